@@ -10,7 +10,8 @@ use quote::ToTokens;
 use syn::visit::Visit;
 
 /// The analyzer's modules: each may import those above it.
-const ANALYZER: [&str; 12] = [
+const ANALYZER: [&str; 14] = [
+    "transport",
     "read",
     "model",
     "structure",
@@ -23,6 +24,7 @@ const ANALYZER: [&str; 12] = [
     "study",
     "compare",
     "analyse",
+    "serve",
 ];
 
 /// The recorder's modules, likewise.

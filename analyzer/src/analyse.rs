@@ -26,6 +26,7 @@ use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{Survey, survey};
 use crate::structure::symbols::{self, CodePlace, Resolved};
 use crate::structure::{Structure, Wanted};
+use crate::transport::Failure;
 
 /// How to analyse a run.
 #[derive(Clone, Debug)]
@@ -79,6 +80,17 @@ pub enum Stage {
     Following(Progress),
 }
 
+/// Why a run was not analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// What is asked about the run does not have.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// One of the processes that analyse it together failed.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+}
+
 /// A run, analysed.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
@@ -92,10 +104,10 @@ pub struct Analysis {
 
 /// Analyses `run`; `show` is called with what is done, from any thread.
 ///
-/// Errors: what is asked about the run does not have.
-pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, SelectionError> {
-    let first = First::new(run, options, &report);
-    let mut model = first.gather(run);
+/// Errors: what is asked about the run does not have; a process that failed.
+pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, AnalysisError> {
+    let first = First::new(run, options, &report)?;
+    let mut model = first.gather(run)?;
     model.found = findings(&model);
     choose_loop(&mut model, options)?;
     let mut watched = None;
@@ -120,7 +132,7 @@ pub fn analyse_part(
     selection: &Selection,
     options: &Options,
     report: impl Fn(Stage) + Sync,
-) -> Result<Analysis, SelectionError> {
+) -> Result<Analysis, AnalysisError> {
     analyse_with(run, selection, options, None, &report)
 }
 
@@ -133,7 +145,7 @@ pub fn export_part(
     options: &Options,
     format: &mut dyn Format,
     report: impl Fn(Stage) + Sync,
-) -> Result<Analysis, SelectionError> {
+) -> Result<Analysis, AnalysisError> {
     analyse_with(run, selection, options, Some(format), &report)
 }
 
@@ -143,12 +155,12 @@ fn analyse_with(
     options: &Options,
     format: Option<&mut dyn Format>,
     report: Report,
-) -> Result<Analysis, SelectionError> {
+) -> Result<Analysis, AnalysisError> {
     let follows = options.asked.is_some();
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
     let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
-    let first = First::new(base, options, report);
-    let mut all = first.gather(base);
+    let first = First::new(base, options, report)?;
+    let mut all = first.gather(base)?;
     choose_loop(&mut all, options)?;
     let (part, mut model) = match narrows {
         true => first.part(selection, &all, options)?,
@@ -271,8 +283,8 @@ struct First<'a> {
 }
 
 impl<'a> First<'a> {
-    fn new(run: &'a Run, options: &Options, report: Report<'a>) -> Self {
-        let survey = survey(run, |progress| report(Stage::Surveying(progress)));
+    fn new(run: &'a Run, options: &Options, report: Report<'a>) -> Result<Self, Failure> {
+        let survey = survey(run, |progress| report(Stage::Surveying(progress)))?;
         report(Stage::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites, options.names_within),
@@ -280,17 +292,17 @@ impl<'a> First<'a> {
         };
         report(Stage::Finding);
         let structure = Structure::find(run, &survey, &names, &options.wanted);
-        First { run, report, survey, structure, names }
+        Ok(First { run, report, survey, structure, names })
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
-    fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), SelectionError> {
+    fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), AnalysisError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
         let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
-        let mut model = self.gather(&part);
+        let mut model = self.gather(&part)?;
         choose_loop(&mut model, options)?;
         match model.uncut_ranks.first() {
-            Some(&rank) => Err(SelectionError::Profile { rank }),
+            Some(&rank) => Err(SelectionError::Profile { rank }.into()),
             None => Ok((part, model)),
         }
     }
@@ -327,11 +339,11 @@ impl<'a> First<'a> {
         Some(follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))))
     }
 
-    fn gather(&self, run: &Run) -> Model {
+    fn gather(&self, run: &Run) -> Result<Model, Failure> {
         let progress = |progress| (self.report)(Stage::AddingUp(progress));
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress);
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
-        model
+        Ok(model)
     }
 }

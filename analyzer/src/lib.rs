@@ -4,6 +4,7 @@
 //!
 //! | module | what it holds |
 //! |---|---|
+//! | [`transport`] | processes that analyse a run together, and how bytes get from one to another |
 //! | [`read`] | a run's folder → streams of records, with the definitions that they refer to |
 //! | [`model`] | plain data: ranks × regions × activities × iterations, in seconds, on one clock; loops, waits, predictions |
 //! | [`structure`] | the first pass: which calls follow which, and the loops and regions found in them; symbols |
@@ -16,6 +17,7 @@
 //! | [`study`] | several runs: the figures that are kept of each, and what follows from many |
 //! | [`compare`] | what changed between runs: by reason and place, beyond noise or not, conditions for CI |
 //! | [`analyse`] | the passes over a run, in their order |
+//! | [`serve`] | what a process does that analyses a run for another one |
 //!
 //! Reading never fails on damage that can be skipped: what is wrong arrives as [`lbprof_collector::Problem`]s beside the
 //! figures.
@@ -32,5 +34,7 @@ pub mod read;
 pub mod replay;
 pub mod report;
 pub mod select;
+pub mod serve;
 pub mod structure;
 pub mod study;
+pub mod transport;

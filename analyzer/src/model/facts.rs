@@ -1,5 +1,6 @@
 //! What all ranks of a run agree on.
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use lbprof_collector::definition::RankList;
@@ -9,7 +10,7 @@ use super::selected::Selected;
 use crate::read::open::n_recorded;
 
 /// What all ranks agree on.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct RunFacts {
     /// The run's id.
     pub run_id: u64,
@@ -54,7 +55,7 @@ impl RunFacts {
 }
 
 /// A communicator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Communicator {
     /// The same on all members.
     pub uid: u64,

@@ -1,9 +1,10 @@
 //! Loops that were found in the calls of programs without markers.
 
+use bincode::{Decode, Encode};
 use std::num::NonZeroU32;
 
 /// A loop, found in the calls of some ranks that run the same code.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Loop {
     /// Its name as a region.
     pub name: String,
@@ -73,7 +74,7 @@ impl Loop {
 }
 
 /// The main loop in the calls of a rank, where the user named another.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Detected {
     /// Its iterations.
     pub iterations: u32,
@@ -84,7 +85,7 @@ pub struct Detected {
 }
 
 /// Why no loop was sought or found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Without {
     /// There is one.
     #[default]
@@ -102,7 +103,7 @@ pub enum Without {
 }
 
 /// Which anchors end an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Anchors {
     /// Whether the last of an uninterrupted run of them does.
     pub run: bool,
@@ -118,7 +119,7 @@ impl Default for Anchors {
 }
 
 /// What a token means to the splitting of a rank's calls.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Class {
     /// Not of the loop.
     #[default]
@@ -140,7 +141,7 @@ impl Class {
 }
 
 /// What is known of the ends of a loop's iterations.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Ends {
     /// The body may also be run to set up, or in part, without an iteration of the loop.
     #[default]
@@ -150,7 +151,7 @@ pub enum Ends {
 }
 
 /// How well the number of a loop's iterations is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
     /// How many fewer there may be.
     pub fewer: u32,
@@ -159,7 +160,7 @@ pub struct Count {
 }
 
 /// What the iterations of a rank carry, and which calls are in them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Carried {
     /// How many iterations carry from half to twice as many bytes as the middle one of all.
     pub alike: u32,
@@ -172,7 +173,7 @@ pub struct Carried {
 }
 
 /// The main loop found in a rank's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct FoundLoopOfRank {
     /// Index in [`crate::model::Model::loops`].
     pub at: usize,

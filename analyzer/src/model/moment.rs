@@ -1,10 +1,11 @@
 //! Ends of the window that is looked at, as users give them: `1.5s`, `200ms`, `90`, `iteration=10`.
 
+use bincode::{Decode, Encode};
 use std::fmt;
 use std::str::FromStr;
 
 /// An end of the window.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub enum Moment {
     /// Nanoseconds from the begin of the run.
     Time(i64),

@@ -1,5 +1,6 @@
 //! What is known of a rank.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
@@ -14,7 +15,7 @@ use super::series::Series;
 pub type Seconds = [f64; Activity::COUNT];
 
 /// A rank.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankModel {
     /// Its number in MPI_COMM_WORLD.
     pub rank: u32,
@@ -138,7 +139,7 @@ impl RankModel {
 }
 
 /// Time, calls and bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Time in them.
@@ -164,7 +165,7 @@ impl std::ops::AddAssign for Cell {
 }
 
 /// Key of a call site's totals.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct SiteKey {
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
@@ -177,7 +178,7 @@ pub struct SiteKey {
 }
 
 /// Invocations, work and memory of a region on a rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Times it was entered.
@@ -196,7 +197,7 @@ pub struct Totals {
 }
 
 /// A call that had not returned when the log ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Pending {
     /// Number of the operation.
     pub operation: u16,
@@ -205,7 +206,7 @@ pub struct Pending {
 }
 
 /// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct PollTimes {
     /// Unsuccessful polls.
@@ -242,7 +243,7 @@ impl PollTimes {
 }
 
 /// Resources used between two samples.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Usage {
     /// Time between the samples.

@@ -1,12 +1,13 @@
 //! Regions: paths of nested phases.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::definition::RegionKind;
 
 /// Index of a region in [`Model::regions`]; 0 is the whole program.
 pub type RegionIdx = u32;
 
 /// A region: a path of nested phases.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Region {
     /// Its own name.
     pub name: String,

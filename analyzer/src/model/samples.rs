@@ -4,13 +4,14 @@
 //! CPU time is an estimate: of n samples that stand for w₁ … wₙ seconds it is Σ wᵢ, with a variance of Σ wᵢ² (Poisson; the standard error of n equal ones is
 //! w √n). Samples that are equally spaced scatter less, never more.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 use lbprof_collector::sample::{Sampling, SamplingOutcome};
 
 use super::region::RegionIdx;
 
 /// What samples add up to.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CpuTime {
     /// How many there are.
     pub samples: u64,
@@ -23,7 +24,7 @@ pub struct CpuTime {
 }
 
 /// What the hardware counted; all 0 where it counts nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Counted {
     /// Instructions.
     pub instructions: u64,
@@ -63,7 +64,7 @@ impl CpuTime {
 }
 
 /// Where samples hit: what the rank's first thread did then, and the code that ran.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampledAt {
     /// The region.
     pub region: RegionIdx,
@@ -74,7 +75,7 @@ pub struct SampledAt {
 }
 
 /// Which threads of a rank samples are of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledThreads {
     /// The one that called MPI_Init.
     First,
@@ -94,7 +95,7 @@ impl SampledThreads {
 }
 
 /// The samples of some threads of a rank together.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadSamples {
     /// How many threads they are.
     pub threads: u32,
@@ -103,7 +104,7 @@ pub struct ThreadSamples {
 }
 
 /// The samples of a rank.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankSamples {
     /// How it was sampled, where its log says so.
     pub sampling: Option<Sampling>,
@@ -133,7 +134,7 @@ impl RankSamples {
 }
 
 /// CPU time over ranks, of those that have any.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OverRanks {
     /// How many they are.
     pub ranks: u32,

@@ -1,11 +1,12 @@
 //! The part of a run that a model is of.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
 use super::moment::Moment;
 
 /// The part of a run that a model and a report are of; nothing is set where it is all of it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Selected {
     /// Ranks, ascending, those without a log among them.
     pub ranks: Option<Vec<u32>>,

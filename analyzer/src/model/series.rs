@@ -1,9 +1,10 @@
 //! Times by iteration.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Series {
     /// Numbers of the iterations, ascending.
     pub numbers: Vec<u32>,
@@ -46,7 +47,7 @@ impl Series {
 }
 
 /// The rank that computes longest in an iteration.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Slowest {
     /// Number of the iteration.
     pub iteration: u32,

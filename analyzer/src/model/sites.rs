@@ -4,6 +4,10 @@
 //! site from which the function around it was called: call sites are the nodes of the tree of call paths. One in a function of an interpreted program
 //! is the same by that function's name and file, and by line and column. Addresses at which samples were taken are the same by module and offset.
 
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode};
 use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
@@ -214,13 +218,40 @@ impl Sites {
     }
 }
 
+/// What [`Sites`] are made of, tables by key left aside.
+type Listed = (Vec<Module>, Vec<Function>, Vec<CallSite>, BTreeSet<Address>);
+
+impl Encode for Sites {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        (&self.modules, &self.functions, &self.call_sites, &self.sampled).encode(encoder)
+    }
+}
+
+impl<Context> Decode<Context> for Sites {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Sites, DecodeError> {
+        let (modules, functions, call_sites, sampled) = Listed::decode(decoder)?;
+        let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
+        Ok(Sites {
+            modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
+            functions_by_key: functions.iter().cloned().zip(0..).collect(),
+            sites_by_key: call_sites.iter().copied().zip(0..).collect(),
+            modules,
+            functions,
+            call_sites,
+            sampled,
+        })
+    }
+}
+
+bincode::impl_borrow_decode!(Sites);
+
 /// What distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }
 
 /// A program or shared object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Module {
     /// Path of its file as the program loaded it.
     pub path: String,
@@ -229,7 +260,7 @@ pub struct Module {
 }
 
 /// A function of an interpreted program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Function {
     /// Its qualified name.
     pub name: String,
@@ -244,7 +275,7 @@ impl From<&definition::Function> for Function {
 }
 
 /// A place from which a function is called, and how the program got there. Those that records refer to call MPI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CallSite {
     /// Index in [`Sites::modules`]; `None` where the address lies in none.
     pub module: Option<u32>,

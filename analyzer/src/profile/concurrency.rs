@@ -19,6 +19,7 @@
 //! than [`OVERLAP`] of it, at its begin and at its end. So each sample also holds how long ago the others stopped computing, and when the
 //! first of them goes on.
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
@@ -44,7 +45,7 @@ const OVERLAP: f32 = 0.05;
 const LEAST_KNOWN: f64 = 0.95;
 
 /// What the ranks do at one instant. Times are in seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 struct Sample {
     /// Ranks that compute.
     computing: u32,
@@ -88,7 +89,7 @@ impl Sample {
 }
 
 /// Samples of some ranks: slices number `first` and on, of 2^(LEAST_BITS + level) ns each.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Concurrency {
     level: u32,
     first: i64,

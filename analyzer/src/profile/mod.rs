@@ -11,6 +11,7 @@
 //! | `rank.rs` | a rank's sums → its model |
 //! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
 //! | `samples.rs` | samples, each where the first thread was then |
+//! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
@@ -20,6 +21,7 @@ mod bounds;
 pub mod concurrency;
 mod found;
 mod iterations;
+mod lines;
 mod others;
 mod partial_model;
 mod rank;
@@ -29,6 +31,7 @@ pub mod sums;
 mod tables;
 pub mod times;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::PollSums;
 use lbprof_collector::problem::Severity;
@@ -41,11 +44,14 @@ use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
-use crate::read::pass::{self, Progress, RankPass};
+use crate::read::pass::{self, Merge, Progress, RankPass};
 use crate::read::span::Span;
+use crate::read::together::Pass;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::Survey;
 use crate::structure::{Placer, Structure};
+use crate::transport::Failure;
+use crate::transport::codec::{decoded, encoded};
 use found::FoundIterations;
 use others::OtherThreads;
 use partial_model::PartialModel;
@@ -54,20 +60,47 @@ use samples::Samples;
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.
+///
+/// Errors: of several processes that read it together, one failed.
 pub fn gather(
     run: &Run,
     survey: &Survey,
     structure: &Structure,
     code: &SampledCode,
     progress: impl Fn(Progress) + Sync,
-) -> Model {
-    let part = pass::fold(run, |header| RankGather::new((run, header), survey, structure, code), progress);
+) -> Result<Model, Failure> {
+    let input = || encoded(&(&survey.sites, structure, code));
+    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
+    let part = pass::fold(run, (Pass::Profile, input), start, progress)?;
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
     model.facts.polling = run.polling;
     model.problems.splice(0..0, run.problems.iter().cloned());
-    model
+    Ok(model)
+}
+
+/// What a process needs to fold its ranks for another one.
+pub(crate) struct GatherInput {
+    survey: Survey,
+    structure: Structure,
+    code: SampledCode,
+}
+
+impl GatherInput {
+    /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
+    pub(crate) fn new(bytes: &[u8], own: &Survey) -> Option<GatherInput> {
+        let (sites, structure, code) = decoded(bytes)?;
+        let survey = Survey { sites, ranks: own.ranks.clone(), ..Survey::default() };
+        Some(GatherInput { survey, structure, code })
+    }
+}
+
+/// Folds the ranks of `run` that this process has: the bytes of its part of the model, as process 0 joins them.
+pub(crate) fn gather_part(run: &Run, input: &GatherInput) -> pass::Part<impl Merge + Encode + Decode<()> + use<>> {
+    let GatherInput { survey, structure, code } = input;
+    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
+    pass::Part { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
 }
 
 /// The fold of one rank.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::{Problem, ProblemKind};
 
+use super::lines::LineTimes;
 use super::tables::{Renumbering, Tables, sorted};
-use crate::model::samples::{OverRanks, SampledLine};
+use crate::model::samples::SampledLine;
 use crate::model::sites::Sites;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
 use crate::profile::concurrency::Concurrency;
@@ -14,7 +16,7 @@ use crate::structure::Structure;
 use crate::structure::region_path::PathPart;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.
-#[derive(Default)]
+#[derive(Default, Encode, Decode)]
 pub(super) struct PartialModel {
     pub(super) facts: RunFacts,
     pub(super) tables: Tables,
@@ -23,7 +25,7 @@ pub(super) struct PartialModel {
     pub(super) uncut: Vec<u32>,
     pub(super) slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
     /// CPU time by line of the source.
-    pub(super) lines: BTreeMap<SampledLine, OverRanks>,
+    pub(super) lines: BTreeMap<SampledLine, LineTimes>,
     pub(super) concurrency: Concurrency,
     pub(super) problems: Vec<Problem>,
 }
@@ -86,7 +88,7 @@ impl PartialModel {
         for (idx, list) in numbers.slowest(self.slowest) {
             slowest[idx as usize] = list;
         }
-        let lines = numbers.lines(self.lines);
+        let lines = numbers.lines(self.lines).into_iter().map(|(line, times)| (line, times.finish())).collect();
         let mut model = Model {
             facts: self.facts,
             ranks: self.ranks,

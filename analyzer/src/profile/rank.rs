@@ -9,8 +9,9 @@ use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, ProblemKind, Record};
 
 use super::found::FoundIterations;
+use super::lines::LineTimes;
 use super::partial_model::PartialModel;
-use crate::model::samples::{CpuTime, OverRanks, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
+use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
 use crate::model::{
@@ -247,7 +248,7 @@ impl<'a> RankBuilder<'a> {
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
         let rank = self.rank.rank;
-        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, OverRanks::of(rank, &time))));
+        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::of(rank, &time))));
     }
 
     /// The other threads, so many, and their sums.

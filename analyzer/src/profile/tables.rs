@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use bincode::{Decode, Encode};
 use lbprof_collector::definition::RegionKind;
 
-use crate::model::samples::{OverRanks, SampledLine};
+use super::lines::LineTimes;
+use crate::model::samples::SampledLine;
 use crate::model::{Communicator, RankModel, Region, RegionIdx, Slowest, chain};
 use crate::read::definitions::{WHOLE_PROGRAM, path_part};
 use crate::structure::region_path::PathPart;
 
 /// Names that several ranks share, each once.
+#[derive(Encode, Decode)]
 pub(super) struct Tables {
     /// The first is the whole program.
     pub(super) regions: Vec<Region>,
@@ -123,7 +126,7 @@ impl Renumbering {
         }
     }
 
-    pub(super) fn lines(&self, lines: BTreeMap<SampledLine, OverRanks>) -> BTreeMap<SampledLine, OverRanks> {
+    pub(super) fn lines(&self, lines: BTreeMap<SampledLine, LineTimes>) -> BTreeMap<SampledLine, LineTimes> {
         let renumbered = |(threads, idx, leaf): SampledLine| (threads, self.regions[idx as usize], leaf);
         lines.into_iter().map(|(line, times)| (renumbered(line), times)).collect()
     }

@@ -2,7 +2,9 @@
 
 pub mod ahead;
 pub mod definitions;
+pub(crate) mod files;
 pub mod open;
 pub mod pass;
 pub mod span;
 pub mod spawned;
+pub mod together;

@@ -4,19 +4,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::folder::{self, Folder};
+use lbprof_collector::folder::{self, Folder, Names};
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::Polling;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
-use rayon::prelude::*;
 
+use crate::read::files::{Files, Found, NotOpened, OpenedLog};
 use crate::read::span::Span;
+use crate::read::together::{Leader, RunPart, Together};
+use crate::transport::Failure;
 
 /// What the names of folders begin with that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
@@ -25,12 +28,12 @@ pub const DEFAULT_FOLDER: &str = "lbprof-out";
 pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 
 /// A run: its folder and those of its logs that belong together.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Run {
     /// The folder.
     pub dir: PathBuf,
     /// What is in it.
-    folder: Folder,
+    files: Files,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<Header>,
     /// What is missing or was left out.
@@ -41,6 +44,8 @@ pub struct Run {
     pub spans: BTreeMap<u32, Span>,
     /// What the time between unsuccessful polls is taken for.
     pub polling: Polling,
+    /// The processes that have opened it together; `None`: this one alone.
+    pub(crate) together: Option<Together>,
 }
 
 /// Why a run could not be opened.
@@ -87,8 +92,19 @@ pub enum RunError {
         /// How many logs it holds.
         n: usize,
         /// What is wrong with the first.
-        first: OpenError,
+        first: String,
     },
+}
+
+/// Why a run could not be opened by several processes.
+#[derive(Debug, thiserror::Error)]
+pub enum TogetherError {
+    /// As by one process.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The processes cannot go on.
+    #[error(transparent)]
+    Failure(#[from] Failure),
 }
 
 /// That none of so many logs is.
@@ -122,58 +138,76 @@ impl Run {
     }
 
     fn open_folder(dir: &Path) -> Result<Run, RunError> {
-        let unreadable = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => RunError::Missing(dir.into()),
-            io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),
-            _ => RunError::Unreadable { path: dir.into(), error },
-        };
-        if !fs::metadata(dir).map_err(unreadable)?.is_dir() {
-            return Err(RunError::NotAFolder(dir.into()));
-        }
-        let mut folder = Folder::list(dir).map_err(unreadable)?;
-        let mut problems = folder.problems().to_vec();
+        is_folder(dir)?;
+        let folder = Folder::list(dir).map_err(|error| unreadable(dir, error))?;
+        let found = Found::all(&folder);
+        Ok(Run::of_logs(dir, Files::all(folder), vec![found])?.0)
+    }
+
+    /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
+    /// `bytes_on_disk`.
+    ///
+    /// Errors: as of one process; what keeps processes from going on together.
+    pub fn open_together(dir: &Path, leader: &Arc<Leader>, bytes_on_disk: Option<u64>) -> Result<Run, TogetherError> {
+        is_folder(dir)?;
+        let names = Names::list(dir).map_err(|error| unreadable(dir, error))?;
+        let (number, folder, shares) = leader.open(dir, &names, bytes_on_disk)?;
+        let (files, others) = Files::share(folder, dir, names, &shares);
+        let (mut run, chosen) = Run::of_logs(dir, files, shares)?;
+        leader.choose(&chosen)?;
+        others.choose(chosen);
+        run.together = Some(Together { leader: leader.clone(), number });
+        Ok(run)
+    }
+
+    /// The run of which a process has these files, and the headers of the logs in them.
+    pub(crate) fn of_share(dir: &Path, folder: Folder, headers: Vec<Header>) -> Run {
+        Run { dir: dir.into(), headers, files: Files::all(folder), ..Run::default() }
+    }
+
+    /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
+    fn of_logs(dir: &Path, mut files: Files, shares: Vec<Found>) -> Result<(Run, Vec<(u32, usize)>), RunError> {
+        let of_rings = shares.iter().flat_map(|share| &share.of_rings);
+        let mut problems: Vec<Problem> =
+            of_rings.chain(shares.iter().flat_map(|share| &share.of_nodes)).cloned().collect();
         // Mostly one a rank.
-        let logs: Vec<(u32, usize)> =
-            folder.ranks().flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
+        let logs: Vec<OpenedLog> = shares.into_iter().flat_map(|share| share.logs).collect();
         if logs.is_empty() {
             return Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) });
         }
-        let header_of = |&(rank, number): &(u32, usize)| folder.open_log(rank, number).map(|log| log.header().clone());
-        let opened: Vec<Result<Header, OpenError>> = logs.par_iter().map(header_of).collect();
+        let n = logs.len();
         let mut headers = Vec::new();
         let mut ended = Vec::new();
         let mut first_error = None;
-        for (&(rank, number), result) in logs.iter().zip(opened) {
-            match result {
+        for OpenedLog { rank, number, name, header } in logs {
+            match header {
                 // Of a rank of which only a ring is left neither the clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
-                Ok(header) if header.rank == rank => headers.push((number, header)),
+                Ok(header) if header.rank == rank => headers.push(Candidate { number, name, header }),
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
                 }
-                Err(error @ OpenError::Short { found: 0, .. }) => {
-                    ended.push(rank);
-                    let detail = String::new();
-                    problems.push(Problem { kind: ProblemKind::EndedInInit, rank: Some(rank), count: 1, detail });
-                    first_error = first_error.or(Some(error));
-                }
-                Err(error) => {
-                    let detail = error.to_string();
-                    problems.push(Problem { kind: ProblemKind::Damaged, rank: Some(rank), count: 1, detail });
-                    first_error = first_error.or(Some(error));
+                Err(NotOpened { is_empty, text }) => {
+                    let (kind, detail) = match is_empty {
+                        true => (ProblemKind::EndedInInit, String::new()),
+                        false => (ProblemKind::Damaged, text.clone()),
+                    };
+                    ended.extend(is_empty.then_some(rank));
+                    problems.push(Problem { kind, rank: Some(rank), count: 1, detail });
+                    first_error = first_error.or(Some(text));
                 }
             }
         }
         let headers = majority(headers, &mut problems);
-        let headers = chosen(headers, &mut folder, &mut problems);
+        let (headers, chosen) = chosen(headers, &mut problems);
+        files.choose(&chosen);
         match (headers.is_empty(), first_error) {
-            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n: logs.len(), first }),
+            (true, Some(first)) => Err(RunError::NoneReadable { path: dir.into(), n, first }),
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &ended));
-                let (selected, spans, polling) = (None, BTreeMap::new(), Polling::default());
-                Ok(Run { dir: dir.into(), folder, headers, problems, selected, spans, polling })
+                Ok((Run { dir: dir.into(), files, headers, problems, ..Run::default() }, chosen))
             }
         }
     }
@@ -198,6 +232,29 @@ impl Run {
         Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
     }
 
+    /// The headers of the ranks whose logs this process reads in passes over all of them.
+    pub(crate) fn own_headers(&self) -> &[Header] {
+        let own = self.files.own_ranks();
+        let begin = own.map_or(0, |own| self.headers.partition_point(|header| header.rank < *own.start()));
+        let end =
+            own.map_or(self.headers.len(), |own| self.headers.partition_point(|header| header.rank <= *own.end()));
+        &self.headers[begin..end.max(begin)]
+    }
+
+    /// The part that it is of all that was opened.
+    pub(crate) fn part(&self) -> RunPart {
+        RunPart { ranks: self.selected.clone(), spans: self.spans.clone(), polling: self.polling }
+    }
+
+    /// This part of it.
+    pub(crate) fn within(&self, part: RunPart) -> Run {
+        let run = match &part.ranks {
+            Some(ranks) => self.with_ranks(ranks),
+            None => self.clone(),
+        };
+        run.with_spans(part.spans).polling(part.polling)
+    }
+
     /// The same run of which only these times of ranks are looked at.
     pub fn with_spans(self, spans: BTreeMap<u32, Span>) -> Run {
         Run { spans, ..self }
@@ -215,12 +272,27 @@ impl Run {
 
     /// The same with polls as they were recorded.
     pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
-        self.folder.open(header.rank)
+        self.files.of(header.rank).open(header.rank)
     }
 
     /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
     pub fn polling(self, polling: Polling) -> Run {
         Run { polling, ..self }
+    }
+}
+
+fn is_folder(dir: &Path) -> Result<(), RunError> {
+    match fs::metadata(dir).map_err(|error| unreadable(dir, error))?.is_dir() {
+        true => Ok(()),
+        false => Err(RunError::NotAFolder(dir.into())),
+    }
+}
+
+fn unreadable(dir: &Path, error: io::Error) -> RunError {
+    match error.kind() {
+        io::ErrorKind::NotFound => RunError::Missing(dir.into()),
+        io::ErrorKind::NotADirectory => RunError::NotAFolder(dir.into()),
+        _ => RunError::Unreadable { path: dir.into(), error },
     }
 }
 
@@ -259,45 +331,50 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
     inner
 }
 
-/// The logs of the run that most of them are of; of several, the one that began last. The others become problems. A log is its number among
-/// those of its rank, and its header.
-fn majority(logs: Vec<(usize, Header)>, problems: &mut Vec<Problem>) -> Vec<(usize, Header)> {
+/// A log that may be the one of its rank: its number among those of the rank, the name of its file.
+struct Candidate {
+    number: usize,
+    name: String,
+    header: Header,
+}
+
+/// The logs of the run that most of them are of; of several, the one that began last. The others become problems.
+fn majority(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> Vec<Candidate> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    for (_, header) in &logs {
+    for Candidate { header, .. } in &logs {
         let (n, started) = runs.entry(header.run_id).or_default();
         (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
     }
     let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
-    let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|(_, header)| Some(header.run_id) == chosen);
-    for (_, header) in other {
+    let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|log| Some(log.header.run_id) == chosen);
+    for Candidate { header, .. } in other {
         let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
         problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
     }
     own
 }
 
-/// One log a rank, ascending by rank, which `folder` gives from here on. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
-fn chosen(logs: Vec<(usize, Header)>, folder: &mut Folder, problems: &mut Vec<Problem>) -> Vec<Header> {
+/// One log a rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
+fn chosen(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> (Vec<Header>, Vec<(u32, usize)>) {
     let mut headers: Vec<Header> = Vec::with_capacity(logs.len());
-    let mut names = Vec::new();
-    let n_ranks = logs.iter().map(|(_, header)| header.n_ranks).max().unwrap_or(0);
-    for (number, header) in logs {
+    let mut numbers = Vec::with_capacity(logs.len());
+    let mut taken = String::new();
+    let n_ranks = logs.iter().map(|log| log.header.n_ranks).max().unwrap_or(0);
+    for Candidate { number, name, header } in logs {
         let rank = header.rank;
-        let name = folder.name_of_log(rank, number);
         if rank >= n_ranks {
             let detail = format!("{name} has a log of rank {rank}, but the run has {}", Plural(n_ranks.into(), "rank"));
             problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
         } else if headers.last().is_some_and(|last| last.rank == rank) {
-            let taken = names.last().map_or("", |(_, _, name): &(u32, usize, String)| name);
             let detail = format!("it is in {taken}, which was read, and in {name}");
             problems.push(Problem { kind: ProblemKind::LogTwice, rank: Some(rank), count: 1, detail });
         } else {
             headers.push(header);
-            names.push((rank, number, name));
+            numbers.push((rank, number));
+            taken = name;
         }
     }
-    names.into_iter().for_each(|(rank, number, _)| folder.choose(rank, number));
-    headers
+    (headers, numbers)
 }
 
 /// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.

@@ -9,12 +9,17 @@
 //!   rank 2   items ─→ pass ─→ part ───────────┴─ merge ─→ the run's part
 //! ```
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bincode::{Decode, Encode};
 use lbprof_collector::format::Header;
 use lbprof_collector::reader::Item;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
 use crate::read::open::Run;
+use crate::read::together::Pass;
+use crate::transport::Failure;
 
 /// What a rank's log is folded into, item by item, in the log's order.
 pub trait RankPass {
@@ -43,11 +48,75 @@ pub enum Progress {
     Rank,
 }
 
-/// Folds all ranks of `run` and merges the parts in the order of ranks; `None` where no log could be opened again.
+/// Folds all ranks of `run` and merges the parts in the order of ranks; `None` where no log could be opened again. Where several processes
+/// opened the run, each folds its ranks: `pass` is which one it is, `input` what the others have to know for it.
 ///
 /// `start` makes the pass of the rank that a header is of.
-pub fn fold<P: RankPass>(
+///
+/// Errors: a process failed.
+pub(crate) fn fold<P: RankPass>(
     run: &Run,
+    (pass, input): (Pass, impl FnOnce() -> Vec<u8>),
+    start: impl Fn(&Header) -> P + Sync,
+    progress: impl Fn(Progress) + Sync,
+) -> Result<Option<P::Output>, Failure>
+where
+    P::Output: Encode + Decode<()>,
+{
+    let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
+    let own = run.own_headers();
+    let scale = Scale::new(own.len(), run.headers.len());
+    let fold = || Part { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
+    match together.pass((pass, run.part()), input(), fold, Part::merge)? {
+        Some(part) => Ok(part.output),
+        None => Ok(fold_ranks(run, &run.headers, start, progress)),
+    }
+}
+
+/// What a process has of a fold; nothing where it has no ranks.
+#[derive(Encode, Decode)]
+pub(crate) struct Part<T> {
+    pub(crate) output: Option<T>,
+}
+
+impl<T: Merge> Part<T> {
+    pub(crate) fn merge(self, higher: Part<T>) -> Part<T> {
+        let output = match (self.output, higher.output) {
+            (Some(lower), Some(higher)) => Some(lower.merge(higher)),
+            (lower, higher) => lower.or(higher),
+        };
+        Part { output }
+    }
+}
+
+/// Progress of one of several processes, shown as if the others were as far.
+struct Scale {
+    own: u64,
+    all: u64,
+    done: AtomicU64,
+}
+
+impl Scale {
+    fn new(own: usize, all: usize) -> Scale {
+        Scale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
+    }
+
+    fn show(&self, done: Progress, progress: &impl Fn(Progress)) {
+        match done {
+            Progress::Records(n) => progress(Progress::Records(n.saturating_mul(self.all) / self.own)),
+            Progress::Rank => {
+                let before = self.done.fetch_add(1, Relaxed);
+                let shown = |ranks: u64| ranks * self.all / self.own;
+                (shown(before)..shown(before + 1)).for_each(|_| progress(Progress::Rank));
+            }
+        }
+    }
+}
+
+/// Folds the ranks that `headers` are of, and merges the parts in their order.
+pub(crate) fn fold_ranks<P: RankPass>(
+    run: &Run,
+    headers: &[Header],
     start: impl Fn(&Header) -> P + Sync,
     progress: impl Fn(Progress) + Sync,
 ) -> Option<P::Output> {
@@ -72,5 +141,5 @@ pub fn fold<P: RankPass>(
         progress(Progress::Rank);
         pass.end()
     };
-    run.headers.par_iter().map(part).reduce_with(Merge::merge)
+    headers.par_iter().map(part).reduce_with(Merge::merge)
 }

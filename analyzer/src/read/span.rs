@@ -1,7 +1,9 @@
 //! A part of a rank's time, in the ticks of its clock.
 
+use bincode::{Decode, Encode};
+
 /// Ticks of a rank from `begin` on and before `end`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Span {
     /// The first.
     pub begin: u64,

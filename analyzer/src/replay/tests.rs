@@ -28,11 +28,11 @@ fn followed(scenario: Scenario) -> Followed {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
     let run = Run::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, |_| ());
+    let survey = survey(&run, |_| ()).unwrap();
     let names = symbols::unnamed(&survey.sites);
     let structure =
         Structure::find(&run, &survey, &names, &structure::Wanted { detect: false, ..structure::Wanted::default() });
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ());
+    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
     let (scope, surveyed) =
         (Scope::all(&model), Surveyed { run: &run, survey: &survey, structure: &structure, model: &model });
     follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ())
@@ -105,10 +105,10 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
     let run = Run::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, |_| ());
+    let survey = survey(&run, |_| ()).unwrap();
     let wanted = structure::Wanted { detect, ..structure::Wanted::default() };
     let structure = Structure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ());
+    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
     for &((region, activity), cell) in &rank.cells {

@@ -24,6 +24,7 @@
 //! A call by a pointer is a node for each function that it calls. Frames at one line and column that were reached in one way are one node, so that copies of a call (of an unrolled loop, of branches that
 //! a compiler lets end apart) are one. Where the line is not known, each return address is a node.
 
+use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::code_place::{CodePlace, Position};
@@ -38,7 +39,7 @@ pub const MOST_SITES: usize = 100_000;
 const MOST_LEVELS: usize = 64;
 
 /// The tree of call paths.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallTree {
     /// Its nodes, each after its parent.
     nodes: Vec<Node>,
@@ -58,7 +59,7 @@ pub struct CallTree {
 }
 
 /// A call in a function of the source that was called in one way.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Node {
     /// The call by which the function around it was called; `None`: it is the outermost known.
     pub parent: Option<u32>,

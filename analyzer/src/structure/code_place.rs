@@ -1,11 +1,12 @@
 //! Places in a program's code, and how they are named.
 
+use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
 /// What is known of a place in a program.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CodePlace {
     /// The function that calls.
@@ -27,7 +28,7 @@ pub struct CodePlace {
 }
 
 /// A call by which the program gets to a place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Caller {
     /// The function that calls.

@@ -35,6 +35,7 @@ pub mod survey;
 pub mod symbols;
 mod together;
 
+use bincode::{Decode, Encode};
 use std::collections::HashMap;
 
 use crate::model::loops::Loop;
@@ -65,7 +66,7 @@ impl Default for Wanted {
 }
 
 /// Loops and regions of a run, for all its ranks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Structure {
     /// The loops, outer ones before those in them.
     pub loops: Vec<Loop>,

@@ -12,6 +12,7 @@
 //!   0x5000    a function of liblbprof.so                                  the file: what the recorder does, as a whole
 //! ```
 
+use bincode::{Decode, Encode};
 use std::collections::HashMap;
 
 use super::code_place::{CodePlace, Position, base_name};
@@ -23,7 +24,7 @@ use crate::model::sites::Address;
 const RECORDER: &str = "liblbprof.so";
 
 /// A function.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledFunction {
     /// Its name without return type and parameters; empty where it is not known.
     pub name: String,
@@ -34,7 +35,7 @@ pub struct SampledFunction {
 }
 
 /// A function, in the functions that it was put into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledNode {
     /// The function, an index of [`SampledCode::functions`].
     pub function: u32,
@@ -43,7 +44,7 @@ pub struct SampledNode {
 }
 
 /// A line of the source, in a node.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledLeaf {
     /// The node.
     pub node: u32,
@@ -52,7 +53,7 @@ pub struct SampledLeaf {
 }
 
 /// The code that samples hit.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct SampledCode {
     /// Functions.
     pub functions: Vec<SampledFunction>,

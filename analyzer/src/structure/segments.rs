@@ -13,6 +13,7 @@
 //! one place; where lines are not known, all those of a function are, and calls of other functions are distinguished by these. Without
 //! call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
 
+use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
 
 use crate::structure::call_tree::CallTree;
@@ -37,7 +38,7 @@ const MOST: usize = 200;
 pub const OTHER: &str = "other code between calls";
 
 /// Regions by the places before and after them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Segments {
     calls: CallTree,
     /// The place of each call site: 0 where it is not known.
@@ -53,7 +54,7 @@ pub struct Segments {
 }
 
 /// Code between calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 struct Segment {
     /// Its name; `None`: it is the function around it.
     name: Option<String>,
@@ -66,7 +67,7 @@ struct Segment {
 }
 
 /// A function that is a region.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 struct Function {
     name: String,
     parent: Option<usize>,

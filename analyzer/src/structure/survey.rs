@@ -3,6 +3,7 @@
 //! It is what loops and regions are found from before the second pass folds the records into the model. Its size grows with
 //! ranks × kinds of calls and with the pairs of call sites that follow one another, never with records.
 
+use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
@@ -17,10 +18,12 @@ use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
 use crate::read::pass::{self, Merge, Progress, RankPass};
+use crate::read::together::Pass;
 use crate::structure::call_kinds::{CallKind, CallKinds};
+use crate::transport::Failure;
 
 /// What the first pass found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Survey {
     /// Files and call sites of all ranks and threads.
     pub sites: Sites,
@@ -40,7 +43,7 @@ pub struct Survey {
 }
 
 /// A kind of call: calls of one kind are the same step of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct Token {
     /// Index of the call site; `None` where the recorder did not know it.
     pub site: Option<u32>,
@@ -60,7 +63,7 @@ impl Token {
 }
 
 /// The calls of a rank's first thread.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct RankSurvey {
     /// Its number.
     pub rank: u32,
@@ -85,7 +88,7 @@ impl RankSurvey {
 }
 
 /// A pair of call sites that follow one another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Pair {
     /// How often.
     pub count: u64,
@@ -95,9 +98,16 @@ pub struct Pair {
 }
 
 /// Surveys `run`.
-pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Survey {
-    let found = pass::fold(run, RankPassState::new, progress);
-    found.unwrap_or_default().sorted()
+///
+/// Errors: of several processes that read it together, one failed.
+pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Result<Survey, Failure> {
+    let found = pass::fold(run, (Pass::Survey, Vec::new), RankPassState::new, progress)?;
+    Ok(found.unwrap_or_default().sorted())
+}
+
+/// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
+pub(crate) fn survey_part(run: &Run) -> Option<Survey> {
+    pass::fold_ranks(run, &run.headers, RankPassState::new, |_| ())
 }
 
 impl Survey {

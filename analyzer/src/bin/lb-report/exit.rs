@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use lbprof_analyzer::analyse::AnalysisError;
 use lbprof_analyzer::compare::condition::ConditionError;
 use lbprof_analyzer::read::open::RunError;
 use lbprof_analyzer::report::text;
@@ -10,6 +11,7 @@ use lbprof_analyzer::select::SelectionError;
 use lbprof_analyzer::study::extrap::NoMeasurements;
 use lbprof_analyzer::study::models::{ForecastError, ModelError};
 use lbprof_analyzer::study::{NotInStudy, StoreError};
+use lbprof_analyzer::transport::Failure;
 
 /// How lb-report ends. The numbers are documented in its help and in docs/report-reference.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub enum Exit {
     NoData = 5,
     /// The report or the study could not be written.
     Output = 6,
+    /// One of the processes of lb-report-mpi failed.
+    Process = 7,
 }
 
 impl Exit {
@@ -44,6 +48,9 @@ impl From<Exit> for ExitCode {
     }
 }
 
+/// The name of this program.
+pub const NAME: &str = env!("CARGO_BIN_NAME");
+
 /// Reports an error, and says how to end with it.
 pub fn fail(error: &anyhow::Error) -> Exit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
@@ -51,11 +58,13 @@ pub fn fail(error: &anyhow::Error) -> Exit {
         return Exit::Good;
     }
     let message = text::plain(&format!("{error:#}"));
-    let _ = writeln!(io::stderr(), "lb-report: {message}");
+    let _ = writeln!(io::stderr(), "{NAME}: {message}");
     if let Some(error) = error.downcast_ref::<StoreError>() {
         of_study(error)
     } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
         Exit::NoData
+    } else if error.is::<Failure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
+        Exit::Process
     } else if is_usage(error) {
         Exit::Usage
     } else if io.is_some() {
@@ -68,7 +77,8 @@ pub fn fail(error: &anyhow::Error) -> Exit {
 /// Whether it is about something that the user asked for.
 fn is_usage(error: &anyhow::Error) -> bool {
     let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
-    of_study || error.is::<NoMeasurements>() || error.is::<SelectionError>() || error.is::<ConditionError>()
+    let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));
+    of_study || of_run || error.is::<NoMeasurements>() || error.is::<ConditionError>()
 }
 
 fn of_study(error: &StoreError) -> Exit {

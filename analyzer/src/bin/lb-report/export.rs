@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use lbprof_analyzer::analyse::{self, Analysis, Stage};
+use lbprof_analyzer::analyse::{self, Analysis, AnalysisError, Stage};
 use lbprof_analyzer::export::folded::{self, Weight};
 use lbprof_analyzer::export::paraver::{Files, Paraver};
 use lbprof_analyzer::export::perfetto::{MOST_CALLS, Perfetto};
@@ -223,7 +223,7 @@ fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
         let file = |end: &str| whole.file(&format!("{name}.{end}"));
         let files = || Ok(Files { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
         written = Some(files().and_then(|files| trace.finish(files)));
-        Ok::<_, SelectionError>(analysis)
+        Ok::<_, AnalysisError>(analysis)
     })?;
     written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false)).with_context(named)?;
     Ok(analysis)

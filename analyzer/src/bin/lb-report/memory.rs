@@ -12,7 +12,7 @@ use std::sync::atomic::{
 
 use lbprof_collector::options;
 
-use crate::exit::Exit;
+use crate::exit::{Exit, NAME};
 use crate::on_disk::OnDisk;
 
 /// What such a run may take, whatever its number of ranks: 4,096 ranks of 250 records each take 320 MB, 16,000 of 75 each take 890 MB.
@@ -70,10 +70,10 @@ fn exhausted() {
     let mut line = [0u8; 320];
     let mut rest = &mut line[..];
     let _ = match mib {
-        0 => writeln!(rest, "lb-report: there is no memory left"),
+        0 => writeln!(rest, "{NAME}: there is no memory left"),
         _ => writeln!(
             rest,
-            "lb-report: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged, were made so, or are those \
+            "{NAME}: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged, were made so, or are those \
              of more than 16,000 ranks. {VARIABLE}=8G allows more, 0 all"
         ),
     };

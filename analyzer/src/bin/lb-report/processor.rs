@@ -19,7 +19,7 @@ use lbprof_analyzer::analyse::Stage;
 use lbprof_analyzer::structure::symbols;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, NAME};
 use crate::on_disk::OnDisk;
 
 /// The processor time that any run may take, and so much more for each megabyte of a large one. Recorded runs take a tenth of a second
@@ -181,7 +181,7 @@ fn exceeded(used_ms: u64, stage: u8) {
     let what = STAGES[usize::from(stage) % STAGES.len()];
     let _ = writeln!(
         io::stderr(),
-        "lb-report: gave up after {} s of processor time, several times what logs of this size take, while {what}: the logs are damaged \
+        "{NAME}: gave up after {} s of processor time, several times what logs of this size take, while {what}: the logs are damaged \
          or were made so. {VARIABLE}=600 allows 600 s, 0 any time",
         used_ms / 1000
     );

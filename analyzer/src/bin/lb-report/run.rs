@@ -12,7 +12,7 @@ use lbprof_analyzer::study;
 use crate::on_disk::OnDisk;
 use crate::output::Common;
 use crate::progress::Bar;
-use crate::{memory, processor};
+use crate::{memory, opening, processor};
 
 /// Opens the run; says which where the user did not.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
@@ -35,7 +35,7 @@ pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
     let on_disk = OnDisk::of(dir);
     memory::bound_by(on_disk);
     processor::bound_by(on_disk);
-    Ok(Run::open(Some(dir))?)
+    opening::open(dir, on_disk)
 }
 
 /// A part of a run, analysed.

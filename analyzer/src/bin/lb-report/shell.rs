@@ -5,16 +5,15 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::Context;
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::Arguments;
 use crate::exit::Exit;
 
 /// Prints what a shell needs to complete options.
-pub fn completions(shell: Shell) -> anyhow::Result<Exit> {
+pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "lb-report", &mut script);
+    clap_complete::generate(shell, grammar, "lb-report", &mut script);
     io::stdout().lock().write_all(&script).context("standard output")?;
     Ok(Exit::Good)
 }
@@ -47,8 +46,8 @@ fn with_synopsis(command: Command) -> Command {
 }
 
 /// Prints the manual, or writes it to a folder, a file for each command.
-pub fn manual(dir: Option<&Path>) -> anyhow::Result<Exit> {
-    let mut command = Arguments::command().disable_help_subcommand(true);
+pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<Exit> {
+    let mut command = grammar.disable_help_subcommand(true);
     command.build();
     let command = with_synopsis(command);
     match dir {

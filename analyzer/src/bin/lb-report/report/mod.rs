@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::whole_file::replace;
 use anyhow::Context;
-use clap::CommandFactory;
 use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
@@ -29,13 +28,12 @@ use crate::output::{Common, IN_A_FILE, default_columns, print, write_file};
 use crate::run::{analysed, open};
 
 /// What was meant where more than one folder is given: another command, or one whose name is mistyped.
-fn several_folders(arguments: &ReportArguments) -> Option<String> {
+fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
     let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
     let plain = |path: &&Path| text::plain(&path.display().to_string());
     let (first, others) = words.split_first()?;
     let all = |words: &[&Path]| words.iter().map(plain).collect::<Vec<_>>().join(" ");
     let second = plain(others.first()?);
-    let grammar = crate::Arguments::command();
     let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
     if names.contains(&second.as_str()) {
         return Some(format!("a command stands before the folder: lb-report {second} DIR"));
@@ -63,8 +61,8 @@ fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
 }
 
 /// Makes the report that is asked for.
-pub fn run(arguments: &ReportArguments, common: &Common) -> anyhow::Result<Exit> {
-    if let Some(message) = several_folders(arguments) {
+pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command) -> anyhow::Result<Exit> {
+    if let Some(message) = several_folders(arguments, grammar) {
         let _ = writeln!(io::stderr(), "lb-report: {message}");
         return Ok(Exit::Usage);
     }

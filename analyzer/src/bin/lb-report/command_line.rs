@@ -1,0 +1,78 @@
+//! The command line: its commands, and what runs each.
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::compare::{self, CompareArguments};
+use crate::dump::{self, DumpArguments};
+use crate::examples;
+use crate::exit::{Exit, fail};
+use crate::export::{self, ExportArguments};
+use crate::output::Common;
+use crate::report::{self, ReportArguments};
+use crate::shell;
+use crate::study::{self, StudyArguments};
+
+/// Reports how well a recorded MPI run was balanced: how much time was lost, where and why.
+#[derive(Parser)]
+#[command(name = "lb-report", version, args_conflicts_with_subcommands = true)]
+#[command(after_help = examples::SHORT, after_long_help = examples::REPORT)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    report: ReportArguments,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Explain what changed between runs; in CI, fail on conditions.
+    #[command(after_help = examples::MORE, after_long_help = examples::COMPARE)]
+    Compare(CompareArguments),
+    /// Keep the figures of several runs and show them side by side.
+    Study(StudyArguments),
+    /// Print every record of a run as JSON lines.
+    Dump(DumpArguments),
+    /// Write a run in a format that other programs read.
+    #[command(after_help = examples::MORE, after_long_help = examples::EXPORT)]
+    Export(ExportArguments),
+    /// Print a shell's completion script.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Print the manual page, or write the pages of all commands into DIR.
+    Man {
+        /// Folder for the manual pages, one file per command.
+        dir: Option<PathBuf>,
+    },
+}
+
+/// Does what the arguments of this process say, and reports what goes wrong.
+pub fn run(arguments: &Arguments) -> Exit {
+    let result = match &arguments.command {
+        Some(Command::Compare(compare)) => compare::run(compare),
+        Some(Command::Study(study)) => study::run(study),
+        Some(Command::Dump(dump)) => dump::run(dump),
+        Some(Command::Export(export)) => export::run(export),
+        Some(Command::Completions { shell }) => shell::completions(*shell, &mut Arguments::command()),
+        Some(Command::Man { dir }) => shell::manual(Arguments::command(), dir.as_deref()),
+        None => report::run(&arguments.report, &arguments.common, &Arguments::command()),
+    };
+    result.unwrap_or_else(|error| fail(&error))
+}
+
+/// The arguments of this process; an error of theirs, and help, is printed where `prints`, and gives how to end.
+pub fn parsed(prints: bool) -> Result<Arguments, Exit> {
+    Arguments::try_parse().map_err(|error| {
+        if prints {
+            // Help that nobody reads to its end is no error.
+            let _ = error.print();
+        }
+        if error.use_stderr() { Exit::Usage } else { Exit::Good }
+    })
+}

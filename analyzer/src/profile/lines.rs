@@ -1,0 +1,123 @@
+//! CPU time by line of the source, summed over ranks so that the order of adding does not matter: ranks are joined by several threads, and by
+//! several processes.
+
+use bincode::{Decode, Encode};
+
+use crate::model::samples::{Counted, CpuTime, OverRanks};
+
+/// A sum of numbers of either sign in units of 2⁻⁸⁰, in which every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact. Adding whole units is associative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+struct ExactSum(i128);
+
+impl ExactSum {
+    const UNIT: f64 = 1.0 / (1_u128 << 80) as f64;
+
+    fn of(number: f64) -> ExactSum {
+        ExactSum((number / Self::UNIT) as i128)
+    }
+
+    fn add(&mut self, other: ExactSum) {
+        self.0 = self.0.saturating_add(other.0);
+    }
+
+    fn number(self) -> f64 {
+        self.0 as f64 * Self::UNIT
+    }
+}
+
+/// CPU time in a line over ranks, of those that have any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub(super) struct LineTimes {
+    ranks: u32,
+    samples: u64,
+    seconds: ExactSum,
+    squares: ExactSum,
+    instructions: u64,
+    cycles: u64,
+    counted: ExactSum,
+    min_s: f64,
+    max_s: f64,
+    max_rank: u32,
+}
+
+impl LineTimes {
+    /// That of one rank.
+    pub(super) fn of(rank: u32, time: &CpuTime) -> LineTimes {
+        LineTimes {
+            ranks: 1,
+            samples: time.samples,
+            seconds: ExactSum::of(time.seconds),
+            squares: ExactSum::of(time.squares),
+            instructions: time.counted.instructions,
+            cycles: time.counted.cycles,
+            counted: ExactSum::of(time.counted.seconds),
+            min_s: time.seconds,
+            max_s: time.seconds,
+            max_rank: rank,
+        }
+    }
+
+    /// Adds that of higher ranks.
+    pub(super) fn add(&mut self, other: &LineTimes) {
+        if self.ranks == 0 || other.ranks == 0 {
+            *self = if self.ranks == 0 { *other } else { *self };
+            return;
+        }
+        self.ranks += other.ranks;
+        self.samples = self.samples.saturating_add(other.samples);
+        self.seconds.add(other.seconds);
+        self.squares.add(other.squares);
+        self.instructions = self.instructions.saturating_add(other.instructions);
+        self.cycles = self.cycles.saturating_add(other.cycles);
+        self.counted.add(other.counted);
+        self.min_s = self.min_s.min(other.min_s);
+        if other.max_s > self.max_s {
+            (self.max_s, self.max_rank) = (other.max_s, other.max_rank);
+        }
+    }
+
+    /// The sums as numbers.
+    pub(super) fn finish(self) -> OverRanks {
+        let LineTimes { ranks, samples, instructions, cycles, min_s, max_s, max_rank, .. } = self;
+        let counted = Counted { instructions, cycles, seconds: self.counted.number() };
+        let sum = CpuTime { samples, seconds: self.seconds.number(), squares: self.squares.number(), counted };
+        OverRanks { ranks, sum, min_s, max_s, max_rank }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The sum over ranks 0 and on, joined after the first `cut` of them.
+    fn joined(seconds: &[f64], cut: usize) -> OverRanks {
+        let of = |at: usize| {
+            let counted = Counted { seconds: seconds[at] / 3.0, ..Counted::default() };
+            LineTimes::of(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
+        };
+        let part = |from: usize, to: usize| {
+            (from..to).map(of).fold(LineTimes::default(), |mut all, one| {
+                all.add(&one);
+                all
+            })
+        };
+        let mut all = part(0, cut);
+        all.add(&part(cut, seconds.len()));
+        all.finish()
+    }
+
+    #[test]
+    fn the_time_of_one_rank_stays_as_it_is() {
+        let time = CpuTime::sample(0.003_217);
+        assert_eq!(LineTimes::of(5, &time).finish(), OverRanks::of(5, &time));
+    }
+
+    proptest! {
+        #[test]
+        fn how_ranks_are_joined_does_not_matter(seconds in prop::collection::vec(1e-6..1e3_f64, 2..20), cut in 0..20_usize) {
+            prop_assert_eq!(joined(&seconds, cut.min(seconds.len())), joined(&seconds, 0));
+        }
+    }
+}

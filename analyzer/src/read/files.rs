@@ -1,0 +1,142 @@
+//! The files of a run's folder as a process has opened them, all or a share of them, and the logs that it found in them.
+
+use std::ops::{Range, RangeInclusive};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use bincode::{Decode, Encode};
+use lbprof_collector::Problem;
+use lbprof_collector::folder::{Folder, Names};
+use lbprof_collector::format::Header;
+use lbprof_collector::reader::OpenError;
+use rayon::prelude::*;
+
+/// A log that was opened, to see whose it is.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(crate) struct OpenedLog {
+    pub(crate) rank: u32,
+    /// Which of the rank's logs it is.
+    pub(crate) number: usize,
+    /// The name of its file.
+    pub(crate) name: String,
+    pub(crate) header: Result<Header, NotOpened>,
+}
+
+/// Why a log has no header.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(crate) struct NotOpened {
+    /// Whether there is nothing in it.
+    pub(crate) is_empty: bool,
+    /// What is wrong, in words.
+    pub(crate) text: String,
+}
+
+/// What a process found in the files that it opened.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub(crate) struct Found {
+    /// The logs, by rank and number.
+    pub(crate) logs: Vec<OpenedLog>,
+    /// What is wrong with files of rings.
+    pub(crate) of_rings: Vec<Problem>,
+    /// What is wrong with node files.
+    pub(crate) of_nodes: Vec<Problem>,
+}
+
+impl Found {
+    /// All logs of the ranks in `folder`.
+    pub(crate) fn all(folder: &Folder) -> Found {
+        let all = 0..folder.ranks().count();
+        Found::of_ranks(folder, all)
+    }
+
+    /// The logs of some of the ranks in `folder`, which are counted from the lowest.
+    pub(crate) fn of_ranks(folder: &Folder, ranks: Range<usize>) -> Found {
+        let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
+        let logs: Vec<(u32, usize)> =
+            chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
+        let open = |&(rank, number): &(u32, usize)| {
+            let opened = folder.open_log(rank, number);
+            let not_opened = |error: OpenError| NotOpened {
+                is_empty: matches!(error, OpenError::Short { found: 0, .. }),
+                text: error.to_string(),
+            };
+            let header = opened.map(|log| log.header().clone()).map_err(not_opened);
+            OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
+        };
+        let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
+        Found { logs: logs.par_iter().map(open).collect(), of_rings: of_rings.to_vec(), of_nodes: of_nodes.to_vec() }
+    }
+
+    /// The lowest and the highest rank of which there is a log.
+    pub(crate) fn ranks(&self) -> Option<RangeInclusive<u32>> {
+        Some(self.logs.first()?.rank..=self.logs.last()?.rank)
+    }
+}
+
+/// The files of a run's folder.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Files {
+    folder: Folder,
+    /// Where other processes have opened files, too: what this one knows of them.
+    others: Option<Arc<Others>>,
+}
+
+/// The files that other processes have opened. They are opened here as well once a log in them is asked for.
+#[derive(Debug)]
+pub(crate) struct Others {
+    /// The ranks whose logs this process has; empty where it has none.
+    own: RangeInclusive<u32>,
+    dir: PathBuf,
+    names: Names,
+    chosen: OnceLock<Vec<(u32, usize)>>,
+    all: OnceLock<Folder>,
+}
+
+impl Files {
+    /// All of them are opened.
+    pub(crate) fn all(folder: Folder) -> Files {
+        Files { folder, others: None }
+    }
+
+    /// Process 0 has opened those in `folder`; what all have found is `shares`, `names` is all there is.
+    pub(crate) fn share(folder: Folder, dir: &Path, names: Names, shares: &[Found]) -> (Files, Arc<Others>) {
+        #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
+        let own = shares.first().and_then(Found::ranks).unwrap_or(1..=0);
+        let (chosen, all) = Default::default();
+        let others = Arc::new(Others { own, dir: dir.to_owned(), names, chosen, all });
+        (Files { folder, others: Some(others.clone()) }, others)
+    }
+
+    /// From here on log `number` is the only one of its rank.
+    pub(crate) fn choose(&mut self, chosen: &[(u32, usize)]) {
+        chosen.iter().for_each(|&(rank, number)| self.folder.choose(rank, number));
+    }
+
+    /// The folder that has the log of `rank`.
+    pub(crate) fn of(&self, rank: u32) -> &Folder {
+        match &self.others {
+            Some(others) if !others.own.contains(&rank) => others.all(),
+            _ => &self.folder,
+        }
+    }
+
+    /// The ranks whose logs this process reads; `None`: all.
+    pub(crate) fn own_ranks(&self) -> Option<&RangeInclusive<u32>> {
+        self.others.as_ref().map(|others| &others.own)
+    }
+}
+
+impl Others {
+    /// Which logs count.
+    pub(crate) fn choose(&self, chosen: Vec<(u32, usize)>) {
+        let _ = self.chosen.set(chosen);
+    }
+
+    fn all(&self) -> &Folder {
+        self.all.get_or_init(|| {
+            let mut folder = Folder::of(&self.dir, self.names.clone());
+            self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
+            folder
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! A run that several processes read together: what process 0 asks of the others.
+//!
+//! ```text
+//!   process 0                                     the others ([`crate::serve`])
+//!   Open: folder, names of its files       ─→     open their share, look whose logs are in it
+//!                                          ←─     what they found
+//!   Choose: which logs are the run's       ─→
+//!   Pass: which one, over what part        ─→     fold their ranks
+//!                                          ←─     their parts, joined by a tree in the order of ranks
+//!   End                                    ─→     end
+//! ```
+//!
+//! Shares are ranks that follow one another, ascending with the processes' numbers, so that parts can be joined.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::ops::Range;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use bincode::{Decode, Encode};
+use lbprof_collector::folder::{Folder, Names};
+use lbprof_collector::polling::Polling;
+
+use crate::read::files::Found;
+use crate::read::span::Span;
+use crate::transport::{Failure, Team};
+
+/// What process 0 asks of the others.
+#[derive(Debug, Encode, Decode)]
+pub(crate) enum Command {
+    /// Open the run of this number.
+    Open(OpenRun),
+    /// Open all files, and look at some of the ranks: shares of the files overlap.
+    OpenByRank,
+    /// These logs are the run's: ranks, and numbers among those of the rank.
+    Choose(Vec<(u32, usize)>),
+    /// Do a pass over the run of this number.
+    Pass {
+        /// The run's number.
+        number: u64,
+        /// Which pass.
+        pass: Pass,
+        /// Over what.
+        part: RunPart,
+        /// What the pass needs to know, in a form of its own.
+        input: Vec<u8>,
+    },
+    /// All is done.
+    End,
+}
+
+/// A run to open.
+#[derive(Debug, Encode, Decode)]
+pub(crate) struct OpenRun {
+    number: u64,
+    dir: Vec<u8>,
+    names: Names,
+    /// What it takes on disk, if that is known.
+    pub(crate) bytes_on_disk: Option<u64>,
+}
+
+/// A pass over the records of all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub(crate) enum Pass {
+    /// [`crate::structure::survey`].
+    Survey,
+    /// [`crate::profile`].
+    Profile,
+}
+
+/// The part of a run that a pass is over.
+#[derive(Clone, Debug, Encode, Decode)]
+pub(crate) struct RunPart {
+    /// Ranks, ascending; `None`: all.
+    pub(crate) ranks: Option<Vec<u32>>,
+    pub(crate) spans: BTreeMap<u32, Span>,
+    pub(crate) polling: Polling,
+}
+
+impl OpenRun {
+    /// The number by which passes name the run.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Its folder.
+    pub(crate) fn dir(&self) -> PathBuf {
+        PathBuf::from(OsString::from_vec(self.dir.clone()))
+    }
+
+    /// Opens the share of the run's files that is this process's.
+    ///
+    /// Errors: the folder is another one here than where process 0 is.
+    pub(crate) fn share(&self, team: &Team) -> Result<Folder, Failure> {
+        let dir = self.dir();
+        let share = self.names.shares(team.processes()).swap_remove(team.process());
+        let missing = share.files().find_map(|name| Some((std::fs::symlink_metadata(dir.join(&name)).err()?, name)));
+        if let Some((error, name)) = missing {
+            let what = "process 0 sees this file. Is the folder on a file system that all nodes share?";
+            return Err(team.failure(format!("{}: {error}; {what}", dir.join(name).display())));
+        }
+        Ok(Folder::of(&dir, share))
+    }
+
+    /// Opens all of its files, and finds the ranks that are this process's.
+    pub(crate) fn by_rank(&self, team: &Team) -> (Folder, Range<usize>) {
+        let folder = Folder::of(&self.dir(), self.names.clone());
+        let n = folder.ranks().count();
+        let of = |process: usize| n * process / team.processes();
+        (folder, of(team.process())..of(team.process() + 1))
+    }
+}
+
+/// Process 0 of a team.
+pub struct Leader {
+    team: Team,
+    opened: AtomicU64,
+}
+
+impl std::fmt::Debug for Leader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "leader of {} processes", self.team.processes())
+    }
+}
+
+/// The processes that opened a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Together {
+    pub(crate) leader: Arc<Leader>,
+    pub(crate) number: u64,
+}
+
+impl Leader {
+    /// That of `team`, whose process 0 this one is.
+    pub fn new(team: Team) -> Leader {
+        Leader { team, opened: AtomicU64::new(0) }
+    }
+
+    /// Lets the other processes end.
+    ///
+    /// Errors: one is not there any more.
+    pub fn end(&self) -> Result<(), Failure> {
+        self.team.broadcast(&Command::End)
+    }
+
+    /// Opens a run: its number, what this process has of it, what each has found.
+    pub(crate) fn open(
+        &self,
+        dir: &Path,
+        names: &Names,
+        bytes_on_disk: Option<u64>,
+    ) -> Result<(u64, Folder, Vec<Found>), Failure> {
+        let number = self.opened.fetch_add(1, Relaxed) + 1;
+        let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
+        let dir = absolute.as_os_str().as_bytes().to_vec();
+        let run = OpenRun { number, dir, names: names.clone(), bytes_on_disk };
+        let command = Command::Open(run);
+        self.team.broadcast(&command)?;
+        let Command::Open(run) = command else { unreachable!("it was made above") };
+        let folder = run.share(&self.team);
+        let found = folder.as_ref().map(Found::all).map_err(Clone::clone);
+        let shares = self.team.gather(found)?.unwrap_or_default();
+        let (Ok(folder), true) = (folder, are_apart(&shares)) else {
+            // The ranks of a node do not follow one another: all open all files, and each takes some of the ranks.
+            self.team.broadcast(&Command::OpenByRank)?;
+            let (folder, own) = run.by_rank(&self.team);
+            let mut shares = self.team.gather(Ok(Found::of_ranks(&folder, own)))?.unwrap_or_default();
+            // All see the same files.
+            shares.iter_mut().skip(1).for_each(|share| (share.of_rings, share.of_nodes) = Default::default());
+            return Ok((number, folder, shares));
+        };
+        Ok((number, folder, shares))
+    }
+
+    pub(crate) fn choose(&self, chosen: &[(u32, usize)]) -> Result<(), Failure> {
+        self.team.broadcast(&Command::Choose(chosen.to_vec()))
+    }
+}
+
+/// Whether the ranks of each share are above those of all before it.
+fn are_apart(shares: &[Found]) -> bool {
+    let ranks: Vec<_> = shares.iter().filter_map(Found::ranks).collect();
+    ranks.windows(2).all(|pair| pair[0].end() < pair[1].start())
+}
+
+impl Together {
+    /// Does a pass over a part of the run together: the other processes' parts joined with the one that `own` gives here. `None`: the others have opened
+    /// another run since, and this process has to do the pass alone.
+    ///
+    /// Errors: a process failed.
+    pub(crate) fn pass<T: Encode + Decode<()>>(
+        &self,
+        (pass, part): (Pass, RunPart),
+        input: Vec<u8>,
+        own: impl FnOnce() -> T,
+        merge: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Failure> {
+        let Together { leader, number } = self;
+        if leader.opened.load(Relaxed) != *number {
+            return Ok(None);
+        }
+        leader.team.broadcast(&Command::Pass { number: *number, pass, part, input })?;
+        leader.team.reduce(Ok(own()), merge)
+    }
+}

@@ -1,0 +1,56 @@
+//! Values ↔ bytes that travel between processes. The only file of the analyzer that knows which crate encodes them.
+//!
+//! Both ends are the same program (each message states the version), so the bytes are described nowhere: they are no format.
+
+use bincode::config::{Configuration, Limit, LittleEndian, Varint};
+use bincode::{Decode, Encode};
+
+type Config<const MEMORY: usize> = Configuration<LittleEndian, Varint, Limit<MEMORY>>;
+
+/// Most bytes of memory for each byte of a value: the largest element that takes one byte is a table of some pointers.
+const MEMORY_A_BYTE: usize = 256;
+
+/// The bytes of a value.
+pub fn encoded<T: Encode>(value: &T) -> Vec<u8> {
+    // Writing to memory fails only for types that have no encoding: none of ours.
+    bincode::encode_to_vec(value, bincode::config::standard()).unwrap_or_else(|error| unreachable!("{error}"))
+}
+
+/// The value that `bytes` are; `None` where they are none, or something follows it. What may be allocated grows with the bytes, so that a
+/// wrong length takes no memory.
+pub fn decoded<T: Decode<()>>(bytes: &[u8]) -> Option<T> {
+    match bytes.len().saturating_mul(MEMORY_A_BYTE) {
+        0..=0x0100_0000 => within::<T, 0x0100_0000>(bytes),
+        0x0100_0001..=0x1000_0000 => within::<T, 0x1000_0000>(bytes),
+        0x1000_0001..=0x1_0000_0000 => within::<T, 0x1_0000_0000>(bytes),
+        0x1_0000_0001..=0x10_0000_0000 => within::<T, 0x10_0000_0000>(bytes),
+        _ => within::<T, 0x1000_0000_0000>(bytes),
+    }
+}
+
+fn within<T: Decode<()>, const MEMORY: usize>(bytes: &[u8]) -> Option<T> {
+    let config: Config<MEMORY> = bincode::config::standard().with_limit::<MEMORY>();
+    let (value, taken) = bincode::decode_from_slice(bytes, config).ok()?;
+    (taken == bytes.len()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_comes_back_and_nothing_else_is_one() {
+        let value = vec![(7_u32, "seven".to_owned()), (8, String::new())];
+        let bytes = encoded(&value);
+        assert_eq!(decoded(&bytes), Some(value));
+        assert_eq!(decoded::<Vec<(u32, String)>>(&bytes[..bytes.len() - 1]), None);
+        assert_eq!(decoded::<Vec<(u32, String)>>(&[bytes, vec![0]].concat()), None);
+    }
+
+    #[test]
+    fn a_wrong_length_takes_no_memory() {
+        let bytes = encoded(&(u64::MAX >> 8));
+        assert_eq!(decoded::<Vec<[u64; 16]>>(&bytes), None);
+        assert_eq!(decoded::<String>(&bytes), None);
+    }
+}

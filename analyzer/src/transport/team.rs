@@ -1,0 +1,233 @@
+//! What all processes of a team do together: messages, and trees of them.
+//!
+//! ```text
+//!   process   0     1     2     3     4     5     6     7          a broadcast goes the other way
+//!             │←────┘     │←────┘     │←────┘     │←────┘
+//!             │←──────────┘           │←──────────┘
+//!             │←──────────────────────┘                             each joins its part with those of higher processes
+//! ```
+//!
+//! A message: | magic u32 | checksum u32 | length u64 | bytes … | and further pieces, where one does not hold all of it. The magic contains the
+//! version, so that programs of two versions do not take each other's bytes for theirs.
+
+use bincode::{Decode, Encode};
+
+use super::codec::{decoded, encoded};
+use super::{Failure, Transport};
+
+/// Most bytes that are given to a transport at a time.
+pub const PIECE: usize = 8 << 20;
+
+/// Most bytes of a message: more than any state of a pass has.
+const MOST_BYTES: u64 = 1 << 36;
+
+const HEAD_BYTES: usize = 16;
+
+/// The processes that analyse a run together, as one of them has them.
+pub struct Team {
+    transport: Box<dyn Transport>,
+}
+
+impl Team {
+    /// The team of this process.
+    pub fn new(transport: Box<dyn Transport>) -> Team {
+        Team { transport }
+    }
+
+    /// The number of this process; 0 leads.
+    pub fn process(&self) -> usize {
+        self.transport.process()
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.transport.processes()
+    }
+
+    /// That something failed here.
+    pub fn failure(&self, what: impl Into<String>) -> Failure {
+        let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
+        Failure { process: self.process(), what: format!("{on}{}", what.into()) }
+    }
+
+    /// Sends a value from process 0 to all others, where it is called there.
+    ///
+    /// Errors: a process is not there any more.
+    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), Failure> {
+        self.pass_on(&encoded(value))
+    }
+
+    /// Waits for the value that process 0 broadcasts.
+    ///
+    /// Errors: a process is not there any more, or what came is no such value.
+    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, Failure> {
+        let bytes = self.receive(parent(self.process()))?;
+        self.pass_on(&bytes)?;
+        decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
+    }
+
+    /// Joins the values of all processes in their order: on process 0 all of them, on others nothing. `merge` takes a value and that of higher
+    /// processes; it is associative.
+    ///
+    /// Errors: on process 0 also the failure of a process, that of the lowest; on others only that a process is not there any more.
+    pub fn reduce<T: Encode + Decode<()>>(
+        &self,
+        own: Result<T, Failure>,
+        merge: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, Failure> {
+        let mut all = own;
+        for child in children(self.process(), self.processes()) {
+            let bytes = self.receive(child)?;
+            let no_value = || Failure { process: child, what: "what it sent cannot be read".to_owned() };
+            let higher = decoded::<Result<T, Failure>>(&bytes).ok_or_else(no_value)?;
+            all = match (all, higher) {
+                (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
+                (Err(failure), _) | (_, Err(failure)) => Err(failure),
+            };
+        }
+        match self.process() {
+            0 => all.map(Some),
+            own => self.send(parent(own), &encoded(&all)).map(|()| None),
+        }
+    }
+
+    /// The values of all processes, in their order, on process 0; nothing on others.
+    ///
+    /// Errors: as those of [`Team::reduce`].
+    pub fn gather<T: Encode + Decode<()>>(&self, own: Result<T, Failure>) -> Result<Option<Vec<T>>, Failure> {
+        self.reduce(own.map(|own| vec![own]), |mut lower, mut higher| {
+            lower.append(&mut higher);
+            lower
+        })
+    }
+
+    /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
+    fn pass_on(&self, bytes: &[u8]) -> Result<(), Failure> {
+        children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
+    }
+
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure> {
+        let (first, rest) = bytes.split_at(bytes.len().min(PIECE - HEAD_BYTES));
+        let mut piece = Vec::with_capacity(HEAD_BYTES + first.len());
+        piece.extend_from_slice(&magic().to_le_bytes());
+        piece.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+        piece.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        piece.extend_from_slice(first);
+        for piece in std::iter::once(piece.as_slice()).chain(rest.chunks(PIECE)) {
+            self.transport.send(to, piece)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
+        let wrong = |what: &str| Failure { process: from, what: format!("what it sent {what}") };
+        let mut piece = self.transport.receive(from)?;
+        let head: [u8; HEAD_BYTES] =
+            piece.first_chunk().copied().ok_or_else(|| wrong("is shorter than any message"))?;
+        let [m0, m1, m2, m3, c0, c1, c2, c3, length @ ..] = head;
+        if u32::from_le_bytes([m0, m1, m2, m3]) != magic() {
+            return Err(wrong("is of another version of lbprof: all processes must run the same lb-report-mpi"));
+        }
+        let length = u64::from_le_bytes(length);
+        if length > MOST_BYTES {
+            return Err(wrong(&format!("has {length} bytes, more than {MOST_BYTES}")));
+        }
+        let mut bytes = piece.split_off(HEAD_BYTES);
+        while (bytes.len() as u64) < length {
+            // Grows with what has come, whatever the head promises.
+            bytes.append(&mut self.transport.receive(from)?);
+        }
+        if bytes.len() as u64 != length || crc32fast::hash(&bytes) != u32::from_le_bytes([c0, c1, c2, c3]) {
+            return Err(wrong("did not arrive as it was sent"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// First word of a message.
+fn magic() -> u32 {
+    crc32fast::hash(concat!("lbprof ", env!("CARGO_PKG_VERSION")).as_bytes())
+}
+
+/// The process that a process but 0 is below.
+fn parent(process: usize) -> usize {
+    process & process.wrapping_sub(1)
+}
+
+/// The processes directly below one of `n`, ascending; below each are those up to the next.
+fn children(process: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let levels = if process == 0 { usize::BITS - n.leading_zeros() } else { process.trailing_zeros() };
+    (0..levels).map(move |level| process + (1 << level)).filter(move |&child| child < n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::threads::in_threads;
+    use super::*;
+
+    #[test]
+    fn a_tree_has_each_process_once() {
+        for n in 1..40 {
+            let mut below: Vec<usize> = (0..n).flat_map(|process| children(process, n)).collect();
+            below.sort_unstable();
+            assert_eq!(below, (1..n).collect::<Vec<_>>(), "{n} processes");
+            assert!((0..n).all(|process| children(process, n).all(|child| parent(child) == process)));
+        }
+    }
+
+    #[test]
+    fn values_are_joined_in_the_order_of_processes() {
+        for n in 1..=9 {
+            let own = |team: &Team| format!("{} ", team.process());
+            let joined = in_threads(
+                n,
+                |team| team.reduce(Ok(own(&team)), |a, b| a + &b),
+                |team| drop(team.reduce(Ok(own(&team)), |a, b| a + &b)),
+            );
+            assert_eq!(joined, Ok(Some((0..n).map(|at| format!("{at} ")).collect::<String>())));
+        }
+    }
+
+    #[test]
+    fn a_broadcast_may_take_several_pieces() {
+        let value = "ten bytes.".repeat(PIECE / 10 + 1);
+        let sums = in_threads(
+            5,
+            |team| {
+                team.broadcast(&value)?;
+                team.gather(Ok(0_u64))
+            },
+            |team| {
+                let received: Result<String, Failure> = team.received_broadcast();
+                let _ = team.gather(received.map(|received| if received == value { team.process() as u64 } else { 0 }));
+            },
+        );
+        assert_eq!(sums, Ok(Some(vec![0, 1, 2, 3, 4])), "a process received something else");
+    }
+
+    #[test]
+    fn of_several_failures_the_first_process_has_its_say() {
+        let own = |team: &Team| if team.process() % 3 == 2 { Err(team.failure("no")) } else { Ok(1) };
+        let sum = in_threads(
+            9,
+            |team| team.reduce(own(&team), |a: u64, b| a + b),
+            |team| drop(team.reduce(own(&team), |a, b| a + b)),
+        );
+        assert_eq!(sum, Err(Failure { process: 2, what: "no".to_owned() }));
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_no_hang() {
+        let sum = in_threads(
+            4,
+            |team| team.reduce(Ok(1), |a: u64, b| a + b),
+            |team| {
+                if team.process() != 3 {
+                    let _ = team.reduce(Ok(1), |a, b| a + b);
+                }
+            },
+        );
+        let failure = sum.expect_err("process 3 sends nothing");
+        assert!(failure.what.contains("ended"), "{failure}");
+    }
+}

@@ -1,0 +1,321 @@
+//! Several processes that analyse a run together report what one process reports, byte for byte; where one of them fails, all end and say why.
+//!
+//! The processes are threads here; tests/distributed.rs has real ones.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lbprof_analyzer::analyse::{AnalysisError, Options, analyse_part};
+use lbprof_analyzer::read::open::{Run, TogetherError};
+use lbprof_analyzer::read::together::Leader;
+use lbprof_analyzer::report::bounds::Bounds;
+use lbprof_analyzer::report::{Report, json};
+use lbprof_analyzer::select::Selection;
+use lbprof_analyzer::serve::serve;
+use lbprof_analyzer::transport::threads::in_threads;
+use lbprof_analyzer::transport::{Failure, Team};
+use lbprof_collector::format::log_name;
+use lbprof_collector::polling::Polling;
+use lbprof_simulator::nodes::into_node_files;
+use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
+use lbprof_simulator::script::Script;
+use proptest::prelude::*;
+use support::written;
+use tempfile::TempDir;
+
+const PROCESSES: [usize; 5] = [1, 2, 3, 4, 8];
+
+/// With so many the third pass, which process 0 does alone, is done, too.
+const WITH_REPLAY: usize = 3;
+
+/// What is wanted of a run.
+#[derive(Clone, Default)]
+struct Wanted {
+    selection: Selection,
+    polling: Polling,
+    replay: bool,
+}
+
+/// The JSON report on a part of `run`, with all rows; why there is none.
+fn report(run: Run, wanted: &Wanted) -> Result<String, AnalysisError> {
+    let Wanted { selection, polling, replay } = wanted;
+    let (run, asked) = (run.polling(*polling), replay.then(Vec::new));
+    let options = Options { symbols: false, asked, ..Options::default() };
+    let analysis = analyse_part(&run, selection, &options, |_| ())?;
+    let mut bytes = Vec::new();
+    json::write(&Report::new(&analysis.model, &analysis.names), &Bounds::ALL, &mut bytes).expect("writing to memory");
+    Ok(String::from_utf8(bytes).expect("JSON is UTF-8"))
+}
+
+/// What one process reports.
+fn alone(dir: &Path, wanted: &Wanted) -> Result<String, String> {
+    let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
+    report(run, wanted).map_err(|error| error.to_string())
+}
+
+/// What `n` processes report.
+fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<String, String> {
+    let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
+    in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
+}
+
+fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<String, anyhow::Error> {
+    let leader = Arc::new(Leader::new(team));
+    let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
+        TogetherError::Run(error) => error.into(),
+        TogetherError::Failure(failure) => failure.into(),
+    });
+    let done = done.and_then(|run| Ok(report(run, wanted)?));
+    leader.end()?;
+    done
+}
+
+#[track_caller]
+fn assert_same(dir: &Path, wanted: &Wanted) {
+    assert_same_by(&PROCESSES, dir, wanted);
+}
+
+/// Of so many processes each.
+#[track_caller]
+fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
+    let expected = [false, true].map(|replay| alone(dir, &Wanted { replay, ..wanted.clone() }));
+    for &n in processes {
+        let replay = n == WITH_REPLAY;
+        let (found, expected) =
+            (together(n, dir, &Wanted { replay, ..wanted.clone() }), &expected[usize::from(replay)]);
+        assert!(found == *expected, "{n} processes, {}:\n{}", dir.display(), difference(&found, expected));
+    }
+}
+
+/// The first lines that are not the same.
+fn difference(found: &Result<String, String>, expected: &Result<String, String>) -> String {
+    let (Ok(found), Ok(expected)) = (found, expected) else { return format!("{found:.300?}\n{expected:.300?}") };
+    let different = found.split(',').zip(expected.split(',')).find(|(found, expected)| found != expected);
+    format!("{different:?}")
+}
+
+fn all() -> Wanted {
+    Wanted::default()
+}
+
+/// Ranks on hosts of three that exchange messages in found and marked phases, two threads each, sampled; one was killed.
+fn scenario(n: u32) -> Scenario {
+    let one = move |rank: u32, script: RankScript| {
+        let script = script.define(support::usage(0, 0, 0, 0)).param("cells", 7.0).sampled(1000).batch(7);
+        let script = script.repeat(12, move |at, script| {
+            let (right, left) = (((rank + 1) % n) as i32, ((rank + n - 1) % n) as i32);
+            script
+                .region(if rank.is_multiple_of(2) { "even" } else { "odd" }, |script| {
+                    script.compute_in(&format!("work_{}", rank % 3), 1 + rank % 4 + at % 2).count("flops", 5 + rank)
+                })
+                .at("exchange")
+                .send(right, 1, 100 * u64::from(rank), 0.1)
+                .recv(left, 1, 100 * u64::from((rank + n - 1) % n), 0.2)
+                .at("sum")
+                .allreduce(8, f64::from(7 - rank % 5))
+        });
+        if rank == 4 { script.kill(5) } else { script }
+    };
+    Scenario::ranks(n).hosts(|rank| format!("node{}", rank / 3)).each(one)
+}
+
+/// Renames ranks within a folder of their own files.
+fn renamed(dir: &Path, from: u32, to: u32) {
+    fs::rename(dir.join(log_name(from)), dir.join(log_name(to))).unwrap();
+}
+
+#[test]
+fn stored_runs_are_reported_as_by_one_process() {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/logs");
+    for run in ["version-1/events", "version-1/profile", "version-2/killed"] {
+        assert!(logs.join(run).is_dir());
+        assert_same(&logs.join(run), &all());
+    }
+}
+
+#[test]
+fn runs_in_files_of_ranks_and_of_nodes_are_reported_as_by_one_process() {
+    let files = written(scenario(9));
+    assert_same(files.path(), &all());
+    for ranks_a_node in [1, 3, 4, 9] {
+        let dir = written(scenario(9));
+        into_node_files(dir.path(), RUN_ID, ranks_a_node).unwrap();
+        assert_same(dir.path(), &all());
+    }
+}
+
+#[test]
+fn ranks_of_a_node_need_not_follow_one_another() {
+    // Of two node files, each with the even or the odd ranks, each process would have ranks between those of another one.
+    let (even, odd) = (written(scenario(8)), written(scenario(8)));
+    for (dir, left_out) in [(&even, 1), (&odd, 0)] {
+        for rank in (0..8).filter(|rank| rank % 2 == left_out) {
+            for entry in fs::read_dir(dir.path()).unwrap() {
+                let path = entry.unwrap().path();
+                if path.to_string_lossy().contains(&format!("rank-{rank:06}")) {
+                    fs::remove_file(path).unwrap();
+                }
+            }
+        }
+        into_node_files(dir.path(), RUN_ID, 8).unwrap();
+    }
+    for entry in fs::read_dir(odd.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().replace("node-000000", "node-000001");
+        fs::copy(&path, even.path().join(name)).unwrap();
+    }
+    assert!(alone(even.path(), &all()).unwrap().contains("\"node2\""));
+    assert_same(even.path(), &all());
+}
+
+#[test]
+fn parts_of_runs_are_reported_as_by_one_process() {
+    let dir = written(scenario(9));
+    let ranks = |list: &str| Selection { ranks: Some(list.parse().unwrap()), ..Selection::default() };
+    let moment = |text: &str| Some(text.parse().unwrap());
+    for selection in [
+        ranks("2-5"),
+        ranks("0,8"),
+        ranks("host=node1"),
+        Selection { from: moment("20ms"), to: moment("60ms"), ..Selection::default() },
+        Selection { from: moment("iteration=3"), ..ranks("1-7") },
+        Selection { region: Some("even".to_owned()), ..Selection::default() },
+        ranks("17"),
+    ] {
+        assert_same_by(&[3, 4], dir.path(), &Wanted { selection, ..all() });
+    }
+    assert!(alone(dir.path(), &Wanted { selection: ranks("17"), ..all() }).is_err(), "there is no such rank");
+    assert_same(dir.path(), &Wanted { polling: Polling::Waiting, ..all() });
+}
+
+#[test]
+fn incomplete_and_damaged_runs_are_reported_as_by_one_process() {
+    let cases: [&dyn Fn(&Path); 6] = [
+        &|dir| fs::remove_file(dir.join(log_name(0))).unwrap(),
+        &|dir| fs::remove_file(dir.join(log_name(6))).unwrap(),
+        &|dir| fs::write(dir.join(log_name(5)), b"").unwrap(),
+        &|dir| fs::write(dir.join(log_name(2)), b"no log at all, but long enough for a header of one").unwrap(),
+        &|dir| {
+            fs::remove_file(dir.join(log_name(8))).unwrap();
+            renamed(dir, 2, 8);
+        },
+        &|dir| {
+            let other = written(scenario(9).run_id(77));
+            for name in (0..3).map(log_name) {
+                fs::copy(other.path().join(&name), dir.join(&name)).unwrap();
+            }
+        },
+    ];
+    for damage in cases {
+        let dir = written(scenario(9));
+        damage(dir.path());
+        assert_same_by(&[3, 8], dir.path(), &all());
+    }
+    // Cut and overwritten at places of chance, which are the same each time.
+    for at in 0..8_usize {
+        let dir = written(scenario(9));
+        if at % 2 == 1 {
+            into_node_files(dir.path(), RUN_ID, 3).unwrap();
+        }
+        let mut files: Vec<PathBuf> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for (number, path) in files.iter().enumerate().filter(|(number, _)| number % 3 == at % 3) {
+            let mut bytes = fs::read(path).unwrap();
+            let place = (7919 * (at + 1) * (number + 3)) % bytes.len();
+            match at % 4 {
+                0 | 1 => bytes.truncate(place),
+                _ => bytes[place] ^= 0x55,
+            }
+            fs::write(path, bytes).unwrap();
+        }
+        assert_same_by(&[2 + at % 3], dir.path(), &all());
+    }
+}
+
+#[test]
+fn what_is_no_run_is_refused_as_by_one_process() {
+    let empty = tempfile::tempdir().unwrap();
+    assert_same(empty.path(), &all());
+    assert_same(&empty.path().join("missing"), &all());
+    fs::write(empty.path().join(log_name(3)), b"").unwrap();
+    assert_same(empty.path(), &all());
+    assert!(alone(empty.path(), &all()).is_err());
+}
+
+#[test]
+fn profiles_are_reported_as_by_one_process() {
+    let run = || {
+        Scenario::ranks(5)
+            .profile_mode()
+            .each(|rank, script| script.repeat(9, move |_, script| script.compute(1 + rank).barrier(0.5)))
+    };
+    assert_same(written(run()).path(), &all());
+}
+
+/// What process 0 reports where the others do `follow`.
+fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<String, Failure> {
+    in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
+        let of_analysis = |error: &AnalysisError| match error {
+            AnalysisError::Failure(failure) => Some(failure.clone()),
+            AnalysisError::Selection(_) => None,
+        };
+        let failure = error.downcast_ref::<Failure>().cloned();
+        failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))
+    })
+}
+
+fn run_of_nine() -> TempDir {
+    written(scenario(9))
+}
+
+#[test]
+fn a_folder_that_is_another_one_elsewhere_ends_all() {
+    let dir = run_of_nine();
+    let missing = dir.path().join(log_name(6));
+    let failure = led(3, dir.path(), |team| {
+        let last = team.process() == 2;
+        let _ = serve(&team, |_| {
+            if last {
+                fs::remove_file(&missing).unwrap()
+            }
+        });
+    });
+    let failure = failure.unwrap_err();
+    assert_eq!(failure.process, 2);
+    assert!(failure.what.contains("rank-000006.lbp") && failure.what.contains("all nodes share"), "{failure}");
+}
+
+#[test]
+fn a_panic_in_a_process_ends_all() {
+    let dir = run_of_nine();
+    let failure = led(4, dir.path(), |team| {
+        let third = team.process() == 2;
+        let _ = serve(&team, |_| assert!(!third, "out of luck"));
+    });
+    assert_eq!(failure, Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
+}
+
+#[test]
+fn a_process_that_is_gone_ends_all() {
+    let dir = run_of_nine();
+    let failure = led(4, dir.path(), |team| {
+        if team.process() != 3 {
+            let _ = serve(&team, |_| ());
+        }
+    });
+    assert!(failure.unwrap_err().what.contains("ended before"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+
+    #[test]
+    fn scripts_of_chance_are_reported_as_by_one_process(seed: u64, size in 1u32..20) {
+        let dir = tempfile::tempdir().unwrap();
+        Script::random(seed, size).write(dir.path()).unwrap();
+        assert_same_by(&[3, 8], dir.path(), &all());
+    }
+}

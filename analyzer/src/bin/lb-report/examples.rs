@@ -75,6 +75,7 @@ EXIT CODES
   4  the report was made, or the run added to a study, from incomplete data
   5  no readable run or study was found, or reading it takes too much memory (LB_REPORT_MAX_MEMORY) or time (LB_REPORT_MAX_CPU)
   6  the report or the study could not be written
+  7  a process of lb-report-mpi failed
 
 docs/report-reference.md explains every figure, docs/report-json.md every key of the JSON.";
 

@@ -115,7 +115,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         model.asked = asked(&model, options)?;
         let scenarios = first.scenarios(&model);
         let mut watchers = Watchers::new(&model, options);
-        let followed = first.follow(&model, &Scope::all(&model), scenarios, watchers.any(), first.code());
+        let followed = first.follow((&model, &Scope::all(&model)), scenarios, watchers.any(), first.code());
         (watched, model.statistics) = watchers.finish(followed.is_some());
         model.followed = followed;
     }
@@ -182,7 +182,7 @@ fn analyse_with(
                 format.begins(&part)?;
                 loop {
                     let watcher = &mut InRegion::new(&part, format);
-                    let followed = first.follow(all, &scope, Vec::new(), Some(watcher), None);
+                    let followed = first.follow((all, &scope), Vec::new(), Some(watcher), None);
                     if !format.again() {
                         break followed;
                     }
@@ -190,7 +190,7 @@ fn analyse_with(
             }
             None => {
                 let mut watchers = if region.is_none() { Watchers::new(&model, options) } else { Watchers::default() };
-                let followed = first.follow(all, &scope, scenarios, watchers.any(), first.code());
+                let followed = first.follow((all, &scope), scenarios, watchers.any(), first.code());
                 (watched, statistics) = watchers.finish(followed.is_some());
                 followed
             }
@@ -323,8 +323,7 @@ impl<'a> First<'a> {
     /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom. With `code`, also by what code ranks made others wait.
     fn follow(
         &self,
-        all: &Model,
-        scope: &Scope,
+        (all, scope): (&Model, &Scope),
         scenarios: Vec<(WhatIf, Condition)>,
         watcher: Option<&mut dyn Watcher>,
         code: Option<&SampledCode>,

@@ -12,9 +12,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row, params};
 
-use super::read::{rows, time, wrong};
+use super::cells::{rows, time, whole, wrong};
 use super::schema::has_table;
-use super::write::whole;
 use crate::study::Run;
 use crate::study::run::{FunctionFigures, FunctionSums};
 

@@ -5,6 +5,7 @@
 //! - A run is added in one transaction: all of it, or nothing of it.
 //! - What the file holds is checked as it is read: it may have been damaged, or be somebody else's.
 
+mod cells;
 mod error;
 mod functions;
 mod names;

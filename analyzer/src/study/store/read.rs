@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::types::{FromSql, Type};
+use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 
+use super::cells::{real, rows, time, wrong};
 use super::{Kept, functions, names, schema};
 use crate::metrics::load_balance::Times;
 use crate::metrics::overhead::{Phase, PhaseTime};
@@ -167,16 +168,6 @@ fn times(row: &Row) -> rusqlite::Result<Times> {
     })
 }
 
-/// All rows of one run that a statement selects.
-pub(super) fn rows<T>(
-    connection: &Connection,
-    select: &str,
-    number: u32,
-    read: impl FnMut(&Row) -> rusqlite::Result<T>,
-) -> rusqlite::Result<Vec<T>> {
-    connection.prepare_cached(select)?.query_map([number], read)?.collect()
-}
-
 /// Adds the figure of the next rank. Lists grow with the rows that there are: a file of a few rows makes none that are long.
 fn push(by_rank: &mut Vec<f64>, ranks: &[RankFigures], rank: u32, seconds: f64) -> rusqlite::Result<()> {
     if ranks.get(by_rank.len()).is_none_or(|next| next.rank != rank) {
@@ -194,26 +185,9 @@ fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
     }
 }
 
-/// Seconds below which a time under 0 is but rounding.
-const ROUNDING_S: f64 = 1e-6;
-
 /// A time in the column `seconds`.
 fn seconds(row: &Row) -> rusqlite::Result<f64> {
     time(row, "seconds")
-}
-
-/// The same of any column.
-pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
-    let seconds = real(row, column)?;
-    match seconds.is_finite() && seconds >= -ROUNDING_S {
-        true => Ok(seconds.max(0.0)),
-        false => Err(wrong("a time is below 0, or no number".into())),
-    }
-}
-
-/// A number; what SQLite keeps as NULL is not one.
-fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
-    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
 }
 
 fn whole(row: &Row, column: &str) -> rusqlite::Result<u64> {
@@ -227,8 +201,4 @@ fn whole_or_none(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
 
 fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {
     row.get(column)
-}
-
-pub(super) fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
 }

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, params};
 
+use super::cells::whole;
 use super::{functions, id_text};
 use crate::study::Run;
 use crate::study::run::{CountedFigures, RegionFigures};
@@ -26,11 +27,6 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
         connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
     }
     Ok(number)
-}
-
-/// SQLite has whole numbers of 63 bits.
-pub(super) fn whole(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 fn head(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {

@@ -1,0 +1,41 @@
+//! Cells of rows: what SQLite keeps, and what is a time.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row};
+
+/// SQLite has whole numbers of 63 bits.
+pub(super) fn whole(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+/// All rows of one run that a statement selects.
+pub(super) fn rows<T>(
+    connection: &Connection,
+    select: &str,
+    number: u32,
+    read: impl FnMut(&Row) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare_cached(select)?.query_map([number], read)?.collect()
+}
+
+/// Seconds below which a time under 0 is but rounding.
+const ROUNDING_S: f64 = 1e-6;
+
+/// A time in a column.
+pub(super) fn time(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    let seconds = real(row, column)?;
+    match seconds.is_finite() && seconds >= -ROUNDING_S {
+        true => Ok(seconds.max(0.0)),
+        false => Err(wrong("a time is below 0, or no number".into())),
+    }
+}
+
+/// A number; what SQLite keeps as NULL is not one.
+pub(super) fn real(row: &Row, column: &str) -> rusqlite::Result<f64> {
+    Ok(row.get::<_, Option<f64>>(column)?.unwrap_or(f64::NAN))
+}
+
+/// A cell that makes no sense.
+pub(super) fn wrong(what: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what)
+}

@@ -256,6 +256,22 @@ impl Folder {
         RankLog::from_places(rank, &place, &rings)
     }
 
+    /// Bytes of the log of `rank`, as far as they can be found out.
+    pub fn log_bytes(&self, rank: u32) -> u64 {
+        let length = self.place(rank).and_then(|place| place.length());
+        length.unwrap_or(0)
+    }
+
+    /// Where the first log of `rank` is.
+    pub(crate) fn place(&self, rank: u32) -> Option<&LogPlace> {
+        self.logs.get(&rank)?.first()
+    }
+
+    /// Whether a ring of `rank` is there.
+    pub(crate) fn has_rings(&self, rank: u32) -> bool {
+        self.pieces.contains_key(&rank) || self.names.ranks.get(&rank).is_some_and(|(_, threads)| !threads.is_empty())
+    }
+
     /// From here on log `number` is the only one of `rank`.
     pub fn choose(&mut self, rank: u32, number: usize) {
         if let Some(places) = self.logs.get_mut(&rank)

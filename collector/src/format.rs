@@ -17,7 +17,7 @@ use bincode::{Decode, Encode};
 use crate::codec::take_array;
 
 /// The version of the format that this crate writes.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 /// The first version whose rings have ids of call sites, not return addresses.
 pub(crate) const WITH_PATHS: u16 = 3;
 /// The first version in which a call and its part may be one record.
@@ -55,13 +55,17 @@ pub enum BlockKind {
     Profile = 3,
     /// Samples of one thread, by columns.
     Samples = 4,
+    /// A thread's whole run as a profile: a [`crate::summary::Summary`].
+    Summary = 5,
+    /// Where the blocks before it are: an [`crate::index::Index`].
+    Index = 6,
 }
 
 impl BlockKind {
     /// The kind of a number in a log, or `None` for one that this version does not know.
     pub fn from_number(number: u8) -> Option<Self> {
-        let all = [BlockKind::Definitions, BlockKind::Records, BlockKind::Profile, BlockKind::Samples];
-        all.into_iter().find(|&kind| kind as u8 == number)
+        use BlockKind::{Definitions, Index, Profile, Records, Samples, Summary};
+        [Definitions, Records, Profile, Samples, Summary, Index].into_iter().find(|&kind| kind as u8 == number)
     }
 }
 

@@ -15,10 +15,13 @@
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
+//! | [`summary`] | a thread's whole run as one profile |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
 //! | [`encode`], [`decode`] | a batch of records ↔ columns, by a model that guesses the next record |
 //! | [`sample_block`] | a thread's samples ↔ columns |
+//! | [`index`](mod@index) | where the blocks of a log are |
 //! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`place`]: in which files |
+//! | [`at_end`] | what a log ends with: summaries and index, read without the rest |
 //! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
@@ -26,6 +29,7 @@
 //! | [`clock`] | ticks → seconds on the run's common clock |
 //! | [`words`] | counts and times in messages |
 
+pub mod at_end;
 mod blocks;
 pub mod clock;
 mod codec;
@@ -39,6 +43,7 @@ mod example;
 pub mod fold;
 pub mod folder;
 pub mod format;
+pub mod index;
 pub mod joined;
 mod model;
 pub mod node;
@@ -61,6 +66,7 @@ pub mod semantics;
 mod source;
 mod sparse;
 pub mod starter;
+pub mod summary;
 pub mod walk;
 pub mod words;
 pub mod writer;

@@ -61,6 +61,13 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.",
     },
     Setting {
+        name: "LBPROF_SUMMARY",
+        flag: Some("summary"),
+        default: "auto",
+        values: "auto | on | off",
+        meaning: "Whether a rank's log ends with its profile, from which lb-report --summary makes its first screen. auto: in profile mode, and where all records are in the rings until MPI_Finalize; on: always.",
+    },
+    Setting {
         name: "LBPROF_PCONTROL",
         flag: Some("pcontrol"),
         default: "levels",
@@ -214,6 +221,7 @@ mod tests {
             ("LBPROF_RANKS", "0-4:0"),
             ("LBPROF_RANKS", "0-4294967295"),
             ("LBPROF_FILES", "host"),
+            ("LBPROF_SUMMARY", "yes"),
             ("LBPROF_CLOCK", "wall"),
             ("LBPROF_VERBOSE", "2"),
             ("LBPROF_DEPTH", "256"),

@@ -29,6 +29,16 @@ impl LogPlace {
     }
 }
 
+impl LogPlace {
+    /// Bytes of the log; `None` where there is none.
+    pub(crate) fn length(&self) -> Option<u64> {
+        match self {
+            LogPlace::File(path) => Some(open_file(path).ok()?.metadata().ok()?.len()),
+            LogPlace::Node(node, id) => Some(node.read(*id).parts().end()),
+        }
+    }
+}
+
 /// Where a ring is.
 #[derive(Clone, Debug)]
 pub enum RingPlace {

@@ -167,6 +167,8 @@ problems! {
     PartsInConflict = 49, Doubtful, "one of them was written after the system had reported that writing the other failed: check the disk";
     /// A rank's log is there twice: in a node file and in a file of its own, or in two node files.
     LogTwice = 50, Note, "remove the copy that does not belong to the run";
+    /// What a log ends with, its summary or the index of its blocks, contradicts the rest of it.
+    SummaryWrong = 51, Note, "the figures are those of the events; copy the log again, or report it with the log if that changes nothing";
 }
 
 /// A problem of one rank, or of the whole run.

@@ -96,6 +96,12 @@ impl RankLog {
         RankLog { polls: Some(ThreadPolls { polling, version, lengths, threads: HashMap::new() }), ..self }
     }
 
+    /// The same with a problem that is known of it.
+    pub fn with_problem(mut self, problem: Problem) -> RankLog {
+        self.waiting.push_back(Item::Problem(problem));
+        self
+    }
+
     /// The log's header. Where only a ring is left it states the run's id and the rank, and nothing else is known.
     pub fn header(&self) -> &Header {
         &self.header

@@ -15,9 +15,10 @@ use crate::codec::{get, put, take_slice, take_varint};
 use crate::decode::Decoder;
 use crate::definition::Definition;
 use crate::format::{
-    BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_OPEN_REGIONS, OLDEST_VERSION,
-    PREAMBLE_BYTES, VERSION, WITH_JOINED, header_checksum,
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER,
+    MAX_OPEN_REGIONS, OLDEST_VERSION, PREAMBLE_BYTES, VERSION, WITH_JOINED, header_checksum,
 };
+use crate::index::{self, Held, Index};
 use crate::joined;
 use crate::polling::{PollSums, WITH_GAPS};
 use crate::problem::{Problem, ProblemKind};
@@ -25,6 +26,7 @@ use crate::profile::ProfileBatch;
 use crate::record::Record;
 use crate::sample::{Sample, SampleHead};
 use crate::sample_block;
+use crate::summary::Summary;
 use crate::words::{Count, Plural};
 
 /// What a log holds, in the order in which it was written.
@@ -48,6 +50,8 @@ pub enum Item {
         /// The samples.
         samples: Vec<Sample>,
     },
+    /// A thread's whole run, as the recorder summed it up at its end: after all of its records.
+    Summary(Box<Summary>),
     /// Something is missing or wrong.
     Problem(Problem),
     /// What the rank's first thread polled, at the end of a log whose reader was asked to decide what the time between polls is.
@@ -112,6 +116,8 @@ pub struct LogReader<R: Read> {
     sample_sequences: Sequences,
     /// Whether blocks of records and profiles are skipped.
     samples_only: bool,
+    /// The blocks so far, until one was skipped.
+    index: Option<Index>,
     /// An item that comes after the one just given.
     then: Option<Item>,
     /// Blocks, definitions and records of kinds that this version does not know.
@@ -215,6 +221,7 @@ impl<R: Read> LogReader<R> {
             sequences: Sequences::default(),
             sample_sequences: Sequences::default(),
             samples_only: false,
+            index: Some(Index::default()),
             then: None,
             unknown: 0,
             unpacked: 0,
@@ -244,6 +251,7 @@ impl<R: Read> LogReader<R> {
             let item = match self.blocks.next() {
                 Some(Event::Block(head)) => self.item(head),
                 Some(Event::Skipped { at, bytes }) => {
+                    self.index = None;
                     let detail = format!("{} from byte {at} of the log", Plural(bytes, "byte"));
                     Some(self.problem(ProblemKind::Damaged, bytes, detail))
                 }
@@ -272,7 +280,7 @@ impl<R: Read> LogReader<R> {
 
     /// The same without records and profiles: their blocks are skipped.
     pub(crate) fn samples_only(self) -> Self {
-        LogReader { samples_only: true, ..self }
+        LogReader { samples_only: true, index: None, ..self }
     }
 
     /// What is read from.
@@ -288,10 +296,10 @@ impl<R: Read> LogReader<R> {
     /// What a block holds; `None` where that is nothing, or nothing new.
     fn item(&mut self, block: BlockHead) -> Option<Item> {
         let Some(kind) = BlockKind::from_number(block.kind) else {
-            self.unknown += 1;
+            (self.unknown, self.index) = (self.unknown + 1, None);
             return None;
         };
-        if self.samples_only && matches!(kind, BlockKind::Records | BlockKind::Profile) {
+        if self.samples_only && !matches!(kind, BlockKind::Definitions | BlockKind::Samples) {
             return None;
         }
         self.unpacked += u64::from(block.plain);
@@ -317,10 +325,12 @@ impl<R: Read> LogReader<R> {
         let Some((plain, tail)) = contents(plain, block, payload) else {
             return Some(self.not_understood(kind));
         };
+        let listed = (kind, &mut self.index, self.blocks.position(), block);
         match kind {
             BlockKind::Definitions => match definitions(plain) {
                 Some((definitions, unknown)) => {
                     self.unknown += unknown;
+                    list(listed, &Held::default());
                     Some(Item::Definitions(definitions))
                 }
                 None => Some(self.not_understood(kind)),
@@ -332,18 +342,45 @@ impl<R: Read> LogReader<R> {
                     if self.version >= WITH_JOINED {
                         joined::take_apart(&mut records);
                     }
+                    list(listed, &held(&head, &records));
                     self.in_sequence(head, records)
                 }
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Profile => match profile(plain, self.version) {
-                Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => self.profile_in_sequence(batch),
+                Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => {
+                    list(listed, &Held::of_profile(&batch));
+                    self.profile_in_sequence(batch)
+                }
                 Some(_) | None => Some(self.not_understood(kind)),
             },
             BlockKind::Samples => match sample_block::decode(plain, tail) {
-                Some((head, samples)) => self.samples_in_sequence(head, samples),
+                Some((head, samples)) => {
+                    list(listed, &Held::of_samples(&head, &samples));
+                    self.samples_in_sequence(head, samples)
+                }
                 None => Some(self.not_understood(kind)),
             },
+            BlockKind::Summary => match summary(plain) {
+                Some(summary) => {
+                    list(listed, &Held::of_profile(&summary.batch));
+                    if !summary.is_of(&self.header) {
+                        let detail = format!("a summary is of rank {}, or of another run", summary.rank);
+                        return Some(self.problem(ProblemKind::SummaryWrong, 1, detail));
+                    }
+                    Some(Item::Summary(Box::new(summary)))
+                }
+                None => Some(self.not_understood(kind)),
+            },
+            BlockKind::Index => {
+                let place = self.blocks.position() - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
+                let found = self.index.as_ref().and_then(Index::encoded);
+                let is_true = found.is_none_or(|found| found == plain) && tail == index::tail(place);
+                (!is_true).then(|| {
+                    let detail = "the index of its blocks states other blocks than there are".to_owned();
+                    self.problem(ProblemKind::SummaryWrong, 1, detail)
+                })
+            }
         }
     }
 
@@ -417,6 +454,19 @@ impl<R: Read> LogReader<R> {
     }
 }
 
+/// Adds a block that ends at a place to those of its log, where these are noted.
+fn list((kind, index, end, block): (BlockKind, &mut Option<Index>, u64, &BlockHead), held: &Held) {
+    let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(block.stored);
+    index.iter_mut().for_each(|index| index.add(kind as u8, end - bytes, bytes, held));
+}
+
+/// What a block of records holds.
+fn held(head: &BatchHead, records: &[Record]) -> Held {
+    let BatchHead { thread, first, previous_end, .. } = *head;
+    let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
+    Held { thread, first, records: records.len() as u64, begin: previous_end, end }
+}
+
 /// Threads whose sequence numbers are followed; a run has fewer, and a hostile log takes no more memory.
 const MOST_THREADS: usize = 1 << 16;
 
@@ -463,7 +513,11 @@ pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> Item {
 }
 
 /// The plain bytes and the tail of a block; `None` where its frame does not hold what its head states.
-fn contents<'a>(memory: &'a mut Vec<u8>, block: &BlockHead, payload: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+pub(crate) fn contents<'a>(
+    memory: &'a mut Vec<u8>,
+    block: &BlockHead,
+    payload: &'a [u8],
+) -> Option<(&'a [u8], &'a [u8])> {
     if block.frame == 0 {
         return payload.split_at_checked(block.plain as usize);
     }
@@ -502,8 +556,15 @@ fn profile(plain: &[u8], version: u16) -> Option<ProfileBatch> {
     get(&grown).map(|(batch, _)| batch)
 }
 
+/// The summary of a block.
+pub(crate) fn summary(plain: &[u8]) -> Option<Summary> {
+    let (summary, length) = get::<Summary>(plain)?;
+    let is_whole = length == plain.len() && is_sane(&summary.batch.head) && is_sane(&summary.batch.next);
+    is_whole.then_some(summary)
+}
+
 /// The definitions of a block, and how many of them this version does not know.
-fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
+pub(crate) fn definitions(mut plain: &[u8]) -> Option<(Vec<Definition>, u64)> {
     let mut known = Vec::new();
     let mut unknown = 0;
     while !plain.is_empty() {

@@ -1,6 +1,8 @@
 //! Where the bytes of a rank's log come from: its own file, or a node file.
 
+use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 
 use crate::node::file::FrameReader;
 use crate::place::{LogPlace, open_file};
@@ -87,6 +89,45 @@ impl Read for Source {
         match self {
             Source::File(data) => data.read(buffer),
             Source::Frames(frames) => frames.read(buffer),
+        }
+    }
+}
+
+/// The same bytes at any place.
+pub(crate) enum LogBytes {
+    /// Of its own file.
+    File(File),
+    /// Of its parts in a node file.
+    Frames(FrameReader),
+}
+
+impl LogBytes {
+    /// The bytes of the log at `place`, and how many; `None` where parts of it are missing or in conflict.
+    ///
+    /// Errors: what the system says.
+    pub(crate) fn open(place: &LogPlace) -> io::Result<Option<(Self, u64)>> {
+        match place {
+            LogPlace::File(path) => {
+                let file = open_file(path)?;
+                let length = file.metadata()?.len();
+                Ok(Some((LogBytes::File(file), length)))
+            }
+            LogPlace::Node(node, id) => {
+                let frames = node.read(*id);
+                let chain = frames.parts();
+                let (length, is_whole) = (chain.end(), chain.gaps.is_empty() && chain.in_conflict == 0);
+                Ok((is_whole && frames.unfinished().is_none()).then_some((LogBytes::Frames(frames), length)))
+            }
+        }
+    }
+
+    /// Fills `bytes` with those from `at` on.
+    ///
+    /// Errors: what the system says; UnexpectedEof where there are not as many.
+    pub(crate) fn read_exact_at(&self, bytes: &mut [u8], at: u64) -> io::Result<()> {
+        match self {
+            LogBytes::File(file) => file.read_exact_at(bytes, at),
+            LogBytes::Frames(frames) => frames.read_exact_at(bytes, at),
         }
     }
 }

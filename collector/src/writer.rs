@@ -13,10 +13,13 @@ use crate::format::{
     BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
     MAX_RECORDS, VERSION, header_checksum,
 };
+use crate::index::{Held, Index, tail};
+use crate::joined;
 use crate::profile::ProfileBatch;
 use crate::record::Record;
 use crate::sample::{MAX_SAMPLES, Sample, SampleHead};
 use crate::sample_block::SampleEncoder;
+use crate::summary::Summary;
 
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
@@ -36,6 +39,8 @@ pub struct LogWriter<W: Write> {
     plain: Vec<u8>,
     /// The block at hand; only as much of it as the block takes is written.
     block: Vec<u8>,
+    /// The blocks so far.
+    index: Index,
 }
 
 impl<W: Write> LogWriter<W> {
@@ -63,6 +68,7 @@ impl<W: Write> LogWriter<W> {
             compressor: Compressor::new(LEVEL)?,
             plain,
             block: Vec::new(),
+            index: Index::default(),
         })
     }
 
@@ -80,7 +86,7 @@ impl<W: Write> LogWriter<W> {
                 return Err(too_large("definition"));
             }
             if held == MAX_DEFINITIONS || self.plain.len() + one.len() + 16 > MAX_PLAIN {
-                self.plain_block(BlockKind::Definitions)?;
+                self.plain_block(BlockKind::Definitions, &Held::default())?;
                 self.plain.clear();
                 held = 0;
             }
@@ -88,7 +94,7 @@ impl<W: Write> LogWriter<W> {
             self.plain.extend_from_slice(&one);
             held += 1;
         }
-        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions) }
+        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &Held::default()) }
     }
 
     /// Writes a batch of a thread's records that follow `head`. `site` gives the id of a record's call site, `u64::MAX`
@@ -101,10 +107,10 @@ impl<W: Write> LogWriter<W> {
         records: &[Record],
         site: impl FnMut(&Record) -> u64,
     ) -> io::Result<()> {
-        self.records_if(head, records, site, || true).map(|_| ())
+        self.records_if(head, records, joined::count(records), site, || true).map(|_| ())
     }
 
-    /// As [`LogWriter::records`]. `whole` is asked when `records` were read for the last time: where it gives false, because they changed
+    /// As [`LogWriter::records`]. `n`: how many records they are, those counted twice that are two. `whole` is asked when `records` were read for the last time: where it gives false, because they changed
     /// meanwhile, nothing is written, and the result is false.
     ///
     /// Errors: as those of [`LogWriter::records`].
@@ -112,6 +118,7 @@ impl<W: Write> LogWriter<W> {
         &mut self,
         head: &BatchHead,
         records: &[Record],
+        n: usize,
         site: impl FnMut(&Record) -> u64,
         whole: impl FnOnce() -> bool,
     ) -> io::Result<bool> {
@@ -122,12 +129,15 @@ impl<W: Write> LogWriter<W> {
             return Ok(true);
         }
         self.encoder.encode(head, records, site);
+        let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
         if !whole() {
             return Ok(false);
         }
         let (plain, tail) = (self.encoder.plain(), self.encoder.tail());
         let compressor = (RECORDS_WORTH_A_BYTE * plain.len() >= records.len()).then_some(&mut self.compressor);
-        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
+        let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
+        let BatchHead { thread, first, previous_end, .. } = *head;
+        self.wrote(BlockKind::Records, bytes, &Held { thread, first, records: n as u64, begin: previous_end, end });
         Ok(true)
     }
 
@@ -137,7 +147,27 @@ impl<W: Write> LogWriter<W> {
     pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
         self.plain.clear();
         put(batch, &mut self.plain);
-        self.plain_block(BlockKind::Profile)
+        self.plain_block(BlockKind::Profile, &Held::of_profile(batch))
+    }
+
+    /// Writes a thread's summary: after all of its records.
+    ///
+    /// Errors: as those of [`LogWriter::profile`].
+    pub fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+        self.plain.clear();
+        put(summary, &mut self.plain);
+        self.plain_block(BlockKind::Summary, &Held::of_profile(&summary.batch))
+    }
+
+    /// Writes the index of all blocks so far, which ends the log; nothing where there are too many.
+    ///
+    /// Errors: those of the sink.
+    pub fn index(&mut self) -> io::Result<()> {
+        let Some(plain) = self.index.encoded() else { return Ok(()) };
+        let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
+        let tail = tail(self.bytes);
+        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Index, plain, &tail)?;
+        Ok(())
     }
 
     /// Writes samples of one thread that follow `head`; `head.lost` alone where there are none. Those of a call have counts, or none has.
@@ -153,7 +183,8 @@ impl<W: Write> LogWriter<W> {
         self.samples.encode(head, samples);
         let (plain, tail) = (self.samples.plain(), self.samples.tail());
         let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
-        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Samples, plain, tail)?;
+        let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Samples, plain, tail)?;
+        self.wrote(BlockKind::Samples, bytes, &Held::of_samples(head, samples));
         Ok(())
     }
 
@@ -172,11 +203,18 @@ impl<W: Write> LogWriter<W> {
         self.sink
     }
 
-    fn plain_block(&mut self, kind: BlockKind) -> io::Result<()> {
+    fn plain_block(&mut self, kind: BlockKind, held: &Held) -> io::Result<()> {
         // Compressing a single definition would save a few bytes and take ten times as long as writing it.
         let compressor = (self.plain.len() > SMALL).then_some(&mut self.compressor);
-        self.bytes += write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
+        let bytes = write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
+        self.wrote(kind, bytes, held);
         Ok(())
+    }
+
+    /// A block was written.
+    fn wrote(&mut self, kind: BlockKind, bytes: u64, held: &Held) {
+        self.index.add(kind as u8, self.bytes, bytes, held);
+        self.bytes += bytes;
     }
 }
 

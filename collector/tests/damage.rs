@@ -144,7 +144,7 @@ fn a_truncated_header_is_distinguished_from_a_file_of_another_kind() {
     let Err(error) = LogReader::new(&newer[..]) else { panic!("a newer log was opened") };
     assert_eq!(
         error.to_string(),
-        "the log: log format 5, this lb-report reads 1 to 4: use the lb-report of the run's lbprof"
+        "the log: log format 6, this lb-report reads 1 to 5: use the lb-report of the run's lbprof"
     );
     let mut flipped = log.clone();
     flipped[25] ^= 1;

@@ -20,6 +20,7 @@ use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{self, Scenario};
+use lbprof_simulator::summaries::sum_up;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -93,10 +94,18 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                     add(format!("calls-of-{}", key.operation), cell.calls);
                 }
             }
+            Item::Summary(summary) => {
+                add("summary-records".to_owned(), summary.batch.profile.records);
+                add("summary-left-out".to_owned(), summary.left_out);
+                for (key, cell) in &summary.batch.profile.cells {
+                    add(format!("summary-activity-{}", key.activity), cell.ticks);
+                }
+            }
             Item::Problem(problem) => match problem.kind {
                 ProblemKind::Damaged | ProblemKind::Truncated => damaged += problem.count,
                 ProblemKind::Gap => lost += problem.count,
                 ProblemKind::SamplesLost => samples_lost += problem.count,
+                ProblemKind::SummaryWrong => panic!("{}", problem.detail),
                 _ => {}
             },
             Item::Polls(sums) => panic!("nobody asked what polls are: {sums:?}"),
@@ -200,6 +209,26 @@ fn profiles_are_read_by_the_document() {
 }
 
 #[test]
+fn summaries_and_the_index_are_read_by_the_document() {
+    for (scenario, most) in [(run(), 4096), (run(), 50), (run().profile_mode(), 4096)] {
+        let folder = tempfile::tempdir().unwrap();
+        scenario.write(folder.path()).unwrap();
+        assert_eq!(sum_up(folder.path(), most).unwrap(), 4);
+        let left_out = if most == 50 { "profile summary-left-out 200" } else { "profile summary-left-out 0" };
+        check(folder.path(), 1, &["profile summary-records 2601", left_out, "damaged 0"]);
+        // An index that lies is noticed by the document's reader, too.
+        let path = folder.path().join(log_name(1));
+        let log = std::fs::read(&path).unwrap();
+        let length = log.len();
+        let mut wrong = log;
+        wrong[length - 16] ^= 1;
+        scenario::mend_checksums(&mut wrong);
+        std::fs::write(&path, wrong).unwrap();
+        assert!(std::panic::catch_unwind(|| by_the_document(folder.path(), 1)).is_err());
+    }
+}
+
+#[test]
 fn the_ring_of_a_killed_rank_is_read_by_the_document() {
     let folder = tempfile::tempdir().unwrap();
     run().rank(3, |script| script.kill(1000)).write(folder.path()).unwrap();
@@ -286,6 +315,7 @@ fn logs_of_older_versions_are_read_by_the_document() {
     let events = ["rank 1 2 vm Tsc Events", "operation 61 42 378050322"];
     check(&logs.join("version-1/events"), 1, &[events, whole].concat());
     check(&logs.join("version-1/profile"), 1, &[["rank 1 2 vm Tsc Profile", "profile polls 0"], whole].concat());
+    check(&logs.join("version-4/events"), 1, &[["rank 1 2 vm Tsc Events", "records 0 214"], whole].concat());
     let killed = logs.join("version-2/killed");
     check(&killed, 0, &[["rank 0 2 vm Tsc Events", "operation 15 60 889713084"], whole].concat());
     // The document's reader leaves the addresses in an old ring as they are; ours makes ids of them.

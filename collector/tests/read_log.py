@@ -235,6 +235,11 @@ def profile(b, version):  # §8
     return head, following, entered, cells, sites, iterations, regions, counters, totals, polls
 
 
+def sample_head(plain):
+    b = Bytes(plain)
+    return [b.uint() for _ in range(5)]
+
+
 def samples(plain, tail):  # §9
     b = Bytes(plain)
     thread, first, lost, previous, rate = (b.uint() for _ in range(5))
@@ -306,6 +311,7 @@ class Found:
         self.profiles = collections.Counter()
         self.samples, self.weights, self.next_sample = (collections.Counter() for _ in range(3))
         self.damaged = self.lost = self.crc = self.samples_lost = 0
+        self.blocks = []  # as an index lists them
 
     def take_records(self, head, records):  # §11
         thread = head["thread"]
@@ -341,6 +347,26 @@ class Found:
         for (_, _, operation, _), (_, calls, _, _) in sites:
             self.profiles[f"calls-of-{operation}"] += calls
 
+    def take_summary(self, b, version):  # §14
+        _, _, left_out = b.uint(), b.uint(), b.uint()
+        _, _, _, cells, _, _, _, _, totals, _ = profile(b, version)
+        self.profiles.update({"summary-records": totals[0], "summary-left-out": left_out})
+        for (_, _, activity), (ticks, _, _, _) in cells:
+            self.profiles[f"summary-activity-{activity}"] += ticks
+
+    def take_index(self, b, tail, place):  # §15
+        end = ticks = 0
+        listed = []
+        while b.rest():
+            kind, gap, size, thread, first, n, begin, length = b.byte(), *(b.uint() for _ in range(7))
+            at, begin = end + gap, (ticks + unzigzag(begin)) & M64
+            end, ticks = at + size, (begin + length) & M64
+            listed.append((kind, at, size, thread, first, n, begin, ticks))
+        if tail != struct.pack("<Q8s", place, b"LBPINDEX") or end != place:
+            raise ValueError("an index that does not end where it begins")
+        if listed != self.blocks:
+            raise ValueError("an index of other blocks")
+
     def print(self):
         for name, counter in (
             ("records", self.records), ("samples", self.samples), ("weight", self.weights), ("definitions", self.definitions),
@@ -357,7 +383,7 @@ class Found:
 
 
 def ring(data):  # §10
-    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3, 4):
+    if data[:8] != b"LBPRING1" or int.from_bytes(data[8:12], "little") not in (1, 2, 3, 4, 5):
         raise ValueError("not a ring")
     old = data[8] < 3
     thread, capacity, first, previous_end = struct.unpack_from("<IIQQ", data, 24)
@@ -411,7 +437,7 @@ def main(log, *others):
         ring_data = open(others[0], "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version not in (1, 2, 3, 4) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version not in (1, 2, 3, 4, 5) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])
@@ -425,7 +451,9 @@ def main(log, *others):
             found.damaged += following - at
             at = following
             continue
+        place = at
         kind, plain, tail, at = block
+        held = (0, 0, 0, 0, 0)
         if kind == 1:
             b = Bytes(plain)
             while b.rest():
@@ -435,11 +463,26 @@ def main(log, *others):
                 found.definitions[name] += 1
         elif kind == 2:
             head, records = batch(plain, tail)
-            found.take_records(head, list(apart(records)) if version >= 4 else records)
-        elif kind == 3:
-            found.take_profile(Bytes(plain), version)
+            records = list(apart(records)) if version >= 4 else records
+            last = records[-1][1] or records[-1][0] if records else 0
+            held = (head["thread"], head["first"], len(records), head["previous_end"], last)
+            found.take_records(head, records)
+        elif kind in (3, 5):
+            b = Bytes(plain)
+            if kind == 5:
+                b.uint(), b.uint(), b.uint()
+            head, following, *_ = profile(b, version)
+            n = following["first"] - head["first"]
+            held = (head["thread"], head["first"], n, head["previous_end"], following["previous_end"])
+            (found.take_profile if kind == 3 else found.take_summary)(Bytes(plain), version)
         elif kind == 4:
-            found.take_samples(*samples(plain, tail))
+            thread, first, lost, sampled = samples(plain, tail)
+            last = sampled[-1][0] if sampled else sample_head(plain)[3]
+            held = (thread, first, len(sampled), sample_head(plain)[3], last)
+            found.take_samples(thread, first, lost, sampled)
+        elif kind == 6:
+            found.take_index(Bytes(plain), tail, place)
+        found.blocks.append((kind, place, at - place, *held))
     if ring_data:
         found.take_records(*ring(ring_data))
     found.print()

@@ -147,7 +147,7 @@ fn a_batch_that_changed_while_it_was_encoded_is_not_written() {
     let before = log.bytes();
     let mut write = |whole: bool| {
         let head = BatchHead::default();
-        log.records_if(&head, &batch, |_| 0, || whole).map(|written| (written, log.bytes()))
+        log.records_if(&head, &batch, batch.len(), |_| 0, || whole).map(|written| (written, log.bytes()))
     };
     assert_eq!(write(false).unwrap(), (false, before));
     let (written, after) = write(true).unwrap();

@@ -322,6 +322,10 @@ params: {
 [k: string]: number
 }
 /**
+ * If the report is a first look, what it is made from; null if all events were analysed.
+ */
+summary: (SummaryFacts | null)
+/**
  * What is missing or doubtful, by kind, the worst first.
  */
 problems: ProblemRow[]
@@ -337,6 +341,35 @@ common_clock: boolean
  * Largest bound of the error in comparing them; null if clocks were not compared.
  */
 clock_error_s: (number | null)
+}
+/**
+ * What is special about a model that was made without the analysis of all events.
+ */
+export interface SummaryFacts {
+/**
+ * Whether the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
+ */
+asked: boolean
+/**
+ * Records of calls in all logs; of logs without an index estimated from their bytes.
+ */
+records: number
+/**
+ * Time that the analysis of all of them is estimated to take.
+ */
+estimated_s: number
+/**
+ * Ranks whose figures come from their summaries.
+ */
+ranks_from_summaries: number
+/**
+ * Ranks without a usable summary: their events were added up.
+ */
+ranks_from_events: number
+/**
+ * Ranks whose summaries have no iterations, because there were too many. If there are any, nothing is known by iteration.
+ */
+ranks_without_iterations: number
 }
 /**
  * A kind of problem, all ranks together.

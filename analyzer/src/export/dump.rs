@@ -126,7 +126,8 @@ impl<'a> RankDump<'a> {
                     }
                 }
                 Item::Records { head, records } => self.records(&head, &records, out)?,
-                Item::Profile(batch) => line(out, &self.profile_line(&batch))?,
+                Item::Profile(batch) => line(out, &self.profile_line("profile", &batch))?,
+                Item::Summary(summary) => line(out, &self.profile_line("summary", &summary.batch))?,
                 Item::Problem(problem) => {
                     line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
                 }
@@ -332,7 +333,7 @@ impl<'a> RankDump<'a> {
         json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
     }
 
-    fn profile_line(&self, batch: &ProfileBatch) -> Value {
+    fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
         let tick_s = self.clock.tick_s();
         let sums = |cell: &Cell| json!({ "time_s": cell.ticks as f64 * tick_s, "calls": cell.calls, "sent": cell.sent, "received": cell.received });
         let activity = |number: u8| Activity::ALL[usize::from(number & 7)].name();
@@ -349,7 +350,7 @@ impl<'a> RankDump<'a> {
             })
         });
         json!({
-            "type": "profile", "rank": self.header.rank, "thread": batch.head.thread, "first": batch.head.first,
+            "type": kind, "rank": self.header.rank, "thread": batch.head.thread, "first": batch.head.first,
             "next": batch.next.first, "begin_s": self.seconds(batch.head.previous_end),
             "end_s": self.seconds(batch.next.previous_end), "records": batch.profile.records, "calls": batch.profile.calls,
             "cells": cells.collect::<Vec<_>>(), "sites": sites.collect::<Vec<_>>(),

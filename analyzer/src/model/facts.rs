@@ -7,6 +7,7 @@ use lbprof_collector::definition::RankList;
 use lbprof_collector::polling::Polling;
 
 use super::selected::Selected;
+use super::summary::SummaryFacts;
 use crate::read::open::n_recorded;
 
 /// What all ranks agree on.
@@ -36,6 +37,8 @@ pub struct RunFacts {
     pub settings: Vec<String>,
     /// Seconds that the same work takes on one rank, where the user says so.
     pub t_seq_s: Option<f64>,
+    /// What is special about a first look; `None`: all events were analysed.
+    pub summary: Option<SummaryFacts>,
     /// The user's parameters.
     pub params: BTreeMap<String, f64>,
     /// Whether times of different ranks can be compared.

@@ -96,6 +96,8 @@ pub enum Without {
     Marked,
     /// Calls were not recorded, only profiles.
     Profiles,
+    /// Calls were not read, only summaries.
+    Summaries,
     /// No calls repeat themselves.
     NoneFound,
     /// No call site is the one that the user named.

@@ -18,6 +18,7 @@ pub mod selected;
 mod series;
 pub mod sites;
 pub mod statistics;
+pub mod summary;
 pub mod waits;
 pub mod what_if;
 

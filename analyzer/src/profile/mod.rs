@@ -13,6 +13,7 @@
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
+//! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
 //! | `concurrency.rs` | how much of the run one rank alone computes |
@@ -27,18 +28,21 @@ mod partial_model;
 mod rank;
 pub mod samples;
 pub mod span;
+mod summed_up;
 pub mod sums;
 mod tables;
 pub mod times;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::format::Header;
-use lbprof_collector::polling::PollSums;
+use lbprof_collector::polling::{PollSums, Polling};
 use lbprof_collector::problem::Severity;
+use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
 use crate::model::sites::Sites;
+use crate::model::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
@@ -57,6 +61,7 @@ use others::OtherThreads;
 use partial_model::PartialModel;
 use rank::RankBuilder;
 use samples::Samples;
+use summed_up::{Stated, SummedUp, forget_iterations, forget_samples};
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.
@@ -72,7 +77,22 @@ pub fn gather(
     let input = || encoded(&(&survey.sites, structure, code));
     let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
     let part = pass::fold(run, (Pass::Profile, input), start, progress)?;
+    let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
+    if run.is_first_look {
+        if summed_up.without_iterations > 0 {
+            forget_iterations(&mut model);
+        }
+        if summed_up.ranks > 0 {
+            forget_samples(&mut model);
+        }
+        model.facts.summary = Some(SummaryFacts {
+            ranks_from_summaries: summed_up.ranks,
+            ranks_from_events: (model.ranks.len() as u32).saturating_sub(summed_up.ranks),
+            ranks_without_iterations: summed_up.without_iterations,
+            ..SummaryFacts::default()
+        });
+    }
     model.sites.clone_from(&survey.sites);
     model.facts.selected.ranks.clone_from(&run.selected);
     model.facts.polling = run.polling;
@@ -128,6 +148,11 @@ struct RankGather<'a> {
     /// The polls of which the recorder decided, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
+    /// Whether summaries are read in place of events.
+    is_first_look: bool,
+    polling: Polling,
+    summed_up: SummedUp,
+    stated: Stated,
 }
 
 impl<'a> RankGather<'a> {
@@ -142,7 +167,9 @@ impl<'a> RankGather<'a> {
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
             placer: Placer::new(structure, &survey.sites, header.rank),
-            sampler: clock.map(|clock| RankSampler::new(header.rank, clock).within(span)),
+            sampler: clock
+                .filter(|_| !(run.is_first_look && survey.summaries))
+                .map(|clock| RankSampler::new(header.rank, clock).within(span)),
             header: header.clone(),
             known_sites: &survey.sites,
             structure,
@@ -156,7 +183,36 @@ impl<'a> RankGather<'a> {
             polls: PollSums::default(),
             polls_decided: 0,
             problems: Vec::new(),
+            is_first_look: run.is_first_look,
+            polling: run.polling,
+            summed_up: SummedUp::default(),
+            stated: Stated::default(),
         }
+    }
+
+    /// Adds what the recorder has summed up.
+    fn absorb(&mut self, batch: &ProfileBatch) {
+        if batch.head.thread == 0 {
+            self.sampler.iter_mut().for_each(|sampler| sampler.absorb(batch));
+            self.polls.add(&batch.profile.polls);
+            self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
+        }
+        let thread = match batch.head.thread {
+            0 => self.first.get_or_insert_with(|| {
+                ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
+            }),
+            _ => self.others.of(&batch.head, self.span),
+        };
+        thread.absorb(batch);
+    }
+
+    /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
+    fn can_compare(&self) -> bool {
+        let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
+        self.span == Span::ALL
+            && self.polling == Polling::Auto
+            && !self.is_first_look
+            && !self.problems.iter().any(is_partial)
     }
 }
 
@@ -185,20 +241,13 @@ impl RankPass for RankGather<'_> {
                     self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
                 }
             }
-            Item::Profile(batch) => {
-                if batch.head.thread == 0 {
-                    self.sampler.iter_mut().for_each(|sampler| sampler.absorb(&batch));
-                    self.polls.add(&batch.profile.polls);
-                    self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
-                }
-                let thread = match batch.head.thread {
-                    0 => self.first.get_or_insert_with(|| {
-                        ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
-                    }),
-                    _ => self.others.of(&batch.head, self.span),
-                };
-                thread.absorb(&batch);
+            Item::Profile(batch) => self.absorb(&batch),
+            Item::Summary(summary) if self.is_first_look => {
+                self.summed_up.ranks = 1;
+                self.summed_up.without_iterations |= u32::from(summary.left_out > 0);
+                self.absorb(&summary.batch);
             }
+            Item::Summary(summary) => self.stated.add(&summary),
             // They are merged with the first thread's records.
             Item::Samples { .. } => {}
             Item::Problem(problem) => self.problems.push(problem),
@@ -207,6 +256,7 @@ impl RankPass for RankGather<'_> {
     }
 
     fn end(self) -> PartialModel {
+        let compares = self.can_compare();
         let mut part = PartialModel::default();
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
@@ -218,6 +268,7 @@ impl RankPass for RankGather<'_> {
             .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
         let (n_others, others) = self.others.finish();
         let first = self.first.map(ThreadSums::finish);
+        let contradicts = compares.then(|| self.stated.contradicts(first.as_ref(), &others)).flatten();
         let uncut = others.uncut || first.as_ref().is_some_and(|sums| sums.uncut);
         builder.part.uncut.extend(uncut.then_some(self.header.rank));
         if let Some(sums) = first {
@@ -229,7 +280,9 @@ impl RankPass for RankGather<'_> {
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);
         let (rank, seen) = builder.finish();
+        part.summed_up = self.summed_up;
         part.problems.extend(self.definitions.problems_of(rank.rank));
+        part.problems.extend(contradicts.map(|one| Problem { rank: Some(rank.rank), ..one }));
         part.problems
             .extend(self.problems.into_iter().map(|one| Problem { rank: one.rank.or(Some(rank.rank)), ..one }));
         for (kind, count) in seen {

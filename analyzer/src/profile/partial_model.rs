@@ -11,6 +11,7 @@ use crate::model::samples::SampledLine;
 use crate::model::sites::Sites;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
 use crate::profile::concurrency::Concurrency;
+use crate::profile::summed_up::SummedUp;
 use crate::read::pass::Merge;
 use crate::structure::Structure;
 use crate::structure::region_path::PathPart;
@@ -27,6 +28,7 @@ pub(super) struct PartialModel {
     /// CPU time by line of the source.
     pub(super) lines: BTreeMap<SampledLine, LineTimes>,
     pub(super) concurrency: Concurrency,
+    pub(super) summed_up: SummedUp,
     pub(super) problems: Vec<Problem>,
 }
 
@@ -55,6 +57,7 @@ impl Merge for PartialModel {
         for (line, times) in numbers.lines(higher.lines) {
             self.lines.entry(line).or_default().add(&times);
         }
+        self.summed_up = self.summed_up.merge(higher.summed_up);
         self.concurrency = self.concurrency.merge(higher.concurrency);
         self.facts.common_clock &= higher.facts.common_clock;
         self.facts.clock_error_s =

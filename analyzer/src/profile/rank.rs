@@ -68,6 +68,7 @@ impl<'a> RankBuilder<'a> {
             selected: Selected::default(),
             polling: Polling::default(),
             t_seq_s: None,
+            summary: None,
             command: header.command.clone(),
             mpi: header.mpi.clone(),
             abi: header.abi.clone(),

@@ -3,6 +3,7 @@
 pub mod ahead;
 pub mod definitions;
 pub(crate) mod files;
+pub mod first_look;
 pub mod open;
 pub mod pass;
 pub mod span;

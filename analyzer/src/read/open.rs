@@ -33,7 +33,7 @@ pub struct Run {
     /// The folder.
     pub dir: PathBuf,
     /// What is in it.
-    files: Files,
+    pub(super) files: Files,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<Header>,
     /// What is missing or was left out.
@@ -46,6 +46,8 @@ pub struct Run {
     pub polling: Polling,
     /// The processes that have opened it together; `None`: this one alone.
     pub(crate) together: Option<Together>,
+    /// Whether ranks' summaries are read in place of their events.
+    pub is_first_look: bool,
 }
 
 /// Why a run could not be opened.
@@ -241,9 +243,19 @@ impl Run {
         &self.headers[begin..end.max(begin)]
     }
 
+    /// Whether several processes have opened it.
+    pub fn is_read_together(&self) -> bool {
+        self.together.is_some()
+    }
+
     /// The part that it is of all that was opened.
     pub(crate) fn part(&self) -> RunPart {
-        RunPart { ranks: self.selected.clone(), spans: self.spans.clone(), polling: self.polling }
+        RunPart {
+            ranks: self.selected.clone(),
+            spans: self.spans.clone(),
+            polling: self.polling,
+            is_first_look: self.is_first_look,
+        }
     }
 
     /// This part of it.
@@ -252,7 +264,7 @@ impl Run {
             Some(ranks) => self.with_ranks(ranks),
             None => self.clone(),
         };
-        run.with_spans(part.spans).polling(part.polling)
+        Run { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
     }
 
     /// The same run of which only these times of ranks are looked at.

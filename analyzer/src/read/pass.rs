@@ -122,7 +122,7 @@ pub(crate) fn fold_ranks<P: RankPass>(
 ) -> Option<P::Output> {
     let part = |header: &Header| {
         let mut pass = start(header);
-        match run.log(header) {
+        match run.items(header) {
             Ok(mut log) => {
                 while let Some(item) = log.next_item() {
                     if let Item::Records { records, .. } = &item {

@@ -78,6 +78,8 @@ pub(crate) struct RunPart {
     pub(crate) ranks: Option<Vec<u32>>,
     pub(crate) spans: BTreeMap<u32, Span>,
     pub(crate) polling: Polling,
+    /// Whether ranks' summaries are read in place of their events.
+    pub(crate) is_first_look: bool,
 }
 
 impl OpenRun {

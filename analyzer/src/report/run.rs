@@ -7,6 +7,7 @@ use lbprof_collector::polling::Polling;
 use serde::Serialize;
 
 use super::{DataFacts, ProblemRow};
+use crate::model::summary::SummaryFacts;
 use crate::model::{PollTimes, RunFacts};
 
 /// Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
@@ -34,6 +35,8 @@ pub struct RunRow<'a> {
     settings: &'a [String],
     /// The value of each of the user's parameters (LBPROF_PARAM), by its name.
     params: &'a BTreeMap<String, f64>,
+    /// If the report is a first look, what it is made from; null if all events were analysed.
+    summary: Option<SummaryFacts>,
     /// What is missing or doubtful, by kind, the worst first.
     problems: Cow<'a, [ProblemRow]>,
     /// Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of
@@ -88,6 +91,7 @@ impl<'a> RunRow<'a> {
             recorder: &facts.recorder,
             settings: &facts.settings,
             params: &facts.params,
+            summary: facts.summary,
             problems,
             polling: PollingRow { rule, polls: &data.polls },
             common_clock: facts.common_clock,

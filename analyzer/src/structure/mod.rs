@@ -98,7 +98,7 @@ impl Structure {
             }
         }
         structure.loop_calls = structure.loops.iter().map(|one| around_calls(one, survey, names)).collect();
-        if wanted.detect && !survey.marked_phases && !survey.profiles {
+        if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
             structure.segments = Some(Segments::new(survey, names));
         }
         structure
@@ -150,6 +150,8 @@ fn without(survey: &Survey, wanted: &Wanted) -> Without {
         Without::NotWanted
     } else if survey.profiles {
         Without::Profiles
+    } else if survey.summaries {
+        Without::Summaries
     } else if survey.marked_iterations && wanted.loop_at.is_none() {
         Without::Marked
     } else {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::format::Header;
+use lbprof_collector::format::{Header, Mode};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::Location;
@@ -40,6 +40,8 @@ pub struct Survey {
     pub marked_phases: bool,
     /// Whether a rank recorded profiles in place of calls.
     pub profiles: bool,
+    /// Whether of a rank its summary was read in place of its calls.
+    pub summaries: bool,
 }
 
 /// A kind of call: calls of one kind are the same step of the program.
@@ -101,13 +103,15 @@ pub struct Pair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Result<Survey, Failure> {
-    let found = pass::fold(run, (Pass::Survey, Vec::new), RankPassState::new, progress)?;
+    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    let found = pass::fold(run, (Pass::Survey, Vec::new), start, progress)?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &Run) -> Option<Survey> {
-    pass::fold_ranks(run, &run.headers, RankPassState::new, |_| ())
+    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    pass::fold_ranks(run, &run.headers, start, |_| ())
 }
 
 impl Survey {
@@ -166,6 +170,7 @@ impl Merge for Survey {
         self.marked_iterations |= higher.marked_iterations;
         self.marked_phases |= higher.marked_phases;
         self.profiles |= higher.profiles;
+        self.summaries |= higher.summaries;
         self
     }
 }
@@ -175,6 +180,9 @@ struct RankPassState {
     rank: u32,
     definitions: Definitions,
     profiles: bool,
+    /// Whether it is surveyed by its summary.
+    is_summed_up: bool,
+    is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.
     clock: Header,
     calls: Calls,
@@ -184,8 +192,10 @@ struct RankPassState {
 }
 
 impl RankPassState {
-    fn new(header: &Header) -> Self {
+    fn new(header: &Header, is_first_look: bool) -> Self {
         RankPassState {
+            is_first_look,
+            is_summed_up: false,
             rank: header.rank,
             definitions: Definitions::default(),
             profiles: false,
@@ -219,8 +229,13 @@ impl RankPass for RankPassState {
                 self.reaches(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
+            Item::Summary(summary) if self.is_first_look => {
+                self.reaches(summary.thread(), summary.batch.next.first);
+                self.is_summed_up = true;
+                self.profiles |= self.clock.mode == Mode::Profile;
+            }
             Item::Samples { samples, .. } => self.sampled.extend(samples.iter().map(|one| one.location)),
-            Item::Problem(_) | Item::Polls(_) => {}
+            Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
         }
     }
 
@@ -262,6 +277,7 @@ impl RankPass for RankPassState {
             marked_iterations: phases().any(|region| region.iterated),
             marked_phases: phases().any(|region| !region.iterated),
             profiles: self.profiles,
+            summaries: self.is_summed_up,
         }
     }
 }

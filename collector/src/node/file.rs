@@ -229,6 +229,23 @@ impl FrameReader {
         self.unfinished
     }
 
+    /// Fills `bytes` with those of the log from `at` on.
+    ///
+    /// Errors: what the system says; UnexpectedEof where there are not as many.
+    pub fn read_exact_at(&self, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
+        let parts = &self.chain.parts;
+        let mut next = parts.partition_point(|part| part.offset + u64::from(part.length) <= at);
+        while !bytes.is_empty() {
+            let part = parts.get(next).filter(|part| part.offset <= at).ok_or(io::ErrorKind::UnexpectedEof)?;
+            let within = at - part.offset;
+            let n = bytes.len().min((u64::from(part.length) - within) as usize);
+            let (now, later) = bytes.split_at_mut(n);
+            self.node.file.read_exact_at(now, part.at + within)?;
+            (bytes, at, next) = (later, at + n as u64, next + 1);
+        }
+        Ok(())
+    }
+
     /// The file that it is read from.
     pub fn node(&self) -> &NodeFile {
         &self.node

@@ -4,6 +4,7 @@ pub mod callsite;
 pub mod closed;
 pub mod file;
 pub mod rings;
+pub mod summaries;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,6 +26,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::log::callsite::Sites;
 use crate::log::file::LogFile;
+use crate::log::summaries::Summaries;
 use crate::run::place::Place;
 use crate::run::settings::Settings;
 use crate::state::thread_log::RingFile;
@@ -71,6 +73,7 @@ pub struct RankLog {
     emptied: Vec<RingFile>,
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
+    summaries: Summaries,
 }
 
 /// What became of a batch of records.
@@ -120,6 +123,7 @@ impl RankLog {
             lengths: Lengths::of(header),
             emptied: Vec::new(),
             copy: Vec::new(),
+            summaries: Summaries::new(settings.summary, header),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
         // While any system call may be made still.
@@ -162,6 +166,11 @@ impl RankLog {
         self.mode == Mode::Events
     }
 
+    /// What the log will end with.
+    pub fn summaries(&mut self) -> &mut Summaries {
+        &mut self.summaries
+    }
+
     /// Whether a second lies between two instants.
     pub fn second_has_passed(&self, since: u64, now: u64) -> bool {
         now.saturating_sub(since) > self.second
@@ -179,10 +188,19 @@ impl RankLog {
     }
 
     /// Writes how the run ended; then the rings are needed no more. Whoever kills the process in between leaves them, and so does a process
-    /// under a system call filter.
+    /// under a system call filter. At last the summaries and the index: a log is whole without them.
     pub fn end(&mut self, last: &[Definition]) {
-        if self.define(last) && !sandbox::is_filtered() {
+        if !self.define(last) {
+            return;
+        }
+        if !sandbox::is_filtered() {
             rings::remove(self.emptied.drain(..));
+        }
+        let summaries = self.summaries.take();
+        let written = summaries.iter().try_for_each(|summary| self.writer.summary(summary));
+        if written.and_then(|()| self.writer.index()).is_err() {
+            let whole = self.writer.bytes();
+            let _ = self.writer.sink_mut().set_len(whole);
         }
     }
 
@@ -223,13 +241,17 @@ impl RankLog {
         Batch::Taken
     }
 
-    /// Writes a batch. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are written as sums.
-    pub fn records(&mut self, head: &BatchHead, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
-        let batch = match self.writer.records_if(head, records, site_of, whole) {
-            Ok(true) => Batch::Taken,
+    /// Writes a batch of `n` records. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are written as sums.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record], n: usize, whole: impl FnOnce() -> bool) -> Batch {
+        let batch = match self.writer.records_if(head, records, n, site_of, whole) {
+            Ok(true) => {
+                self.summaries.wrote(head);
+                Batch::Taken
+            }
             Ok(false) => Batch::Changed,
             Err(error) => {
                 self.took(Err(error));
+                self.summaries.give_up();
                 Batch::Dropped
             }
         };
@@ -259,7 +281,12 @@ impl RankLog {
     /// Writes sums; true where that failed.
     pub fn profile(&mut self, batch: &ProfileBatch) -> bool {
         let result = self.writer.profile(batch);
-        !self.took(result)
+        let is_written = self.took(result);
+        match is_written {
+            true => self.summaries.wrote(&batch.head),
+            false => self.summaries.give_up(),
+        }
+        !is_written
     }
 
     /// Notes the resources used, at most once a second.

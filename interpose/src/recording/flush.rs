@@ -98,9 +98,11 @@ pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
 pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Option<u32> {
     let mut records;
+    let mut count;
     loop {
         // SAFETY: the thread's own ring.
         records = unsafe { whole_batch(thread, log, now) };
+        count = joined::count(records);
         if records.is_empty() {
             break;
         }
@@ -108,11 +110,10 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         let mut guard = LOG.lock();
         // The log may be closed, or the process ends: they stay in the ring, for the reader.
         let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
-        if write(rank_log, log, records, now) != Batch::Changed {
+        if write(rank_log, log, (records, count), now) != Batch::Changed {
             break;
         }
     }
-    let count = joined::count(records);
     if count != 0 {
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
@@ -264,37 +265,57 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
     filled
 }
 
-/// Writes a batch as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
-fn write(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) -> Batch {
+/// Writes a batch, which counts as so many records, as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
+fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Record], usize), now: u64) -> Batch {
     let written;
     if rank_log.events() {
-        written = rank_log.records(&log.head, records, || is_still_whole(log, records));
+        written = rank_log.records(&log.head, records, count, || is_still_whole(log, records));
         if written == Batch::Dropped {
-            let dropped = joined::count(records) as u64;
+            let dropped = count as u64;
             DROPPED.fetch_add(dropped, Relaxed);
             log.ring.head().dropped.fetch_add(dropped, Relaxed);
         }
-    } else {
-        SUMS.store(true, Relaxed);
-        let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
-        written = rank_log.fold(&mut fold, records, || is_still_whole(log, records));
-        log.fold = Some(fold);
-        // A killed process loses what is not written, at most this long.
-        if rank_log.second_has_passed(log.folded_at, now) {
-            write_fold(rank_log, log, now);
+        if written == Batch::Taken && log.sums_events {
+            log.is_fold_logged = true;
+            if fold(rank_log, log, records, now) == Batch::Changed {
+                rank_log.summaries().give_up();
+            }
         }
+    } else {
+        if log.is_fold_logged {
+            // The log reached its limit: from here on it has the sums alone.
+            write_fold(rank_log, log, now);
+            log.is_fold_logged = false;
+        }
+        SUMS.store(true, Relaxed);
+        written = fold(rank_log, log, records, now);
     }
     rank_log.sample_usage(now);
     written
 }
 
-/// Writes the sums so far.
+/// Folds a batch.
+fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) -> Batch {
+    let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
+    let folded = rank_log.fold(&mut fold, records, || is_still_whole(log, records));
+    log.fold = Some(fold);
+    // A killed process loses what is not written, at most this long.
+    if rank_log.second_has_passed(log.folded_at, now) {
+        write_fold(rank_log, log, now);
+    }
+    folded
+}
+
+/// Writes the sums so far, unless the log has them as events, and adds them to the thread's summary.
 pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
     if let Some(fold) = log.fold.as_mut() {
         let batch = fold.take();
-        if batch.profile.records != 0 && rank_log.profile(&batch) {
-            DROPPED.fetch_add(batch.profile.records, Relaxed);
-            log.ring.head().dropped.fetch_add(batch.profile.records, Relaxed);
+        if batch.profile.records != 0 {
+            if !log.is_fold_logged && rank_log.profile(&batch) {
+                DROPPED.fetch_add(batch.profile.records, Relaxed);
+                log.ring.head().dropped.fetch_add(batch.profile.records, Relaxed);
+            }
+            rank_log.summaries().add(&mut log.summary, batch);
         }
         log.folded_at = now;
     }
@@ -333,10 +354,17 @@ pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
         faults::try_pages(log.number);
         look_at_file(thread, log);
         leave_out(thread, log, lost::leave_out_unbegun);
+        let n = batch(thread, log).len();
+        if log.head.first == 0
+            && let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut)
+        {
+            log.sums_events |= rank_log.summaries().sums_last(n);
+        }
         hand_over(thread, log, now);
     }
     if let Some(rank_log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
         write_fold(rank_log, log, now);
+        rank_log.summaries().end(log.summary.take());
         if log.ring.head().dropped.load(Relaxed) == 0 {
             rank_log.has_all_of(std::mem::take(&mut log.file));
         }

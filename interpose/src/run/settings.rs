@@ -20,6 +20,17 @@ pub enum Files {
     Rank,
 }
 
+/// When a rank sums up what it did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Summaries {
+    /// Where that costs nothing worth mentioning.
+    Auto,
+    /// Always.
+    On,
+    /// Never.
+    Off,
+}
+
 /// The settings in force.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -37,6 +48,8 @@ pub struct Settings {
     pub ranks: Option<RankList>,
     /// Whether the ranks of a node write one file.
     pub files: Files,
+    /// When a rank's log ends with its summary.
+    pub summary: Summaries,
     /// Whether MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
     /// The clock asked for.
@@ -75,6 +88,7 @@ impl Settings {
             limit: 0,
             ranks: None,
             files: Files::Auto,
+            summary: Summaries::Auto,
             pcontrol_labels: false,
             clock: None,
             wait: Duration::ZERO,
@@ -134,6 +148,13 @@ impl Settings {
                     "node" => Files::Node,
                     "rank" => Files::Rank,
                     _ => Files::Auto,
+                }
+            }
+            "LBPROF_SUMMARY" => {
+                self.summary = match value {
+                    "on" => Summaries::On,
+                    "off" => Summaries::Off,
+                    _ => Summaries::Auto,
                 }
             }
             "LBPROF_PCONTROL" => self.pcontrol_labels = value == "labels",

@@ -6,6 +6,7 @@ use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
+use lbprof_collector::summary::SummarySums;
 
 use crate::state::phases::Phases;
 use crate::system::faults;
@@ -29,10 +30,16 @@ pub struct ThreadLog {
     pub number: u32,
     /// Where the ring's first slot stands.
     pub head: BatchHead,
-    /// Sums of what is not written as events; `None` in events mode.
+    /// Sums of what is not written as events, or of what the summary needs.
     pub fold: Option<Fold>,
-    /// When the sums were last written.
+    /// When the sums were last taken from it.
     pub folded_at: u64,
+    /// Whether the log has the records in the fold as events: its sums are for the summary alone.
+    pub is_fold_logged: bool,
+    /// Whether what is written as events is folded, too, for the summary.
+    pub sums_events: bool,
+    /// The thread's summary so far.
+    pub summary: Option<SummarySums>,
     /// Open phases.
     pub phases: Phases,
     /// While recording is paused, or no thread has the ring: the ring's cursor.

@@ -4,7 +4,8 @@
 //!
 //! At least RECORDS records (20 million) over RANKS ranks (4). The program is a solver. Of the KIND `marked`, the default, its steps are marked
 //! as iterations; of the KIND `unmarked` they are not; of the KIND `meetings` they are, and there is no exchange in them, so that many ranks
-//! have many steps in few records. Equal arguments give equal logs. What one rank does in a step:
+//! have many steps in few records. Of the KIND `nodes` they are marked, each rank's log ends with its summary, and 128 ranks each write one file: for
+//! first looks at more ranks than files can be open. There each node's ranks run by themselves, so only a first look makes sense. Equal arguments give equal logs. What one rank does in a step:
 //!
 //! ```text
 //!   step       compute ─ exchange ─ Allreduce        every 20th step also Sendrecv, every 50th Send or Recv
@@ -16,21 +17,30 @@
 //! Times are nanoseconds with noise, as in a real log; sizes change every 10 steps.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::definition::{
     CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind,
 };
-use lbprof_collector::format::{BatchHead, log_name};
+use lbprof_collector::fold::Fold;
+use lbprof_collector::format::{BatchHead, Header, log_name};
+use lbprof_collector::node::frame::node_name;
 use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::summary::{SummarySums, most_iterations};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Activity, Operation};
+use lbprof_simulator::nodes::node_file;
 use lbprof_simulator::noise::Noise;
 use lbprof_simulator::scenario::{self, START};
+use lbprof_simulator::summaries::folding;
 
 /// Records that a ring of 128 KiB holds.
 const BATCH: usize = 2048;
+
+/// Ranks of a node file.
+const RANKS_OF_A_NODE: usize = 128;
 
 /// Distances to the ranks that a rank exchanges with; the index is the message's tag.
 const DISTANCES: [i64; 4] = [1, -1, 2, -2];
@@ -61,22 +71,41 @@ fn main() -> io::Result<()> {
         None | Some("marked") => (true, true),
         Some("unmarked") => (false, true),
         Some("meetings") => (true, false),
+        Some("nodes") => (true, true),
         Some(other) => {
-            return Err(io::Error::other(format!("{other}: not a kind; there are marked, unmarked, meetings")));
+            return Err(io::Error::other(format!("{other}: not a kind; there are marked, unmarked, meetings, nodes")));
         }
     };
     let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0).ok_or_else(|| io::Error::other("0 ranks"))?;
 
     std::fs::create_dir_all(&folder)?;
-    let mut solver = Solver { exchanges, ..Solver::new(&folder, ranks, seed, marked)? };
-    let mut step = 0;
-    while solver.records() < wanted {
-        solver.step(step)?;
-        step += 1;
+    if kind.as_deref() == Some("nodes") {
+        return nodes(&folder, ranks, wanted, seed);
     }
+    let all = 0..ranks;
+    let mut solver = Solver { exchanges, ..Solver::new(Some(&folder), all, ranks, seed, marked)? };
+    let step = solver.run(wanted)?;
     let records = solver.records();
-    let bytes = solver.finish()?;
+    let bytes = solver.finish()?.into_iter().map(|log| log.bytes).sum::<u64>();
     eprintln!("{records} records, {step} steps, {ranks} ranks, {bytes} bytes in {}", folder.display());
+    Ok(())
+}
+
+/// The same in node files, with summaries: node by node.
+fn nodes(folder: &Path, n_ranks: u32, wanted: u64, seed: u64) -> io::Result<()> {
+    let (mut records, mut bytes) = (0, 0);
+    for lowest in (0..n_ranks).step_by(RANKS_OF_A_NODE) {
+        let ranks = lowest..n_ranks.min(lowest + RANKS_OF_A_NODE as u32);
+        let share = wanted * ranks.len() as u64 / u64::from(n_ranks);
+        let mut solver = Solver::new(None, ranks, n_ranks, seed + u64::from(lowest), true)?;
+        solver.run(share)?;
+        records += solver.records();
+        let logs = solver.finish()?.into_iter().map(|log| (log.rank, log.content)).collect();
+        let file = node_file(scenario::RUN_ID, &logs);
+        bytes += file.len();
+        std::fs::write(folder.join(node_name(lowest)), file)?;
+    }
+    eprintln!("{records} records, {n_ranks} ranks, {bytes} bytes in {}", folder.display());
     Ok(())
 }
 
@@ -89,14 +118,25 @@ struct Solver {
 }
 
 impl Solver {
-    fn new(folder: &Path, n_ranks: u32, seed: u64, marked: bool) -> io::Result<Self> {
-        let ranks = (0..n_ranks).map(|rank| Rank::new(folder, rank, n_ranks, marked)).collect::<io::Result<_>>()?;
+    /// Of these ranks of `n_ranks`; their logs are files in `folder`, or in memory, with summaries.
+    fn new(folder: Option<&Path>, ranks: Range<u32>, n_ranks: u32, seed: u64, marked: bool) -> io::Result<Self> {
+        let ranks = ranks.map(|rank| Rank::new(folder, rank, n_ranks, marked)).collect::<io::Result<_>>()?;
         Ok(Solver { ranks, noise: Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1), exchanges: true })
     }
 
     /// Records of all ranks so far.
     fn records(&self) -> u64 {
         self.ranks.iter().map(|rank| rank.head.first + rank.batch.len() as u64).sum()
+    }
+
+    /// Runs until there are as many records as wanted; gives how many steps that takes.
+    fn run(&mut self, wanted: u64) -> io::Result<u32> {
+        let mut step = 0;
+        while self.records() < wanted {
+            self.step(step)?;
+            step += 1;
+        }
+        Ok(step)
     }
 
     fn step(&mut self, step: u32) -> io::Result<()> {
@@ -218,9 +258,9 @@ impl Solver {
         }
     }
 
-    /// MPI_Finalize; gives the bytes of all logs.
-    fn finish(self) -> io::Result<u64> {
-        self.ranks.into_iter().map(Rank::finish).sum()
+    /// MPI_Finalize; gives all logs.
+    fn finish(self) -> io::Result<Vec<Written>> {
+        self.ranks.into_iter().map(Rank::finish).collect()
     }
 }
 
@@ -268,9 +308,40 @@ impl Site {
     }
 }
 
+/// Where a log goes.
+enum Sink {
+    File(File),
+    Memory(Vec<u8>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::File(file) => file.write(bytes),
+            Sink::Memory(memory) => memory.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A log that is written.
+struct Written {
+    rank: u32,
+    bytes: u64,
+    /// Empty where it is in a file.
+    content: Vec<u8>,
+}
+
 /// A rank and its log.
 struct Rank {
-    log: LogWriter<File>,
+    rank: u32,
+    log: LogWriter<Sink>,
+    /// What its summary is made from, where it gets one.
+    fold: Option<Fold>,
+    most_iterations: usize,
     head: BatchHead,
     batch: Vec<Record>,
     now: u64,
@@ -280,12 +351,20 @@ struct Rank {
 }
 
 impl Rank {
-    fn new(folder: &Path, rank: u32, n_ranks: u32, marked: bool) -> io::Result<Self> {
-        let file = File::create(folder.join(log_name(rank)))?;
-        let mut log = LogWriter::new(file, &scenario::header(rank, n_ranks))?;
+    fn new(folder: Option<&Path>, rank: u32, n_ranks: u32, marked: bool) -> io::Result<Self> {
+        let sink = match folder {
+            Some(folder) => Sink::File(File::create(folder.join(log_name(rank)))?),
+            None => Sink::Memory(Vec::new()),
+        };
+        let header =
+            Header { host: format!("node{}", rank / RANKS_OF_A_NODE as u32), ..scenario::header(rank, n_ranks) };
+        let header = if folder.is_some() { scenario::header(rank, n_ranks) } else { header };
+        let mut log = LogWriter::new(sink, &header)?;
         log.definitions(&definitions(rank, n_ranks, marked))?;
         let head = BatchHead { previous_end: START, ..BatchHead::default() };
-        Ok(Rank { log, head, batch: Vec::new(), now: START, requests: 0, marked })
+        let fold = folder.is_none().then(|| folding(&header, &head));
+        let most_iterations = most_iterations(n_ranks);
+        Ok(Rank { rank, log, fold, most_iterations, head, batch: Vec::new(), now: START, requests: 0, marked })
     }
 
     /// A call of `time` nanoseconds; a few pass before it.
@@ -340,12 +419,13 @@ impl Rank {
 
     fn write(&mut self, n: usize) -> io::Result<()> {
         self.log.records(&self.head, &self.batch[..n], |record| record.call_site)?;
+        self.fold.iter_mut().for_each(|fold| fold.records(&self.batch[..n], |record| record.call_site));
         self.head.advance(&self.batch[..n]);
         self.batch.drain(..n);
         Ok(())
     }
 
-    fn finish(mut self) -> io::Result<u64> {
+    fn finish(mut self) -> io::Result<Written> {
         let end = self.now;
         self.call(Site::Finalize, 0, |_| ());
         self.write_full()?;
@@ -353,7 +433,18 @@ impl Rank {
         let instant = Definition::Instant(Instant { ticks: end, monotonic_ns: end });
         let ending = [clock(end), Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end), instant];
         self.log.definitions(&ending)?;
-        Ok(self.log.bytes())
+        if let Some(fold) = &mut self.fold {
+            let mut sums = SummarySums::new(scenario::RUN_ID, self.rank, self.most_iterations);
+            sums.add(fold.take());
+            sums.take().iter().try_for_each(|summary| self.log.summary(summary))?;
+        }
+        self.log.index()?;
+        let (rank, bytes) = (self.rank, self.log.bytes());
+        let content = match self.log.into_sink() {
+            Sink::File(_) => Vec::new(),
+            Sink::Memory(content) => content,
+        };
+        Ok(Written { rank, bytes, content })
     }
 }
 

@@ -9,3 +9,4 @@ pub mod noise;
 pub mod samples;
 pub mod scenario;
 pub mod script;
+pub mod summaries;

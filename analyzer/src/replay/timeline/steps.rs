@@ -166,7 +166,7 @@ impl<'a> RankSteps<'a> {
                     let skipped = self.skip(&batch.head, &batch.next);
                     self.ready.extend(skipped);
                 }
-                Some(Item::Samples { .. } | Item::Problem(_) | Item::Polls(_)) => {}
+                Some(Item::Samples { .. } | Item::Summary(_) | Item::Problem(_) | Item::Polls(_)) => {}
                 None => return self.finish(),
             }
         }

@@ -221,6 +221,9 @@ fn why_none(without: Without) -> Option<&'static str> {
         Without::Profiles => Some(
             "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
         ),
+        Without::Summaries => {
+            Some("Made from summaries: loops, and regions between calls, are found in events alone (--full-analysis).")
+        }
         Without::NoSuchCallSite => {
             Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")
         }

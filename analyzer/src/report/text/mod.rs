@@ -14,6 +14,7 @@ mod data;
 mod dispersion;
 mod doubts;
 mod efficiency;
+mod first_look;
 mod function_parts;
 mod functions;
 mod head;
@@ -67,6 +68,7 @@ type Section = fn(&Report, &Options) -> String;
 const FIRST_SCREEN: &[Section] = &[
     head::section,
     selection::section,
+    first_look::section,
     verdict::section,
     problems::section,
     efficiency::section,
@@ -80,6 +82,7 @@ const FIRST_SCREEN: &[Section] = &[
 const ALL: &[Section] = &[
     head::section,
     selection::section,
+    first_look::section,
     verdict::section,
     problems::section,
     clusters::section,

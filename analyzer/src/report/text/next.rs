@@ -44,6 +44,9 @@ fn commands(report: &Report) -> Vec<(String, &'static str)> {
     if let Some(region) = largest_region(report).filter(|_| !good && all_regions) {
         commands.push((format!("--top 8 --region='{region}'"), "what the ranks do there"));
     }
+    if report.facts.summary.is_some_and(|summary| !summary.asked) {
+        commands.push(("--full-analysis".to_owned(), "why ranks wait, critical path, predictions"));
+    }
     commands.push(("--top 8".to_owned(), "all tables; --full: with all rows"));
     commands.push(("--html report.html".to_owned(), "a page to explore"));
     commands

@@ -34,6 +34,14 @@ pub struct ReportArguments {
 }
 
 impl ReportArguments {
+    /// Whether a long run may be reported on by a first look: nothing is asked for that this lacks.
+    pub fn allow_first_look(&self) -> bool {
+        let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
+        let SelectionArguments { from, to, .. } = &self.selection;
+        let asks = *no_blocking || *full_analysis || *polling != Polling::Auto || from.is_some() || to.is_some();
+        !asks && what_if.is_empty() && fail_if.is_empty() && self.iterations.loop_at.is_none()
+    }
+
     /// The command that makes this report, but for how it is put out.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
@@ -141,6 +149,18 @@ pub struct JudgingArguments {
     /// Skip wait-state analysis and replay (most of the time on long logs).
     #[arg(long, conflicts_with = "what_if")]
     pub no_blocking: bool,
+
+    /// Take a first look: from what the ranks summed up when they ended, without reading their events.
+    ///
+    /// Without causes of waiting, critical path, predictions, functions, and loops and regions that are not marked. The events of ranks without a
+    /// summary are added up. lb-report does this by itself if analysing all events is estimated to take longer than a minute; the first lines of
+    /// the report then say so.
+    #[arg(long, conflicts_with_all = ["what_if", "from", "to", "loop_at", "polling"])]
+    pub summary: bool,
+
+    /// Analyse all events, even if that is estimated to take longer than a minute.
+    #[arg(long, conflicts_with = "summary", hide_short_help = true)]
+    pub full_analysis: bool,
 
     /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
     ///

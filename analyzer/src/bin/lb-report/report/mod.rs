@@ -13,6 +13,8 @@ use lbprof_analyzer::analyse::{self, Analysis};
 use lbprof_analyzer::compare::condition::{Condition, Judged, Outcome};
 use lbprof_analyzer::compare::{Named, Side};
 use lbprof_analyzer::model::loops::Without;
+use lbprof_analyzer::read::first_look::{Estimate, LONG_S};
+use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::views::Views;
 use lbprof_analyzer::report::{Choices, Report, csv, html, json, text};
@@ -79,18 +81,23 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         }
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
+    let first_look = first_look(&run, arguments);
+    let run = if first_look.is_some() { run.first_look() } else { run };
     let selection = arguments.selection.selection();
     let options = analyse::Options {
         symbols: !common.no_symbols,
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
         cluster_radius: arguments.judging.cluster_radius,
-        asked: (!arguments.judging.no_blocking).then(|| arguments.judging.what_if.clone()),
+        asked: (!arguments.judging.no_blocking && first_look.is_none()).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
         statistics: json.is_some() || html.is_some() || arguments.output.csv.is_some() || arguments.output.full,
         ..analyse::Options::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
+    if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
+        (summary.asked, summary.estimate) = (asked, estimate);
+    }
     model.facts.t_seq_s = arguments.judging.t_seq;
     let judging = &arguments.judging;
     let choices = Choices {
@@ -127,6 +134,17 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         }
     }
     Ok(compare::exit(&judged, report.data.complete))
+}
+
+/// Whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
+fn first_look(run: &Run, arguments: &ReportArguments) -> Option<(bool, Estimate)> {
+    let asked = arguments.judging.summary;
+    // Several processes are for the analysis of all events.
+    if !asked && (!arguments.allow_first_look() || run.is_read_together()) {
+        return None;
+    }
+    let estimate = run.estimate();
+    (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
 }
 
 /// What conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a program.

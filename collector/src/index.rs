@@ -1,0 +1,202 @@
+//! The index at a log's end: where each block is, and what it holds, so that a reader finds what it needs without the rest.
+//!
+//! | entry | entry | …, each: kind u8, then varints: gap, bytes, thread, first, records, begin, length
+//!
+//! `gap`: bytes between the block before and this one; none, but for the first one, whose gap is the log's header. `begin` is, as a signed difference,
+//! from the end of the entry before. The block's tail is | its own place u64 | "LBPINDEX" |, by which it is found from the log's end.
+
+use crate::codec::{put_varint, take_array, take_varint, unzigzag, zigzag};
+use crate::format::BatchHead;
+use crate::profile::ProfileBatch;
+use crate::sample::{Sample, SampleHead};
+
+/// Last bytes of an index.
+pub const INDEX_MAGIC: [u8; 8] = *b"LBPINDEX";
+/// Bytes of its tail.
+pub const INDEX_TAIL_BYTES: usize = 16;
+
+/// Bytes of an index at most: that of about 90,000 blocks. A longer log has none.
+const MOST_BYTES: usize = 1 << 20;
+
+/// Fewest bytes of an entry.
+const FEWEST_BYTES: usize = 8;
+
+/// A block of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct IndexEntry {
+    /// Number of its kind.
+    pub kind: u8,
+    /// Where it begins in the log.
+    pub place: u64,
+    /// Its bytes, head included.
+    pub bytes: u64,
+    /// Whose records (or samples) it holds; 0 where it holds definitions.
+    pub thread: u32,
+    /// Sequence number of the first of them.
+    pub first: u64,
+    /// How many. Of a profile: how many it sums up. Of definitions: 0.
+    pub records: u64,
+    /// Ticks from which the first one's time counts; of definitions 0.
+    pub begin: u64,
+    /// Ticks at the end of the last one.
+    pub end: u64,
+}
+
+/// What a block holds, for its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Held {
+    /// As in [`IndexEntry`].
+    pub thread: u32,
+    /// As in [`IndexEntry`].
+    pub first: u64,
+    /// As in [`IndexEntry`].
+    pub records: u64,
+    /// As in [`IndexEntry`].
+    pub begin: u64,
+    /// As in [`IndexEntry`].
+    pub end: u64,
+}
+
+impl Held {
+    /// What a profile sums up.
+    pub fn of_profile(batch: &ProfileBatch) -> Held {
+        let BatchHead { thread, first, previous_end, .. } = batch.head;
+        let records = batch.next.first.wrapping_sub(first);
+        Held { thread, first, records, begin: previous_end, end: batch.next.previous_end }
+    }
+
+    /// Samples after `head`.
+    pub fn of_samples(head: &SampleHead, samples: &[Sample]) -> Held {
+        let SampleHead { thread, first, previous, .. } = *head;
+        let end = samples.last().map_or(previous, |last| last.ticks);
+        Held { thread, first, records: samples.len() as u64, begin: previous, end }
+    }
+}
+
+/// An index while its log is written, or read.
+#[derive(Debug, Default)]
+pub struct Index {
+    encoded: Vec<u8>,
+    n: usize,
+    /// Where the last block ends.
+    end: u64,
+    /// End of what it holds.
+    ticks: u64,
+    is_full: bool,
+}
+
+impl Index {
+    /// Adds the block of `bytes` bytes at `place`, which follows those before.
+    pub fn add(&mut self, kind: u8, place: u64, bytes: u64, held: &Held) {
+        if self.encoded.len() >= MOST_BYTES {
+            self.is_full = true;
+            return;
+        }
+        self.encoded.push(kind);
+        let length = held.end.wrapping_sub(held.begin);
+        let begin = zigzag(held.begin.wrapping_sub(self.ticks) as i64);
+        for value in [place.wrapping_sub(self.end), bytes, held.thread.into(), held.first, held.records, begin, length]
+        {
+            put_varint(value, &mut self.encoded);
+        }
+        self.n += 1;
+        (self.end, self.ticks) = (place.wrapping_add(bytes), held.end);
+    }
+
+    /// The plain bytes of its block; `None` where there are too many entries.
+    pub fn encoded(&self) -> Option<&[u8]> {
+        (!self.is_full).then_some(&self.encoded)
+    }
+
+    /// Where the last block ends.
+    pub fn end(&self) -> u64 {
+        self.end
+    }
+}
+
+/// The tail of an index at this place.
+pub fn tail(place: u64) -> [u8; INDEX_TAIL_BYTES] {
+    let mut tail = [0; INDEX_TAIL_BYTES];
+    tail[..8].copy_from_slice(&place.to_le_bytes());
+    tail[8..].copy_from_slice(&INDEX_MAGIC);
+    tail
+}
+
+/// The entries of an index; `None` where its bytes are none, or state places or numbers that no log has.
+pub fn decode(mut plain: &[u8]) -> Option<Vec<IndexEntry>> {
+    let mut entries = Vec::with_capacity(plain.len() / FEWEST_BYTES);
+    let mut last = IndexEntry::default();
+    while !plain.is_empty() {
+        let [kind] = take_array::<1>(&mut plain)?;
+        let mut next = || take_varint(&mut plain);
+        let (gap, bytes, thread) = (next()?, next()?, u32::try_from(next()?).ok()?);
+        let (first, records) = (next()?, next()?);
+        let begin = last.end.wrapping_add(unzigzag(next()?) as u64);
+        let end = begin.wrapping_add(next()?);
+        let place = last.place.checked_add(last.bytes)?.checked_add(gap)?;
+        place.checked_add(bytes)?;
+        first.checked_add(records)?;
+        last = IndexEntry { kind, place, bytes, thread, first, records, begin, end };
+        entries.push(last);
+    }
+    Some(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_they_were() {
+        let held = |first, records, begin, end| Held { thread: 3, first, records, begin, end };
+        let blocks = [
+            (1, 500, 40, Held::default()),
+            (2, 540, 12_000, held(0, 2047, 1 << 50, (1 << 50) + 9_000_000)),
+            (2, 12_540, 900, held(2047, 3, 7, u64::MAX)),
+            (1, 13_440, 30, Held::default()),
+        ];
+        let mut index = Index::default();
+        blocks.iter().for_each(|&(kind, place, bytes, held)| index.add(kind, place, bytes, &held));
+        let entries = decode(index.encoded().unwrap()).unwrap();
+        let expected = blocks.map(|(kind, place, bytes, Held { thread, first, records, begin, end })| IndexEntry {
+            kind,
+            place,
+            bytes,
+            thread,
+            first,
+            records,
+            begin,
+            end,
+        });
+        assert_eq!(entries, expected);
+        assert_eq!(index.end(), 13_470);
+        for cut in 1..index.encoded().unwrap().len() {
+            // Where an entry ends it is a shorter index, whose last block does not reach up to it: see who reads it.
+            let found = decode(&index.encoded().unwrap()[..cut]);
+            assert!(found.is_none_or(|found| found.len() < blocks.len()));
+        }
+    }
+
+    #[test]
+    fn an_absurd_place_or_number_is_no_index() {
+        let entry = |gap: u64, bytes: u64, first: u64, records: u64| {
+            let mut plain = vec![2];
+            [gap, bytes, 0, first, records, 0, 0].into_iter().for_each(|value| put_varint(value, &mut plain));
+            plain
+        };
+        assert!(decode(&entry(1, 2, 3, 4)).is_some());
+        for wrong in [entry(u64::MAX, 1, 0, 0), entry(0, u64::MAX, 0, 0), entry(0, 1, u64::MAX, 1)] {
+            let twice = [wrong.clone(), entry(1, 1, 0, 0)].concat();
+            assert!(decode(&wrong).is_none() || decode(&twice).is_none());
+        }
+    }
+
+    #[test]
+    fn a_log_of_too_many_blocks_has_no_index() {
+        let mut index = Index::default();
+        (0..200_000)
+            .for_each(|n| index.add(2, n * 10, 10, &Held { first: n, records: 1, begin: n, end: n + 1, thread: 0 }));
+        assert_eq!(index.encoded(), None);
+        assert!(index.encoded.len() < MOST_BYTES + 100);
+    }
+}

@@ -1,0 +1,71 @@
+//! What the log ends with: the summaries of the threads, where all of their records were folded.
+
+use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::summary::{Summary, SummarySums, most_iterations};
+
+use crate::run::settings::Summaries as Wanted;
+
+/// Records that are folded at the end, where none were before: some 100 µs.
+const CHEAP: usize = 4096;
+
+/// The summaries of the threads that have ended.
+pub struct Summaries {
+    wanted: Wanted,
+    run_id: u64,
+    rank: u32,
+    most_iterations: usize,
+    /// Threads that have written records or sums, and those of them whose summary is here.
+    begun: usize,
+    ended: Vec<Summary>,
+    /// Whether records could not be written: the log has fewer than were folded, or others.
+    is_partial: bool,
+}
+
+impl Summaries {
+    /// None yet, of the rank whose log has this header.
+    pub fn new(wanted: Wanted, header: &Header) -> Self {
+        let most_iterations = most_iterations(header.n_ranks);
+        let Header { run_id, rank, .. } = *header;
+        Summaries { wanted, run_id, rank, most_iterations, begun: 0, ended: Vec::new(), is_partial: false }
+    }
+
+    /// Whether records that are written as events are folded, too, from the start.
+    pub fn sums_events(&self) -> bool {
+        self.wanted == Wanted::On
+    }
+
+    /// Whether so many records, which are all of a thread, are folded when they are written at its end.
+    pub fn sums_last(&self, n: usize) -> bool {
+        self.wanted == Wanted::Auto && n <= CHEAP
+    }
+
+    /// The log has what follows `head`.
+    pub fn wrote(&mut self, head: &BatchHead) {
+        self.begun += usize::from(head.first == 0);
+    }
+
+    /// Something could not be written, or was not folded.
+    pub fn give_up(&mut self) {
+        self.is_partial = true;
+    }
+
+    /// Adds what was folded of a thread to its summary so far.
+    pub fn add(&self, sums: &mut Option<SummarySums>, batch: ProfileBatch) {
+        if self.wanted != Wanted::Off {
+            let new = || SummarySums::new(self.run_id, self.rank, self.most_iterations);
+            sums.get_or_insert_with(new).add(batch);
+        }
+    }
+
+    /// A thread has ended, with these sums of it.
+    pub fn end(&mut self, sums: Option<SummarySums>) {
+        self.ended.extend(sums.and_then(|mut sums| sums.take()));
+    }
+
+    /// The summaries for the log; none where one is missing.
+    pub fn take(&mut self) -> Vec<Summary> {
+        let are_all = !self.is_partial && self.ended.len() == self.begun;
+        std::mem::take(&mut self.ended).into_iter().filter(|_| are_all).collect()
+    }
+}

@@ -81,7 +81,7 @@ fn read(folder: &Path) -> anyhow::Result<Said> {
                 *said.calls.get_mut(head.thread as usize).context("a third thread")? += calls as u64;
             }
             Item::Profile(batch) => said.calls[0] += batch.profile.calls,
-            Item::Samples { .. } | Item::Polls(_) => {}
+            Item::Samples { .. } | Item::Polls(_) | Item::Summary(_) => {}
             Item::Problem(problem) => said.problems.push(problem.kind),
             Item::Definitions(definitions) => {
                 for definition in definitions {

@@ -226,7 +226,8 @@ fn an_index_that_lies_is_reported() {
     fs::write(&path, &same).unwrap();
     assert_eq!(agrees(dir.path()), 3);
     let batch = entries.iter().position(|entry| entry.kind == BlockKind::Records as u8).unwrap();
-    let changes: [(&str, fn(&mut IndexEntry)); 10] = [
+    type Lie = fn(&mut IndexEntry);
+    let changes: [(&str, Lie); 10] = [
         ("a place", |entry| entry.place += 1),
         ("an overlap", |entry| entry.place -= 5),
         ("a size", |entry| entry.bytes += 7),

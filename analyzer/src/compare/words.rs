@@ -10,7 +10,7 @@ use crate::read::open::ranges;
 use crate::report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
 /// Most columns that a name takes within a sentence.
-const LONGEST_NAME: usize = 60;
+const LONGEST_NAME: usize = 160;
 
 /// Most ranks in a sentence or a cell.
 const MOST_RANKS: usize = 3;

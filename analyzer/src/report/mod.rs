@@ -40,6 +40,7 @@ pub mod json;
 pub mod text;
 pub mod views;
 
+pub mod fold;
 mod serial;
 mod short_name;
 pub mod table;

@@ -21,7 +21,7 @@ pub(super) fn without_middle(text: &str, columns: usize) -> String {
 }
 
 /// As many characters as have room.
-pub(super) fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
+fn fitting(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
         .take_while(|char| {

@@ -1,15 +1,16 @@
-//! Tables of text: a head, rows, one column that gives way when the lines get too long.
+//! Tables of text: a head, rows, one column whose cells take several lines when the lines get too long.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Layout};
 
-use super::words::{shorten_all, width};
+use super::fold::fold_all;
+use super::words::width;
 
 /// A table. The cells of its first row are heads.
 pub struct Table {
     heads: Vec<String>,
     aligned: Vec<CellAlignment>,
     rows: Vec<Vec<String>>,
-    /// The column that is shortened where the lines get too long.
+    /// The column that gives way where the lines get too long.
     flexible: usize,
 }
 
@@ -24,7 +25,7 @@ const INDENT: usize = 2;
 
 impl Table {
     /// A table with a head for each column; one that begins with `<` is aligned to the left, others to the right. The
-    /// column `flexible` is shortened where the lines get too long.
+    /// column `flexible` gives way where the lines get too long: its names go on in the next line.
     pub fn new(heads: &[&str], flexible: usize) -> Table {
         let aligned = heads.iter().map(|head| match head.starts_with('<') {
             true => CellAlignment::Left,
@@ -75,7 +76,7 @@ impl Table {
         widths.iter().sum::<usize>() - flexible + flexible.min(LEAST_FLEXIBLE) + INDENT * widths.len()
     }
 
-    /// Columns of the terminal that it takes when nothing is shortened.
+    /// Columns of the terminal that it takes when no name goes on in the next line.
     pub fn natural_width(&self) -> usize {
         let widths = self.widths();
         widths.iter().sum::<usize>() + INDENT * widths.len()
@@ -83,7 +84,7 @@ impl Table {
 
     fn widths(&self) -> Vec<usize> {
         let widest = |column: usize| {
-            let cells = self.rows.iter().map(|row| width(&row[column]));
+            let cells = self.rows.iter().flat_map(|row| row[column].lines()).map(width);
             cells.chain(self.heads[column].lines().map(width)).max().unwrap_or(0)
         };
         (0..self.heads.len()).map(widest).collect()
@@ -95,7 +96,7 @@ impl Table {
         let total: usize = widths.iter().sum::<usize>() + INDENT * widths.len();
         let room = (widths[self.flexible] + columns).saturating_sub(total).max(LEAST_FLEXIBLE);
         let names: Vec<&str> = self.rows.iter().map(|row| row[self.flexible].as_str()).collect();
-        let names = shorten_all(&names, room);
+        let names = fold_all(&names, room);
         for (row, name) in self.rows.iter_mut().zip(names) {
             row[self.flexible] = name;
         }
@@ -149,6 +150,6 @@ mod tests {
     #[test]
     fn the_flexible_column_is_found_again_behind_one_that_is_left_out() {
         let text = table().sparing(30, &[&["call"], &["mean", "calls", "bytes"]]).render(30, anstyle::Style::new());
-        assert!(text.starts_with("  at\n  a_fu…ome_length (file.c:120)"), "{text}");
+        assert!(text.starts_with("  at\n  a_function_of_some_length\n    (file.c:120)"), "{text}");
     }
 }

@@ -5,7 +5,7 @@ use lbprof_collector::words::{Count, Plural};
 pub use lbprof_collector::words::{TimeUnit, seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
 
-use super::short_name::{fitting, short_code, without_middle, without_template_arguments};
+use super::short_name::{short_code, without_middle, without_template_arguments};
 use crate::structure::OTHER;
 
 /// A share of 0..=1 in per cent: `87.4 %`. What rounds to zero has no sign, as sums of nothing have in IEEE 754.
@@ -147,38 +147,6 @@ pub fn shorten(text: &str, columns: usize) -> String {
     format!("{indent}{short}")
 }
 
-/// The same of several texts, of which no two that differ read the same where that can be.
-pub fn shorten_all(texts: &[&str], columns: usize) -> Vec<String> {
-    let mut short: Vec<String> = texts.iter().map(|text| shorten(text, columns)).collect();
-    for at in 0..texts.len() {
-        let same: Vec<usize> = (at..texts.len()).filter(|&other| short[other] == short[at]).collect();
-        let begin = same.iter().map(|&other| shared_begin(texts[at], texts[other])).min().unwrap_or(0);
-        if same.iter().all(|&other| texts[other] == texts[at]) {
-            continue;
-        }
-        for other in same {
-            // From a little before the place where they begin to differ.
-            let from = texts[other].char_indices().nth(begin.saturating_sub(CONTEXT)).map_or(0, |(at, _)| at);
-            let rest = &texts[other][from..];
-            let room = columns.saturating_sub(1);
-            let fits = width(rest) <= room;
-            short[other] = match fits {
-                true => format!("…{rest}"),
-                false => format!("…{}…", fitting(rest.chars(), room.saturating_sub(1))),
-            };
-        }
-    }
-    short
-}
-
-/// Characters that stand before the place where texts begin to differ.
-const CONTEXT: usize = 3;
-
-/// How many characters both begin with; `usize::MAX` of equal texts.
-fn shared_begin(one: &str, other: &str) -> usize {
-    if one == other { usize::MAX } else { one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count() }
-}
-
 /// `text` broken at spaces into lines of at most `columns`, the second and later ones after `indent` spaces. A number and
 /// its unit stay together.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
@@ -270,15 +238,6 @@ mod tests {
         assert_eq!(shorten(path, 70), "a_l…driver (driver.c:54) via spl…blocks, com…refine (comm_refine.c:84)");
         // Programs without lines: code between two functions does not read like one.
         assert_eq!(shorten("pressure::norm → exchange_with_all_neighbours", 30), "pressure::norm → exch…ighbours");
-    }
-
-    #[test]
-    fn names_that_differ_do_not_read_the_same() {
-        let names = ["a_template<first_argument>::with_a_long_name", "a_template<other_argument>::with_a_long_name"];
-        let short = shorten_all(&names, 20);
-        assert_ne!(short[0], short[1]);
-        assert_eq!(short, ["…te<first_argument>…", "…te<other_argument>…"]);
-        assert_eq!(shorten_all(&["abcdefghijk", "abcdefghijk", "x"], 10), ["abc…fghijk", "abc…fghijk", "x"]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use super::ranks::short_name;
 use super::{BOLD, DIM, LONGEST_NAME, Options, WIDE, title};
 use crate::model::RegionIdx;
 use crate::report::dispersion::{GroupRows, MIN_DEVIATION};
+use crate::report::fold::fold;
 use crate::report::table::Table;
 use crate::report::words::{clean, count, percent, plural, seconds_like, shorten, wrap};
 use crate::report::{ActivityRow, DispersionRows, RankRow, RegionRow, Report};
@@ -129,7 +130,7 @@ fn scaled(value: Option<f64>, severe: bool) -> String {
 }
 
 fn activities(report: &Report, options: &Options, several: bool) -> String {
-    const LONGEST_REGION: usize = 34;
+    const LONGEST_REGION: usize = 24;
     let with_regions = several && options.columns >= WIDE;
     let mut heads = vec!["<activity", "share", "ID_A", "SID_A "];
     heads.extend(with_regions.then_some(["<most of it in", "<least in"]).into_iter().flatten());
@@ -140,7 +141,7 @@ fn activities(report: &Report, options: &Options, several: bool) -> String {
             vec![row.activity.name().to_owned(), percent(row.share), index(row.id_a), scaled(row.sid_a, row.severe)];
         if with_regions {
             let name = |path: &Option<String>| {
-                path.as_deref().map_or_else(String::new, |path| shorten(&clean(path), LONGEST_REGION))
+                path.as_deref().map_or_else(String::new, |path| fold(&clean(path), LONGEST_REGION))
             };
             cells.push(name(&row.worst_region));
             // Where one region alone performs it there is no other to compare.

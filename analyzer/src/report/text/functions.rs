@@ -1,7 +1,7 @@
 //! The functions in which ranks compute, and in which of them the slow rank does so longer than the others.
 
 use super::function_parts::{Part, render, shown};
-use super::{DIM, Options};
+use super::{DIM, LONGEST_NAME, Options};
 use crate::report::Report;
 use crate::report::functions::{ExplainedExcess, FunctionTable, RegionFunctions};
 use crate::report::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
@@ -14,9 +14,6 @@ const NAMED: f64 = 0.1;
 
 /// Most functions in a sentence.
 const MOST_NAMED: usize = 2;
-
-/// Most columns of a function in a sentence.
-const LONGEST_NAME: usize = 60;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };

@@ -112,11 +112,11 @@ const ALL: &[Section] = &[
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 
-/// Most columns that a name takes within a sentence.
-const LONGEST_NAME: usize = 60;
+/// Most columns that a name takes within a sentence: whole, but for names that no reader could use.
+const LONGEST_NAME: usize = 160;
 
 /// Most columns that a call site takes within a sentence, with the calls by which the program gets there.
-const LONGEST_PLACE: usize = 100;
+const LONGEST_PLACE: usize = 240;
 
 /// Columns from which on formulas have room for their numbers.
 const NARROW: usize = 76;

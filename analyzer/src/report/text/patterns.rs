@@ -8,7 +8,8 @@ use super::{BOLD, DIM, Options};
 use crate::metrics::dispersion::Level;
 use crate::report::Report;
 use crate::report::dispersion::PatternRow;
-use crate::report::words::{TimeUnit, plural, shorten, width};
+use crate::report::fold::fold;
+use crate::report::words::{TimeUnit, plural, width};
 
 /// Least difference of the ranks' times, as a share of the longest, that has a pattern; less is noise.
 const LEAST_RANGE: f64 = 0.05;
@@ -54,11 +55,12 @@ fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
     let unit = TimeUnit::for_max(rows.iter().map(|row| row.longest_s).fold(0.0, f64::max));
     let ranges: Vec<String> =
         rows.iter().map(|row| format!("{} to {}", unit.number(row.least_s), unit.number(row.longest_s))).collect();
-    let widest = |texts: &[String]| texts.iter().take(shown).map(|text| width(text)).max().unwrap_or(0);
+    let widest =
+        |texts: &[String]| texts.iter().take(shown).flat_map(|text| text.lines()).map(width).max().unwrap_or(0);
     let range_columns = widest(&ranges);
     // Names give way to a few characters of each pattern.
     let longest_name = options.columns.saturating_sub(range_columns + GAPS + LEAST_ROOM).min(LONGEST_NAME);
-    let names: Vec<String> = rows.iter().map(|row| shorten(&path(report, row.region), longest_name)).collect();
+    let names: Vec<String> = rows.iter().map(|row| fold(&path(report, row.region), longest_name)).collect();
     let name_columns = widest(&names);
     let room = options.columns.saturating_sub(name_columns + range_columns + GAPS).max(LEAST_ROOM);
     let a_cell = report.ranks.len().div_ceil(room).max(1);
@@ -66,7 +68,9 @@ fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
     for ((row, name), range) in rows.iter().zip(&names).zip(&ranges).take(shown) {
         let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
         let cells = painted(&compressed(&row.levels, a_cell));
+        let (name, others) = name.split_once('\n').unwrap_or((name, ""));
         text.push_str(&format!("  {name}{}  {cells}  {}{range}\n", pad(name, name_columns), pad(range, range_columns)));
+        others.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
     }
     text + "\n"
 }

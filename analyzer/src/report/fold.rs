@@ -1,0 +1,165 @@
+//! Names of code in lines of limited length. No name is cut, so that two that differ never read the same; arguments of templates go where that leaves
+//! all names of a table different.
+//!
+//! ```text
+//!   timestep (timestep.c:44) via exchangeData, sendReceiveParallel (parallel.c:99)        in 44 columns:
+//!
+//!   timestep (timestep.c:44) via exchangeData,
+//!     sendReceiveParallel (parallel.c:99)
+//! ```
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use unicode_width::UnicodeWidthChar;
+
+use super::short_name::without_template_arguments;
+use super::words::{shorten, width};
+
+/// Most lines that a name takes. What is longer comes from a generator or is hostile, and loses its middle.
+const MOST_LINES: usize = 6;
+
+/// Spaces before the second and later lines.
+const INDENT: usize = 2;
+
+/// Where a line may end, best first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Break {
+    /// Between names, or before a file and line.
+    Names,
+    /// Between the parts of a qualified name.
+    Parts,
+    /// Between the words of a name.
+    Words,
+    /// Anywhere.
+    Anywhere,
+}
+
+/// [`fold`] of several texts; those with too little room lose their arguments of templates, but where two would read the same then.
+pub fn fold_all(texts: &[&str], columns: usize) -> Vec<String> {
+    let plain: Vec<String> = texts.iter().map(|text| without_template_arguments(text)).collect();
+    let mut named: FxHashMap<&str, &str> = FxHashMap::default();
+    let mut ambiguous: FxHashSet<&str> = FxHashSet::default();
+    for (plain, text) in plain.iter().zip(texts) {
+        if *named.entry(plain).or_insert(text) != *text {
+            ambiguous.insert(plain);
+        }
+    }
+    let lines = |(text, plain): (&&str, &String)| match width(text) > columns && !ambiguous.contains(plain.as_str()) {
+        true => fold(plain, columns),
+        false => fold(text, columns),
+    };
+    texts.iter().zip(&plain).map(lines).collect()
+}
+
+/// `text` in lines of at most `columns`, the second and later ones indented, also by the spaces that it begins with.
+pub fn fold(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let (begin, rest) = text.split_at(text.len() - text.trim_start_matches(' ').len());
+    // However deep: some of each line is for the name.
+    let around = begin.len().min(columns / 2);
+    let room = columns - around;
+    let whole = shorten(rest, MOST_LINES * room.saturating_sub(INDENT).max(1));
+    let mut lines = " ".repeat(around);
+    let mut left = whole.as_str();
+    let mut room = room;
+    while width(left) > room {
+        let (line, others) = left.split_at(end_of_line(left, room));
+        lines.push_str(line.trim_end());
+        lines.push('\n');
+        lines.extend(std::iter::repeat_n(' ', around + INDENT));
+        left = others;
+        room = (columns - around).saturating_sub(INDENT).max(1);
+    }
+    lines.push_str(left);
+    lines
+}
+
+/// The bytes of `text` that are the first line of at most `columns`, which are fewer than it takes; at least a character.
+fn end_of_line(text: &str, columns: usize) -> usize {
+    let mut best: Option<(Break, usize)> = None;
+    let mut used = 0;
+    let mut before = None;
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, char)) = chars.next() {
+        used += char.width().unwrap_or(0);
+        // A space at the end of a line is not shown.
+        if used > columns + usize::from(char == ' ') {
+            break;
+        }
+        let end = at + char.len_utf8();
+        let next = chars.peek().map(|&(_, next)| next);
+        let kind = match (before, char, next) {
+            // An arrow stays with what comes before it.
+            (_, ' ', Some('→')) => Break::Anywhere,
+            (_, ' ', _) | (_, '/', Some(_)) => Break::Names,
+            (Some(':'), ':', _) => Break::Parts,
+            (_, '_' | '<' | ',', Some(_)) | (_, _, Some('+')) => Break::Words,
+            _ => Break::Anywhere,
+        };
+        best = Some(match best {
+            Some((known, known_end)) if known < kind => (known, known_end),
+            _ => (kind, end),
+        });
+        before = Some(char);
+    }
+    best.map_or_else(|| text.chars().next().map_or(0, char::len_utf8), |(_, end)| end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_broken_between_names() {
+        let path = "timestep (timestep.c:44) via exchangeData, sendReceiveParallel (parallel.c:99)";
+        assert_eq!(fold(path, 100), path);
+        assert_eq!(fold(path, 44), "timestep (timestep.c:44) via exchangeData,\n  sendReceiveParallel (parallel.c:99)");
+        assert_eq!(
+            fold(path, 24),
+            "timestep (timestep.c:44)\n  via exchangeData,\n  sendReceiveParallel\n  (parallel.c:99)"
+        );
+        assert_eq!(fold("initSimulation/exchangeData", 16), "initSimulation/\n  exchangeData");
+    }
+
+    #[test]
+    fn a_long_name_is_broken_between_its_parts() {
+        assert_eq!(
+            fold("NPairHalfBin::AtomonlyNewton::build_all", 22),
+            "NPairHalfBin::\n  AtomonlyNewton::\n  build_all"
+        );
+        assert_eq!(fold("exchange_with_all_neighbours", 16), "exchange_with_\n  all_neighbours");
+        assert_eq!(fold("abcdefghijk", 8), "abcdefgh\n  ijk");
+        assert_eq!(fold("liblammps+0x5c4cb6", 12), "liblammps\n  +0x5c4cb6");
+        assert_eq!(fold("日本語日本語", 7), "日本語\n  日本\n  語");
+    }
+
+    #[test]
+    fn arguments_of_templates_stay_where_they_distinguish() {
+        assert_eq!(fold_all(&["solve<A<double> >", "solve<A<double> >", "x"], 9), ["solve<…>", "solve<…>", "x"]);
+        assert_eq!(fold_all(&["dot<float>", "dot<double>"], 9), ["dot<\n  float>", "dot<\n  double>"]);
+    }
+
+    #[test]
+    fn a_tree_keeps_its_levels() {
+        assert_eq!(fold("    solve (cg.c:120)", 16), "    solve\n      (cg.c:120)");
+        assert_eq!(fold("          solve", 8), "    solv\n      e");
+    }
+
+    #[test]
+    fn what_has_no_end_loses_its_middle() {
+        let lines = fold(&"x".repeat(1000), 20);
+        assert_eq!(lines.lines().count(), MOST_LINES);
+        assert!(lines.lines().all(|line| width(line) <= 20) && lines.contains('…'));
+    }
+
+    #[test]
+    fn no_line_is_too_long_however_little_room() {
+        for columns in 1..40 {
+            let lines = fold("  a_lot/of<names> via x::y (file.c:20) → Größe, 日本語", columns);
+            // A wide character after the spaces before it.
+            let most = columns.max(6);
+            assert!(lines.lines().all(|line| width(line) <= most), "{columns}: {lines}");
+        }
+    }
+}

@@ -4,6 +4,8 @@ mod support;
 
 use std::fs;
 
+use lbprof_analyzer::analyse::{Options, analyse};
+use lbprof_analyzer::read::open::Run;
 use lbprof_analyzer::report::bounds::Bounds;
 use lbprof_analyzer::report::json::document;
 use lbprof_analyzer::select::Selection;
@@ -13,7 +15,7 @@ use lbprof_collector::{Operation, ProblemKind};
 use lbprof_simulator::scenario::Scenario;
 use support::md::{Program, run_on};
 use support::{
-    coloured_first_screen, first_screen, found_model, json, model_in, part_in, plain, report, report_on,
+    coloured_first_screen, first_screen, found_model, json, marked, model_in, part_in, plain, report, report_on,
     sampled_report, usage, written,
 };
 
@@ -276,7 +278,7 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         0 => script.compute(1).send(1, 0, 8, 1),
         _ => script.compute(1).recv(0, 0, 8, 1),
     }));
-    let marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
+    let of_marked = [report(one_slow_rank()), report(hung), report(steps_that_change()), report(server), message];
     let program = Program::new(&["-g"]);
     let sampled = sampled_report(written(run_on(&program, 500, true)).path());
     let sums = sampled_report(written(run_on(&program, 500, false).profile_mode()).path());
@@ -289,7 +291,11 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         }))
         .path(),
     );
-    for report in marked.into_iter().chain([found, damaged, part, sampled, sums, threads]) {
+    let dir = written(one_slow_rank());
+    let run = Run::open(Some(dir.path())).unwrap().first_look();
+    let first_look =
+        report_on(&analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model);
+    for report in of_marked.into_iter().chain([found, damaged, part, sampled, sums, threads, first_look]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
         keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);

@@ -44,6 +44,7 @@ fn read(text: &str, rank: u32) -> (Vec<Record>, Vec<Definition>) {
             Item::Records { records: more, .. } => records.extend(more),
             Item::Definitions(more) => definitions.extend(more),
             Item::Profile(_) => panic!("a script writes events"),
+            Item::Summary(_) => {}
             Item::Samples { .. } | Item::Problem(_) | Item::Polls(_) => panic!("{item:?}"),
         }
     }

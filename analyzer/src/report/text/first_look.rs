@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use super::Options;
 use crate::model::summary::SummaryFacts;
 use crate::report::Report;
-use crate::report::words::{count, plural, seconds, wrap};
+use crate::report::words::{count, plural, wrap};
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
@@ -33,9 +33,9 @@ fn why(facts: &SummaryFacts) -> String {
     match facts.asked {
         true => String::new(),
         false => format!(
-            " The analysis of all {} records would take about {}; --full-analysis makes it.",
+            " The analysis of all {} records would take about {:.0} s; --full-analysis makes it.",
             count(estimate.records),
-            seconds(estimate.estimated_s)
+            estimate.estimated_s
         ),
     }
 }

@@ -155,8 +155,11 @@ mod tests {
         in_regions(&runs.iter().map(|program| (*program, [].as_slice())).collect::<Vec<_>>())
     }
 
-    fn in_regions(runs: &[(&[Function], &[(&str, &[Function])])]) -> Side {
-        let run = |(program, regions): &(&[Function], &[(&str, &[Function])])| {
+    /// The functions of a region, by its path.
+    type InRegion<'a> = (&'a str, &'a [Function]);
+
+    fn in_regions(runs: &[(&[Function], &[InRegion])]) -> Side {
+        let run = |(program, regions): &(&[Function], &[InRegion])| {
             let listed = regions.iter().filter(|(_, functions)| !functions.is_empty());
             let by_path = listed.map(|(path, functions)| (path.to_string(), sums(functions))).collect();
             let functions = Some(FunctionFigures { program: sums(program), regions: by_path });

@@ -199,12 +199,16 @@ fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
     from
 }
 
+/// Iterations of a region, each with its time and computation.
+#[cfg(test)]
+type PacedIntervals = Vec<(Interval, f64)>;
+
 /// For tests, also of what uses it.
 #[cfg(test)]
 impl Pace<'_> {
     /// Of iterations of several regions, each with its time and computation, and what this is brought to.
-    pub fn of_iterations(regions: Vec<(Vec<(Interval, f64)>, Vec<f64>)>, outside: f64) -> Pace<'static> {
-        let balanced = |(iterations, brought_to): (Vec<(Interval, f64)>, Vec<f64>)| {
+    pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> Pace<'static> {
+        let balanced = |(iterations, brought_to): (PacedIntervals, Vec<f64>)| {
             let (mut series, mut means) = (Series::default(), ByIteration::default());
             for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
                 series.numbers.push(place as u32);

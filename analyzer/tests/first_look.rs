@@ -198,8 +198,8 @@ fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
     for &IndexEntry { kind, place, bytes, thread, first, records, begin, end } in entries {
         index.add(kind, place, bytes, &Held { thread, first, records, begin, end });
     }
-    let plain = index.encoded().unwrap();
-    let payload = [plain, &index::tail(log.len() as u64)].concat();
+    let plain = index.encoded().unwrap().to_vec();
+    let payload = [&plain[..], &index::tail(log.len() as u64)].concat();
     let (stored, plain) = (payload.len() as u32, plain.len() as u32);
     let head = BlockHead { kind: BlockKind::Index as u8, stored, frame: 0, plain, crc: 0 };
     let head = BlockHead { crc: head.checksum(&payload), ..head };

@@ -206,7 +206,26 @@ impl AtEndBytes {
         Ok(found)
     }
 
-    fn definitions(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
+    /// The definitions in the blocks from `place` on that take so many bytes.
+    fn definitions(&self, mut place: u64, bytes: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
+        let end = place + bytes;
+        while place < end {
+            let bytes = self.block_bytes(place)?.filter(|bytes| *bytes <= end - place);
+            let Some(bytes) = bytes else { return wrong(format!("no block of definitions is at byte {place}")) };
+            self.definitions_of(place, bytes, all)?;
+            place += bytes;
+        }
+        Ok(())
+    }
+
+    /// The bytes of the block at `place`, with its head; `None` where there is none.
+    fn block_bytes(&self, place: u64) -> Result<Option<u64>, AtEndError> {
+        let head = self.bytes(place, BLOCK_HEAD_BYTES)?;
+        let head = head.first_chunk().and_then(BlockHead::from_bytes);
+        Ok(head.map(|head| BLOCK_HEAD_BYTES as u64 + u64::from(head.stored)))
+    }
+
+    fn definitions_of(&self, place: u64, bytes: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
         match definitions(&self.block(place, bytes, BlockKind::Definitions)?) {
             Some((found, 0)) => all.extend(found),
             // The reader of all blocks reports what it does not know.
@@ -219,12 +238,10 @@ impl AtEndBytes {
     /// What comes after the index: definitions alone.
     fn after(&self, mut at: u64, all: &mut Vec<Definition>) -> Result<(), AtEndError> {
         while at < self.length {
-            let head = self.bytes(at, BLOCK_HEAD_BYTES)?;
-            let Some(head) = head.first_chunk().and_then(BlockHead::from_bytes) else {
+            let Some(bytes) = self.block_bytes(at)? else {
                 return wrong(format!("no block follows the index at byte {at}"));
             };
-            let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(head.stored);
-            self.definitions(at, bytes, all)?;
+            self.definitions_of(at, bytes, all)?;
             at += bytes;
         }
         Ok(())

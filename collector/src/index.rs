@@ -2,11 +2,13 @@
 //!
 //! | entry | entry | …, each: kind u8, then varints: gap, bytes, thread, first, records, begin, length
 //!
+//! Blocks of definitions that follow one another have one entry: a rank's first calls define one after another.
+//!
 //! `gap`: bytes between the block before and this one; none, but for the first one, whose gap is the log's header. `begin` is, as a signed difference,
 //! from the end of the entry before. The block's tail is | its own place u64 | "LBPINDEX" |, by which it is found from the log's end.
 
 use crate::codec::{put_varint, take_array, take_varint, unzigzag, zigzag};
-use crate::format::BatchHead;
+use crate::format::{BatchHead, BlockKind};
 use crate::profile::ProfileBatch;
 use crate::sample::{Sample, SampleHead};
 
@@ -21,7 +23,7 @@ const MOST_BYTES: usize = 1 << 20;
 /// Fewest bytes of an entry.
 const FEWEST_BYTES: usize = 8;
 
-/// A block of the log.
+/// A block of the log, or blocks of definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct IndexEntry {
     /// Number of its kind.
@@ -36,13 +38,13 @@ pub struct IndexEntry {
     pub first: u64,
     /// How many. Of a profile: how many it sums up. Of definitions: 0.
     pub records: u64,
-    /// Ticks from which the first one's time counts; of definitions 0.
+    /// Ticks from which the first one's time counts; of definitions the end of the entry before.
     pub begin: u64,
-    /// Ticks at the end of the last one.
+    /// Ticks at the end of the last one; of definitions the same as their begin.
     pub end: u64,
 }
 
-/// What a block holds, for its entry.
+/// What a block holds, for its entry; of definitions nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Held {
     /// As in [`IndexEntry`].
@@ -77,8 +79,9 @@ impl Held {
 #[derive(Debug, Default)]
 pub struct Index {
     encoded: Vec<u8>,
-    n: usize,
-    /// Where the last block ends.
+    /// The last block, where it is of definitions: its entry is made when something else follows.
+    definitions: Option<(u64, u64)>,
+    /// Where the last block ends that has an entry.
     end: u64,
     /// End of what it holds.
     ticks: u64,
@@ -88,6 +91,29 @@ pub struct Index {
 impl Index {
     /// Adds the block of `bytes` bytes at `place`, which follows those before.
     pub fn add(&mut self, kind: u8, place: u64, bytes: u64, held: &Held) {
+        if kind == BlockKind::Definitions as u8 {
+            match &mut self.definitions {
+                Some((first, so_far)) if first.wrapping_add(*so_far) == place => *so_far = so_far.saturating_add(bytes),
+                _ => {
+                    self.settle();
+                    self.definitions = Some((place, bytes));
+                }
+            }
+            return;
+        }
+        self.settle();
+        self.push(kind, place, bytes, held);
+    }
+
+    /// Makes the entry of the last definitions.
+    fn settle(&mut self) {
+        if let Some((place, bytes)) = self.definitions.take() {
+            let held = Held { begin: self.ticks, end: self.ticks, ..Held::default() };
+            self.push(BlockKind::Definitions as u8, place, bytes, &held);
+        }
+    }
+
+    fn push(&mut self, kind: u8, place: u64, bytes: u64, held: &Held) {
         if self.encoded.len() >= MOST_BYTES {
             self.is_full = true;
             return;
@@ -99,18 +125,18 @@ impl Index {
         {
             put_varint(value, &mut self.encoded);
         }
-        self.n += 1;
         (self.end, self.ticks) = (place.wrapping_add(bytes), held.end);
     }
 
     /// The plain bytes of its block; `None` where there are too many entries.
-    pub fn encoded(&self) -> Option<&[u8]> {
+    pub fn encoded(&mut self) -> Option<&[u8]> {
+        self.settle();
         (!self.is_full).then_some(&self.encoded)
     }
 
     /// Where the last block ends.
     pub fn end(&self) -> u64 {
-        self.end
+        self.definitions.map_or(self.end, |(place, bytes)| place.wrapping_add(bytes))
     }
 }
 
@@ -149,14 +175,22 @@ mod tests {
     #[test]
     fn entries_come_back_as_they_were() {
         let held = |first, records, begin, end| Held { thread: 3, first, records, begin, end };
+        let definitions = |at| Held { begin: at, end: at, ..Held::default() };
         let blocks = [
-            (1, 500, 40, Held::default()),
+            (1, 500, 40, definitions(0)),
             (2, 540, 12_000, held(0, 2047, 1 << 50, (1 << 50) + 9_000_000)),
             (2, 12_540, 900, held(2047, 3, 7, u64::MAX)),
-            (1, 13_440, 30, Held::default()),
+            (1, 13_440, 30, definitions(u64::MAX)),
         ];
         let mut index = Index::default();
-        blocks.iter().for_each(|&(kind, place, bytes, held)| index.add(kind, place, bytes, &held));
+        blocks.iter().for_each(|&(kind, place, bytes, held)| match kind {
+            // The first of two blocks of definitions, of which one entry is made.
+            1 => {
+                index.add(1, place, 10, &Held::default());
+                index.add(1, place + 10, bytes - 10, &Held::default());
+            }
+            _ => index.add(kind, place, bytes, &held),
+        });
         let entries = decode(index.encoded().unwrap()).unwrap();
         let expected = blocks.map(|(kind, place, bytes, Held { thread, first, records, begin, end })| IndexEntry {
             kind,

@@ -374,7 +374,7 @@ impl<R: Read> LogReader<R> {
             },
             BlockKind::Index => {
                 let place = self.blocks.position() - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
-                let found = self.index.as_ref().and_then(Index::encoded);
+                let found = self.index.as_mut().and_then(Index::encoded);
                 let is_true = found.is_none_or(|found| found == plain) && tail == index::tail(place);
                 (!is_true).then(|| {
                     let detail = "the index of its blocks states other blocks than there are".to_owned();

@@ -364,7 +364,15 @@ class Found:
             listed.append((kind, at, size, thread, first, n, begin, ticks))
         if tail != struct.pack("<Q8s", place, b"LBPINDEX") or end != place:
             raise ValueError("an index that does not end where it begins")
-        if listed != self.blocks:
+        expected, ticks = [], 0
+        for kind, at, size, *held in self.blocks:
+            if kind == 1 and expected and expected[-1][0] == 1:  # definitions that follow one another
+                expected[-1] = (*expected[-1][:2], expected[-1][2] + size, *expected[-1][3:])
+                continue
+            held = (0, 0, 0, ticks, ticks) if kind == 1 else held
+            expected.append((kind, at, size, *held))
+            ticks = held[-1]
+        if listed != expected:
             raise ValueError("an index of other blocks")
 
     def print(self):

@@ -22,6 +22,7 @@ use lbprof_collector::polling::Polling;
 use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
 use lbprof_simulator::script::Script;
+use lbprof_simulator::summaries::sum_up;
 use proptest::prelude::*;
 use support::written;
 use tempfile::TempDir;
@@ -37,12 +38,15 @@ struct Wanted {
     selection: Selection,
     polling: Polling,
     replay: bool,
+    /// Whether ranks' summaries are read in place of their events; there is no replay then.
+    first_look: bool,
 }
 
 /// The JSON report on a part of `run`, with all rows; why there is none.
 fn report(run: Run, wanted: &Wanted) -> Result<String, AnalysisError> {
-    let Wanted { selection, polling, replay } = wanted;
-    let (run, asked) = (run.polling(*polling), replay.then(Vec::new));
+    let Wanted { selection, polling, replay, first_look } = wanted;
+    let run = if *first_look { run.first_look() } else { run };
+    let (run, asked) = (run.polling(*polling), (*replay && !first_look).then(Vec::new));
     let options = Options { symbols: false, asked, ..Options::default() };
     let analysis = analyse_part(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
@@ -134,6 +138,19 @@ fn stored_runs_are_reported_as_by_one_process() {
         assert!(logs.join(run).is_dir());
         assert_same(&logs.join(run), &all());
     }
+}
+
+#[test]
+fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
+    let dir = written(scenario(7));
+    assert_eq!(sum_up(dir.path(), 4096).unwrap(), 6, "rank 4 was killed");
+    let first_look = Wanted { first_look: true, ..all() };
+    assert_same(dir.path(), &first_look);
+    let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap()).unwrap();
+    let summary = &report["run"]["summary"];
+    assert_eq!((&summary["ranks_from_summaries"], &summary["ranks_from_events"]), (&6.into(), &1.into()));
+    into_node_files(dir.path(), RUN_ID, 3).unwrap();
+    assert_same_by(&[2, 3], dir.path(), &first_look);
 }
 
 #[test]

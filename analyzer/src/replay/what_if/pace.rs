@@ -78,12 +78,12 @@ pub struct Balanced<'a> {
 
 /// Iterations that follow each other, in the order of time and of their places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Stretch {
+struct Sequence {
     /// Whose they are, of the regions.
     region: u32,
     /// The place of the first.
     first: u32,
-    /// How many lie before them, in other stretches.
+    /// How many lie before them, in other sequences.
     before: u32,
 }
 
@@ -94,14 +94,14 @@ pub struct Pace<'a> {
     outside: f64,
     regions: Vec<Balanced<'a>>,
     /// All iterations, in the order of time.
-    stretches: Vec<Stretch>,
+    sequences: Vec<Sequence>,
     iterations: u32,
 }
 
 impl Default for Pace<'_> {
     /// As long as it took.
     fn default() -> Self {
-        Pace { outside: 1.0, regions: Vec::new(), stretches: Vec::new(), iterations: 0 }
+        Pace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0 }
     }
 }
 
@@ -115,15 +115,15 @@ impl<'a> Pace<'a> {
             all.extend(places.filter_map(|place| Some((one.time(place as usize)?.begin, region, place))));
         }
         all.sort_by_key(|&(begin, ..)| begin);
-        let mut stretches: Vec<Stretch> = Vec::new();
+        let mut sequences: Vec<Sequence> = Vec::new();
         for (before, &(_, region, place)) in (0..).zip(&all) {
-            let goes_on = |last: &Stretch| last.region == region && last.first + (before - last.before) == place;
-            if !stretches.last().is_some_and(goes_on) {
-                stretches.push(Stretch { region, first: place, before });
+            let goes_on = |last: &Sequence| last.region == region && last.first + (before - last.before) == place;
+            if !sequences.last().is_some_and(goes_on) {
+                sequences.push(Sequence { region, first: place, before });
             }
         }
-        stretches.shrink_to_fit();
-        Pace { outside, regions, stretches, iterations: all.len() as u32 }
+        sequences.shrink_to_fit();
+        Pace { outside, regions, sequences, iterations: all.len() as u32 }
     }
 
     /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
@@ -143,11 +143,11 @@ impl<'a> Pace<'a> {
     /// Whose an iteration is, and its place there, by its number in the order of time.
     #[inline]
     fn iteration(&self, nth: u32) -> (&Balanced<'a>, usize) {
-        let stretch = match self.stretches.as_slice() {
+        let sequence = match self.sequences.as_slice() {
             [only] => only,
             all => &all[all.partition_point(|one| one.before <= nth) - 1],
         };
-        (&self.regions[stretch.region as usize], (stretch.first + (nth - stretch.before)) as usize)
+        (&self.regions[sequence.region as usize], (sequence.first + (nth - sequence.before)) as usize)
     }
 
     #[inline]
@@ -276,7 +276,7 @@ mod tests {
         for (time_s, factor, until_s) in expected.into_iter().chain(last) {
             assert_eq!(at(&pace, time_s), (factor, until_s), "{time_s}");
         }
-        assert_eq!(pace.stretches.len(), 1);
+        assert_eq!(pace.sequences.len(), 1);
     }
 
     #[test]

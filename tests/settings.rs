@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 17] = [
+const TESTS: [(&str, &str, Check); 18] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -35,6 +35,7 @@ const TESTS: [(&str, &str, Check); 17] = [
     ("LBPROF_LIMIT", "limit_ends_events_but_not_the_sums", limit_ends_events_but_not_the_sums),
     ("LBPROF_RANKS", "only_the_ranks_asked_for_record", only_the_ranks_asked_for_record),
     ("LBPROF_FILES", "ranks_of_a_node_write_one_file_or_one_each", ranks_of_a_node_write_one_file_or_one_each),
+    ("LBPROF_SUMMARY", "logs_end_with_summaries_where_asked", logs_end_with_summaries_where_asked),
     ("LBPROF_PCONTROL", "labels_name_phases", labels_name_phases),
     ("LBPROF_CLOCK", "the_clock_asked_for_is_used", the_clock_asked_for_is_used),
     ("LBPROF_WAIT", "ranks_that_do_not_come_are_given_up", ranks_that_do_not_come_are_given_up),
@@ -447,6 +448,27 @@ fn ranks_of_a_node_write_one_file_or_one_each(mpi: &Mpi, folder: &Path) -> anyho
     Ok(())
 }
 
+/// The 4 ranks' logs end with a summary, or none does, and the first look that it gives has the sums of the events.
+fn logs_end_with_summaries_where_asked(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    for (mode, summary, expected) in
+        [("events", "on", 4), ("events", "off", 0), ("profile", "auto", 4), ("profile", "off", 0)]
+    {
+        let own = folder.join(format!("{mode}-{summary}"));
+        fs::create_dir(&own)?;
+        // Rings of 32 KiB are full several times.
+        let job = mixed(mpi, &own)?.with_env("LBPROF_BUFFER", "32K").with_env("LBPROF_MODE", mode);
+        let job = job.with_env("LBPROF_SUMMARY", summary);
+        recorded(&job)?;
+        let logs = job.run_folder()?;
+        let look = run::report_asking(&logs, &["--summary"])?;
+        let facts = &look["run"]["summary"];
+        ensure!(facts["ranks_from_summaries"] == expected, "{mode}, {summary}: {facts}");
+        ensure!(facts["ranks_from_events"] == 4 - expected, "{mode}, {summary}: {facts}");
+        must_agree(&look, &run::report(&logs)?)?;
+    }
+    Ok(())
+}
+
 /// lb-run's options do what the variables do.
 fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let values = [
@@ -456,6 +478,7 @@ fn options_equal_variables(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
         ("LBPROF_LIMIT", "1M"),
         ("LBPROF_RANKS", "0-2"),
         ("LBPROF_FILES", "node"),
+        ("LBPROF_SUMMARY", "on"),
         ("LBPROF_PCONTROL", "labels"),
         ("LBPROF_DEPTH", "3"),
         ("LBPROF_SAMPLE", "50"),

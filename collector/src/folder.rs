@@ -268,7 +268,7 @@ impl Folder {
     }
 
     /// Whether a ring of `rank` is there.
-    pub(crate) fn has_rings(&self, rank: u32) -> bool {
+    pub fn has_rings(&self, rank: u32) -> bool {
         self.pieces.contains_key(&rank) || self.names.ranks.get(&rank).is_some_and(|(_, threads)| !threads.is_empty())
     }
 

@@ -39,7 +39,7 @@ pub const LONG_S: f64 = 60.0;
 pub enum RankItems {
     /// All that is in it.
     All(Box<RankLog>),
-    /// The same without its summaries, because others' are read.
+    /// The same without its summaries, because others' are read, or they are not of all.
     Events(Box<RankLog>),
     /// What it ends with.
     AtEnd(VecDeque<Item>),
@@ -72,7 +72,10 @@ impl Run {
     /// Errors: as those of [`Run::log`].
     pub fn items(&self, header: &Header) -> Result<RankItems, OpenError> {
         if !self.is_first_look {
-            return Ok(RankItems::All(Box::new(self.log(header)?)));
+            let log = Box::new(self.log(header)?);
+            // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
+            let has_rings = self.files.of(header.rank).has_rings(header.rank);
+            return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
         let problem = match self.files.of(header.rank).at_end(header.rank) {
             Ok(Some(found)) if !found.summaries.is_empty() => {

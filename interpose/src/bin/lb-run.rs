@@ -74,7 +74,12 @@ fn is_first_rank() -> bool {
         "SLURM_PROCID",
         "JSM_NAMESPACE_RANK",
     ];
-    RANK.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|rank| rank.trim() == "0")
+    is_zero(&RANK)
+}
+
+/// Whether the number that a launcher gives in one of these variables is 0; so too where none is set.
+fn is_zero(variables: &[&str]) -> bool {
+    variables.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|number| number.trim() == "0")
 }
 
 fn run() -> Exit {

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::mem::MaybeUninit;
 
+use crate::is_zero;
 use crate::perf_descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
 
 /// Variables in which launchers say which rank of its host this one is.
@@ -22,9 +23,8 @@ const LOCAL_RANK: [&str; 7] = [
 
 /// Opens a perf event in a process apart, on the first rank of each host, if threads are to be sampled. `settings`: those that lb-run sets.
 pub fn warm_up(settings: &[(OsString, OsString)]) {
-    let is_first = LOCAL_RANK.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|rank| rank.trim() == "0");
     // A system call filter may end whoever forks.
-    if is_first && is_sampling(|name| value(settings, name)) && is_unfiltered() {
+    if is_zero(&LOCAL_RANK) && is_sampling(|name| value(settings, name)) && is_unfiltered() {
         apart(open_event);
     }
 }

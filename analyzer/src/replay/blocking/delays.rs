@@ -234,36 +234,32 @@ mod tests {
         assert!(found.iter().all(|one| (one.error_ns - 8.0 * 2.0_f64.sqrt()).abs() < 1e-9), "{found:?}");
     }
 
-    #[test]
-    fn what_was_caused_through_others_is_shared_alike() {
+    /// What is found of a thread that computes for 100 ns, sampled so: it alone causes waits of these lengths, and `all` in all.
+    fn of_one_thread(samples: Vec<TimedSample>, alone: &[f64], all: f64) -> Vec<DelayingCode> {
         let x = RegionState::new(1, Activity::Computation);
         let mut states = ThreadStates::default();
         let state = states.of(0, x);
         let mut history = History::new(0);
         history.spend(100, state);
-        let mut delays = Delays::new(vec![vec![TimedSample { at: 50, leaf: 3, ns: 100.0 }]]);
+        let mut delays = Delays::new(vec![samples]);
         delays.begin(Some(0));
         let by = Doing { thread: 0, state, since: 0, until: 100 };
-        delays.add(&[history], &OwnCause { by, waiting: None, ns: 10.0 }, 1.0);
-        let found = delays.finish(&states, &[((0, x), 25.0)].into_iter().collect());
+        for &ns in alone {
+            delays.add(std::slice::from_ref(&history), &OwnCause { by, waiting: None, ns }, 1.0);
+        }
+        delays.finish(&states, &[((0, x), all)].into_iter().collect())
+    }
+
+    #[test]
+    fn what_was_caused_through_others_is_shared_alike() {
+        let found = of_one_thread(vec![TimedSample { at: 50, leaf: 3, ns: 100.0 }], &[10.0], 25.0);
         assert_eq!(found.iter().map(|one| one.ns).collect::<Vec<_>>(), [25.0]);
     }
 
     #[test]
     fn a_sample_for_which_two_wait_is_one_sample() {
-        let x = RegionState::new(1, Activity::Computation);
-        let mut states = ThreadStates::default();
-        let state = states.of(0, x);
-        let mut history = History::new(0);
-        history.spend(100, state);
         let sample = |at: Ns| TimedSample { at, leaf: 3, ns: 25.0 };
-        let mut delays = Delays::new(vec![[25, 50, 75, 100].map(sample).to_vec()]);
-        delays.begin(Some(0));
-        let by = Doing { thread: 0, state, since: 0, until: 100 };
-        for _ in 0..2 {
-            delays.add(std::slice::from_ref(&history), &OwnCause { by, waiting: None, ns: 40.0 }, 1.0);
-        }
-        let found = delays.finish(&states, &[((0, x), 80.0)].into_iter().collect());
+        let found = of_one_thread([25, 50, 75, 100].map(sample).to_vec(), &[40.0, 40.0], 80.0);
         let [one] = found.as_slice() else { panic!("{found:?}") };
         // Four samples of 20, not eight of 10.
         assert_eq!((one.samples, one.ns, one.error_ns), (4, 80.0, 40.0));

@@ -80,6 +80,29 @@ impl Followed {
 }
 
 impl Counts {
+    /// This and what was counted after it.
+    pub fn and(self, after: Counts) -> Counts {
+        Counts {
+            steps: self.steps + after.steps,
+            messages: self.messages + after.messages,
+            sizes_differ: self.sizes_differ + after.sizes_differ,
+            unmatched_sends: self.unmatched_sends + after.unmatched_sends,
+            unmatched_receives: self.unmatched_receives + after.unmatched_receives,
+            collectives: self.collectives + after.collectives,
+            unmatched_collectives: self.unmatched_collectives + after.unmatched_collectives,
+            mixed_collectives: self.mixed_collectives + after.mixed_collectives,
+            neighbourhoods: self.neighbourhoods + after.neighbourhoods,
+            unmatched_neighbours: self.unmatched_neighbours + after.unmatched_neighbours,
+            epochs: self.epochs + after.epochs,
+            unmatched_epochs: self.unmatched_epochs + after.unmatched_epochs,
+            violations: self.violations + after.violations,
+            largest_violation: self.largest_violation.max(after.largest_violation),
+            behind_gaps: self.behind_gaps + after.behind_gaps,
+            not_recorded: self.not_recorded + after.not_recorded,
+            hands_out_work: self.hands_out_work || after.hands_out_work,
+        }
+    }
+
     /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
     pub fn all_is_known(&self) -> bool {
         let unknown = self.unmatched_receives
@@ -116,6 +139,8 @@ pub struct Followed {
     pub counts: Counts,
     /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
+    /// In how many segments the run was followed, from one collective of all ranks to another.
+    pub segments: usize,
 }
 
 /// A part of the critical path.

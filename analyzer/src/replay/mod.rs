@@ -19,13 +19,14 @@ mod engine;
 mod matching;
 mod needs;
 mod scope;
+mod segments;
 mod sinks;
 mod thread;
 pub mod timeline;
 mod watcher;
 pub mod what_if;
 
-pub use engine::{FollowOptions, Surveyed, follow};
+pub use segments::{FollowOptions, Surveyed, follow};
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};

@@ -76,6 +76,12 @@ impl Scope {
         self.windows.get(rank as usize).copied().flatten().unwrap_or(Interval::new(self.begin, Ns::MAX))
     }
 
+    /// Whether it is all of the run.
+    pub fn is_all(&self) -> bool {
+        let whole = Interval::new(0, Ns::MAX);
+        self.begin == 0 && self.regions.is_none() && self.windows.iter().all(|&window| window == Some(whole))
+    }
+
     /// Whether it has a critical path: the time in a region is no interval of the run.
     pub fn has_path(&self) -> bool {
         self.regions.is_none()

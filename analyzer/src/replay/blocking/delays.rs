@@ -12,6 +12,7 @@
 //! caused.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -66,11 +67,20 @@ struct Share {
 /// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
 type Sharing = (usize, u32, usize);
 
+/// What samples have of what threads caused by what they did themselves.
+#[derive(Debug, Default)]
+pub struct DelaySums {
+    /// By thread and kind, and the line.
+    shares: FxHashMap<((u32, RegionState), u32), Share>,
+    /// By thread and kind: nanoseconds caused that have been shared out, or for which there were no samples.
+    own: FxHashMap<(u32, RegionState), f64>,
+}
+
 /// Sums over waits.
 #[derive(Debug, Default)]
 pub struct Delays {
     /// By place of the rank, in the order of time.
-    samples: Vec<Vec<TimedSample>>,
+    samples: Arc<Vec<Vec<TimedSample>>>,
     /// By thread: the place of the rank whose first thread it is.
     ranks: Vec<Option<u32>>,
     /// What each sample has, of all who wait: one sample is one piece of luck, however many wait for it.
@@ -89,7 +99,7 @@ const LEAST_MORE: f64 = 0.5;
 
 impl Delays {
     /// Of the ranks whose samples these are, by place.
-    pub fn new(samples: Vec<Vec<TimedSample>>) -> Self {
+    pub fn new(samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         Delays { samples, ..Delays::default() }
     }
 
@@ -162,17 +172,37 @@ impl Delays {
         self.rank_of(thread).map_or(&[], |rank| &self.samples[rank as usize])
     }
 
-    /// The sums, of what was `caused` in all by each thread and kind.
-    pub fn finish(mut self, states: &ThreadStates, caused: &FxHashMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
+    /// The sums.
+    pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
-        let code = |((at, leaf), share): ((usize, u32), Share)| {
-            let (thread, kind) = *states.all().get(at)?;
-            let own = self.own.get(at).copied().filter(|&own| own > 0.0)?;
+        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), share)).collect();
+        let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0).collect();
+        DelaySums { shares, own }
+    }
+}
+
+impl DelaySums {
+    /// This and what came after it.
+    pub fn and(mut self, after: DelaySums) -> DelaySums {
+        for (key, Share { samples, ns, squares }) in after.shares {
+            let share = self.shares.entry(key).or_default();
+            share.samples += samples;
+            share.ns += ns;
+            share.squares += squares;
+        }
+        after.own.into_iter().for_each(|(key, ns)| *self.own.entry(key).or_default() += ns);
+        self
+    }
+
+    /// By line, of what was `caused` in all by each thread and kind.
+    pub fn scaled(self, caused: &FxHashMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
+        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), Share)| {
+            let own = *self.own.get(&(thread, kind))?;
             let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
             let (ns, error_ns) = (scale * share.ns, scale * share.squares.sqrt());
             Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })
         };
-        let mut all: Vec<DelayingCode> = self.sums.into_iter().filter_map(code).collect();
+        let mut all: Vec<DelayingCode> = self.shares.into_iter().filter_map(code).collect();
         all.sort_by_key(|one| (one.thread, one.kind, one.leaf));
         all
     }
@@ -217,7 +247,7 @@ mod tests {
             |times: &[(Ns, u32)]| times.iter().map(|&(at, leaf)| TimedSample { at, leaf, ns: 40.0 }).collect();
         // Before, at the begin of x's first part and its end, in y, at the end, and after.
         let of_thread = [(90, 9), (100, 9), (101, 5), (160, 6), (170, 9), (200, 5), (201, 9)];
-        let mut delays = Delays::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]);
+        let mut delays = Delays::new(Arc::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]));
         delays.begin(Some(0));
         delays.begin(Some(1));
         let by = Doing { thread: 1, state: x_state, since: 80, until: 200 };
@@ -227,7 +257,7 @@ mod tests {
         // Another wait, in whose time there is no sample, by half of all that is caused.
         let by = Doing { since: 102, until: 150, ..by };
         delays.add(&histories, &OwnCause { by, waiting: None, ns: 12.0 }, 1.0);
-        let found = delays.finish(&states, &[((1, x), 24.0)].into_iter().collect());
+        let found = delays.finish(&states).scaled(&[((1, x), 24.0)].into_iter().collect());
         let rows: Vec<_> = found.iter().map(|one| (one.leaf, one.samples, one.ns)).collect();
         // Each sample has 40 of 80 − 20 of the 12; of line 6 who waits has as much.
         assert_eq!(rows, [(5, 2, 16.0), (6, 1, 0.0)]);
@@ -241,13 +271,13 @@ mod tests {
         let state = states.of(0, x);
         let mut history = History::new(0);
         history.spend(100, state);
-        let mut delays = Delays::new(vec![samples]);
+        let mut delays = Delays::new(Arc::new(vec![samples]));
         delays.begin(Some(0));
         let by = Doing { thread: 0, state, since: 0, until: 100 };
         for &ns in alone {
             delays.add(std::slice::from_ref(&history), &OwnCause { by, waiting: None, ns }, 1.0);
         }
-        delays.finish(&states, &[((0, x), all)].into_iter().collect())
+        delays.finish(&states).scaled(&[((0, x), all)].into_iter().collect())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -8,11 +9,11 @@ use lbprof_collector::record::NONE;
 use super::batch::{Begin, BlockingInterval, HistoryBatch};
 use super::causes::{Causes, DelaySource, Waiting};
 use super::critical_path::CriticalPath;
-use super::delays::{Delays, TimedSample};
+use super::delays::{DelaySums, Delays, TimedSample};
 use super::history::{History, StateTime};
 use super::states::ThreadStates;
 use super::tables::WaitTotals;
-use crate::model::followed::{DelayingCode, OnPath};
+use crate::model::followed::OnPath;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
@@ -47,9 +48,27 @@ pub struct Explained {
     /// The critical path, by thread and kind.
     pub critical_path: Vec<OnPath>,
     /// The code by which threads make others wait, where they were sampled.
-    pub delaying_code: Vec<DelayingCode>,
+    pub delays: DelaySums,
     /// Intervals and causes that were kept at most.
     pub kept: usize,
+}
+
+impl Explained {
+    /// This and what came after it: the critical path goes on there.
+    pub fn and(mut self, after: Explained) -> Explained {
+        self.blocking.add(after.blocking);
+        self.critical_path.extend(after.critical_path);
+        self.critical_path.sort_by_key(|part| (part.thread, part.kind));
+        self.critical_path.dedup_by(|part, kept| {
+            let is_same = (part.thread, part.kind) == (kept.thread, kept.kind);
+            if is_same {
+                kept.ns += part.ns;
+            }
+            is_same
+        });
+        let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
+        Explained { delays, kept, ..self }
+    }
 }
 
 impl Explainer {
@@ -60,7 +79,7 @@ impl Explainer {
     }
 
     /// The same with the samples of the ranks' first threads, by place, which say what code makes others wait.
-    pub fn with_samples(mut self, samples: Vec<Vec<TimedSample>>) -> Self {
+    pub fn with_samples(mut self, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         self.delays = Delays::new(samples);
         self.causes.wants_own = self.delays.is_any();
         self
@@ -117,9 +136,12 @@ impl Explainer {
 
     /// What was found.
     pub fn finish(self) -> Explained {
-        let blocking = self.sums.finish(&self.states);
-        let delaying_code = self.delays.finish(&self.states, &blocking.causes);
-        Explained { blocking, critical_path: self.critical.unwrap_or_default(), delaying_code, kept: self.kept }
+        Explained {
+            blocking: self.sums.finish(&self.states),
+            delays: self.delays.finish(&self.states),
+            critical_path: self.critical.unwrap_or_default(),
+            kept: self.kept,
+        }
     }
 
     fn begin(&mut self, &Begin { at, late, counted, rank }: &Begin) {

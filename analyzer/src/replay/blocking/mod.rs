@@ -18,7 +18,7 @@ mod tables;
 
 pub use batch::{BlockingInterval, HistoryBatch};
 pub use causes::DelaySource;
-pub use delays::TimedSample;
+pub use delays::{DelaySums, TimedSample};
 pub use explainer::{Explained, Explainer, MAX_INTERVALS};
 pub use history::{EndedBy, History, StateTime};
 pub use states::{ThreadState, ThreadStates};

@@ -11,138 +11,48 @@ mod scheduler;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use rayon::prelude::*;
+use rayon::Scope as Tasks;
 
 use self::scheduler::{Reader, Scheduler};
-use super::blocking::{Explained, MAX_INTERVALS, TimedSample};
+use super::blocking::TimedSample;
 use super::matching::{CallEvent, Matcher, Needs};
 use super::needs::{EndedCall, Need};
 use super::scope::Scope;
-use super::sinks::{Explaining, Members, NewThread, Sink, Sinks, WaitAnalysis, Watching};
+use super::segments::{AtCut, Cut, Part};
+use super::sinks::{Explaining, GoesOn, Members, NewThread, Sink, Sinks, WaitAnalysis, Watching};
 use super::thread::Thread;
-use super::timeline::{CommEvent, Ids, Places, RankSteps, RegionTable, Source, Step};
+use super::timeline::{CommEvent, RankInput, Source, Step};
 use super::watcher::Watcher;
 use super::what_if::{Clocks, Condition};
-use crate::model::followed::{Counts, Followed, ThreadOf};
+use crate::model::Model;
+use crate::model::followed::{Counts, ThreadOf};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::model::what_if::WhatIf;
-use crate::model::{Model, RankModel};
-use crate::profile::samples::of_first_thread;
-use crate::read::open::Run;
 use crate::read::pass::Progress;
-use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::Survey;
-use crate::structure::{Placer, Structure};
 
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// Most samples that are kept, of all ranks together, at 24 bytes each.
-const MOST_SAMPLES: usize = 1 << 22;
-
-/// What is followed: a run, and what the first two passes found in it.
-#[derive(Clone, Copy)]
-pub struct Surveyed<'a> {
+/// What all ranks are followed with, from wherever.
+pub(super) struct Setting<'a> {
     /// The run.
-    pub run: &'a Run,
-    /// What the first pass saw.
-    pub survey: &'a Survey,
-    /// What it found.
-    pub structure: &'a Structure,
-    /// What the second pass made of both.
     pub model: &'a Model,
-}
-
-/// What is wanted of the replay.
-pub struct FollowOptions<'a> {
-    /// The part of the run in which waits count.
+    /// Who is in which communicator.
+    pub members: Members<'a>,
+    /// The part of it in which waits count.
     pub scope: &'a Scope,
-    /// How long it would take otherwise, and under what conditions that is predicted.
-    pub scenarios: Vec<(WhatIf, Condition<'a>)>,
-    /// Who is shown what ranks do.
-    pub watcher: Option<&'a mut dyn Watcher>,
-    /// The code that samples hit, where it is wanted by what code ranks make others wait.
-    pub code: Option<&'a SampledCode>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`Followed::kept`].
+    /// Of replays.
+    pub conditions: Vec<Condition<'a>>,
+    /// Samples of the ranks' first threads, by place.
+    pub samples: Arc<Vec<Vec<TimedSample>>>,
+    /// By place of the rank: whether its log can't be read.
+    pub unread: Vec<bool>,
+    /// Intervals and causes of the ranks' histories from which on old ones are forgotten.
     pub most_kept: usize,
 }
 
-impl<'a> FollowOptions<'a> {
-    /// The waits in `scope`, nothing else.
-    pub fn new(scope: &'a Scope) -> Self {
-        FollowOptions { scope, scenarios: Vec::new(), watcher: None, code: None, most_kept: MAX_INTERVALS }
-    }
-}
-
-/// Follows the ranks of a run, and replays it in what-if scenarios.
-pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Progress) + Sync) -> Followed {
-    let Surveyed { survey, structure, model, .. } = surveyed;
-    let regions = RegionTable::new(model);
-    let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
-    ranks.sort_unstable();
-    let places = Places::new(&survey.sites, structure, &regions);
-    let facts = options.watcher.is_some();
-    let ids = Ids { communicators: &model.communicators, places, ranks: &ranks, facts };
-    let n_ranks = model.facts.n_ranks.max(model.ranks.last().map_or(0, |rank| rank.rank.saturating_add(1)));
-    let FollowOptions { scope, scenarios, watcher, code, most_kept } = options;
-    let samples = code.map(|code| sampled(surveyed, code)).unwrap_or_default();
-    let (scenarios, conditions): (Vec<WhatIf>, Vec<Condition>) =
-        scenarios.into_iter().map(|(scenario, condition)| (scenario, scope.condition(condition))).unzip();
-    let progress = &progress;
-    // On a thread of the pool, so that there are as many as there are cores, and this one does itself what it would wait for.
-    rayon::scope(|tasks| {
-        let members = Members::new(&model.communicators, n_ranks);
-        let opened: Vec<Option<Box<RankSteps>>> = model.ranks.iter().map(|rank| open(surveyed, ids, rank)).collect();
-        let unread: Vec<bool> = opened.iter().map(Option::is_none).collect();
-        let explaining = Explaining::new(tasks, (scope.begin, most_kept), samples);
-        let engine = Engine {
-            model,
-            scope,
-            scheduler: Scheduler::new(Source::new(tasks, opened, |rank| model.ranks[rank].other_threads == 0), model),
-            matcher: Matcher::new(model, &members, &unread),
-            sinks: Sinks {
-                clocks: Clocks::new(conditions, scope.begin),
-                waits: WaitAnalysis::new(scope, &members, explaining),
-                watching: match watcher {
-                    Some(watcher) => Watching::of(watcher),
-                    None => Watching::default(),
-                },
-            },
-            needs: Needs::default(),
-            counts: Counts::default(),
-        };
-        engine.run(&unread, scenarios, progress)
-    })
-}
-
-/// A rank's steps; `None` where its log can't be read any more.
-fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
-    let Surveyed { run, survey, structure, .. } = surveyed;
-    let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
-    let survey_of = survey.rank(rank.rank)?;
-    let clock = survey_of.clock.clone()?;
-    let placer = Placer::new(structure, &survey.sites, rank.rank);
-    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
-}
-
-/// The samples of the ranks' first threads, by place, of all ranks no more than [`MOST_SAMPLES`].
-fn sampled(surveyed: Surveyed, code: &SampledCode) -> Vec<Vec<TimedSample>> {
-    let Surveyed { run, survey, model, .. } = surveyed;
-    let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
-    let of_rank = |rank: &RankModel| {
-        let header = run.headers.iter().find(|header| header.rank == rank.rank)?;
-        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
-            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            TimedSample { at, leaf, ns: seconds * 1e9 }
-        };
-        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
-    };
-    model.ranks.par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
-}
-
-struct Engine<'a, 'scope> {
+/// Follows all ranks.
+pub(super) struct Engine<'a, 'scope> {
     model: &'a Model,
     scope: &'a Scope,
     scheduler: Scheduler<'a, 'scope>,
@@ -152,11 +62,15 @@ struct Engine<'a, 'scope> {
     needs: Needs,
     /// Steps, and calls that ended too early by the clocks.
     counts: Counts,
+    unread: &'a [bool],
+    /// What ranks go on with; `None`: they begin.
+    from: Option<&'a Cut>,
 }
 
 /// Passes on what comes up as logs are read.
 struct Newcomers<'m, 'a, 'scope> {
     scope: &'m Scope,
+    from: Option<&'a Cut>,
     matcher: &'m mut Matcher<'a>,
     sinks: &'m mut Sinks<'a, 'scope>,
 }
@@ -171,26 +85,96 @@ impl Reader for Newcomers<'_, '_, '_> {
     }
 
     fn begins(&mut self, thread: NewThread) {
+        let own = |cut: &Cut| Some(GoesOn { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind });
+        let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
         self.matcher.begins(thread);
         self.sinks.begins(thread, self.scope.window(thread.rank));
     }
 }
 
 impl<'a, 'scope> Engine<'a, 'scope> {
-    /// The scheduler, and who learns what it reads.
-    fn reading(&mut self) -> (&mut Scheduler<'a, 'scope>, Newcomers<'_, 'a, 'scope>) {
-        let newcomers = Newcomers { scope: self.scope, matcher: &mut self.matcher, sinks: &mut self.sinks };
-        (&mut self.scheduler, newcomers)
+    /// All ranks are where `from` says, and do what `inputs` have; what they do is shown to `watcher`.
+    pub fn new(
+        setting: &'a Setting<'a>,
+        tasks: &'a Tasks<'scope>,
+        from: Option<&'a Cut>,
+        inputs: Vec<RankInput<'scope>>,
+        watcher: Option<&'a mut dyn Watcher>,
+    ) -> Self {
+        let &Setting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
+        let begin = from.map_or(scope.begin, |cut| cut.last);
+        let explaining = Explaining::new(tasks, (begin, most_kept), Arc::clone(samples));
+        let source = Source::new(tasks, inputs, |rank| model.ranks[rank].other_threads == 0);
+        let mut engine = Engine {
+            model,
+            scope,
+            scheduler: Scheduler::new(source, model),
+            matcher: Matcher::new(model, members, unread),
+            sinks: Sinks {
+                clocks: Clocks::new(setting.conditions.clone(), scope.begin),
+                waits: WaitAnalysis::new(scope, members, explaining),
+                watching: match watcher {
+                    Some(watcher) => Watching::of(watcher),
+                    None => Watching::default(),
+                },
+            },
+            needs: Needs::default(),
+            counts: Counts::default(),
+            unread,
+            from,
+        };
+        engine.begin_all();
+        engine
     }
 
-    /// Follows all ranks. `unread`: by place of the rank, whether its log can't be read.
-    fn run(mut self, unread: &[bool], scenarios: Vec<WhatIf>, progress: impl Fn(Progress)) -> Followed {
+    fn begin_all(&mut self) {
+        if let Some(cut) = self.from {
+            for (rank, of_rank) in (0..).zip(&cut.ranks) {
+                self.matcher.add_lists(rank, of_rank.lists.clone());
+            }
+        }
         for (rank, of_rank) in (0..).zip(&self.model.ranks) {
-            let begin = (of_rank.begin_s * 1e9).round() as Ns;
+            let at_cut = self.from.and_then(|cut| cut.ranks.get(rank as usize));
+            let begin = at_cut.map_or_else(|| (of_rank.begin_s * 1e9).round() as Ns, |rank| rank.end);
             let (scheduler, mut newcomers) = self.reading();
             scheduler.begin_rank(rank, begin, &mut newcomers);
         }
-        let mut reported = 0;
+    }
+
+    /// Ranks go on with `inputs` after all that they have done.
+    pub fn add(&mut self, inputs: Vec<RankInput<'scope>>) {
+        let (scheduler, mut newcomers) = self.reading();
+        scheduler.add(inputs, &mut newcomers);
+    }
+
+    /// The scheduler, and who learns what it reads.
+    fn reading(&mut self) -> (&mut Scheduler<'a, 'scope>, Newcomers<'_, 'a, 'scope>) {
+        let (matcher, sinks) = (&mut self.matcher, &mut self.sinks);
+        (&mut self.scheduler, Newcomers { scope: self.scope, from: self.from, matcher, sinks })
+    }
+
+    /// Follows all ranks to `cut`, which is the end of what is there. Whether all that was begun is over there, so that
+    /// whoever goes on from there needs to know nothing of what was before.
+    pub fn follow_to(&mut self, cut: &Cut, progress: impl Fn(Progress)) -> bool {
+        self.run(false, progress);
+        let is_there =
+            |(thread, rank): (&Thread, &AtCut)| thread.next.is_none() && thread.now == rank.end && thread.shift == 0;
+        let threads = self.scheduler.threads();
+        !self.scheduler.any_waits()
+            && threads.len() == cut.ranks.len()
+            && threads.iter().zip(&cut.ranks).all(is_there)
+            && self.sinks.waits.last_of_all(cut.comm) == Some(cut.last)
+            && self.matcher.is_quiet()
+    }
+
+    /// Follows all ranks to their ends.
+    pub fn follow_to_end(&mut self, progress: impl Fn(Progress)) {
+        self.run(true, progress);
+    }
+
+    /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
+    fn run(&mut self, to_end: bool, progress: impl Fn(Progress)) {
+        let mut reported = self.counts.steps;
         loop {
             let mut first = self.scheduler.first();
             while let Some(thread) = first {
@@ -199,16 +183,16 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                     progress(Progress::Records(self.counts.steps - reported));
                     reported = self.counts.steps;
                     let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, self.scheduler.threads());
-                    self.sinks.waits.hand_over(now, || ends(scope, threads, now));
+                    self.sinks.waits.hand_over(now, || ends(scope, threads, now).filter(|_| to_end));
                 }
             }
             let (scheduler, mut newcomers) = self.reading();
-            if !scheduler.read_on(&mut newcomers) && !scheduler.give_up() {
+            let goes_on = scheduler.read_on(&mut newcomers) || to_end && scheduler.give_up();
+            if !goes_on {
                 break;
             }
         }
         progress(Progress::Records(self.counts.steps - reported));
-        self.finish(unread, scenarios)
     }
 
     /// Goes on with the thread that was the first until another is, or until it waits for others to be followed; that which is then.
@@ -317,14 +301,32 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.scheduler.thread_mut(thread).leave(step, end);
     }
 
-    fn finish(mut self, unread: &[bool], scenarios: Vec<WhatIf>) -> Followed {
+    /// What was found until `cut`, at which all ranks are.
+    pub fn finish_at(self, cut: &Cut) -> Part {
+        let since = |rank: &AtCut| rank.end - cut.last;
+        let replays_ns = self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since));
+        let explained = self.sinks.waits.finish(|| Some(vec![(cut.last_rank, cut.last)]));
+        let (matched, on_demand) = self.matcher.finish();
+        Part {
+            explained,
+            replays_ns,
+            counts: self.counts.and(matched),
+            on_demand,
+            segments: 1,
+            threads: Vec::new(),
+            elapsed: 0,
+        }
+    }
+
+    /// What was found until the end of all ranks.
+    pub fn finish(mut self) -> Part {
         let threads = self.scheduler.threads();
         let is_selected = |one: &Thread| one.number == 0 && self.scope.has(one.rank);
         let firsts: Vec<u32> = (0..).zip(threads).filter(|(_, one)| is_selected(one)).map(|(at, _)| at).collect();
         let one = |at: u32| &threads[at as usize];
         let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
         let end = last.map_or(0, |at| one(at).now);
-        for &thread in firsts.iter().filter(|&&at| Some(at) != last && !unread[one(at).rank as usize]) {
+        for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[one(at).rank as usize]) {
             let idle = Interval::new(one(thread).now, end);
             if !idle.is_empty() {
                 self.sinks.ends_early(thread, last.unwrap_or(thread), idle);
@@ -332,20 +334,16 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         }
         let last_end = firsts.iter().map(|&at| one(at).now.min(self.scope.window(one(at).rank).end));
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
-        let Explained { blocking, critical_path, delaying_code, kept } =
-            self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
-        let Counts { steps, violations, largest_violation, .. } = self.counts;
-        Followed {
-            ranks: self.model.ranks.iter().map(|rank| rank.rank).collect(),
-            regions: self.model.regions.clone(),
+        let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
+        let (matched, on_demand) = self.matcher.finish();
+        Part {
+            explained,
+            replays_ns: self.sinks.clocks.times_ns(firsts.into_iter()),
+            counts: self.counts.and(matched),
+            on_demand,
+            segments: 1,
             threads: threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
-            blocking,
-            replays: scenarios.into_iter().zip(self.sinks.clocks.times_s(firsts.into_iter())).collect(),
-            critical_path,
-            delaying_code,
             elapsed,
-            counts: Counts { steps, violations, largest_violation, ..self.matcher.finish() },
-            kept,
         }
     }
 }

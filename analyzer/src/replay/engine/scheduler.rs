@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::model::region_state::Ns;
 use crate::replay::sinks::NewThread;
 use crate::replay::thread::{Next, Thread};
-use crate::replay::timeline::{Batch, Source};
+use crate::replay::timeline::{Batch, RankInput, Source};
 
 /// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
 const READ_ON: usize = 16;
@@ -68,6 +68,20 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl Reader) {
         let thread = self.add_thread(rank, 0, begin, reader);
         self.queue(thread, reader);
+    }
+
+    /// Goes on with what ranks do after all that was there so far.
+    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl Reader) {
+        self.source.add(ranks);
+        for thread in 0..self.threads.len() as u32 {
+            self.threads[thread as usize].ended = false;
+            self.queue(thread, reader);
+        }
+    }
+
+    /// Whether a thread waits for others.
+    pub fn any_waits(&self) -> bool {
+        self.threads.iter().any(|thread| thread.parked)
     }
 
     /// The threads, by number.
@@ -131,7 +145,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
 
     /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
     pub fn read_on(&mut self, reader: &mut impl Reader) -> bool {
-        if !self.threads.iter().any(|thread| thread.parked) {
+        if !self.any_waits() {
             return false;
         }
         for _ in 0..READ_ON {
@@ -224,7 +238,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         let world = self.ranks.get(rank as usize).map_or(NONE, |rank| rank.world);
         self.threads.push(Thread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
-        reader.begins(NewThread { rank, world, number, begin });
+        reader.begins(NewThread { rank, world, number, begin, goes_on: None });
         thread
     }
 }

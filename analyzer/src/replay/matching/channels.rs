@@ -233,6 +233,11 @@ impl Channels {
         }
     }
 
+    /// Whether no message is in transit, and nobody waits for one.
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.all.len() && self.probes.is_empty()
+    }
+
     /// How many sends, and how many receives, found no other side.
     pub fn left(&self) -> (u64, u64) {
         let (mut sends, mut receives) = (0, 0);

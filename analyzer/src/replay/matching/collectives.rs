@@ -154,6 +154,11 @@ impl Collectives {
         Some(noted)
     }
 
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.all.len()
+    }
+
     /// Meetings that not all have left: those which not all entered, and how many they were to be.
     pub fn left(&self) -> u64 {
         self.open.values().flat_map(|on_key| &on_key.open).flatten().count() as u64

@@ -62,9 +62,13 @@ impl Demands {
         }
     }
 
-    /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was.
+    /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was. Questions from before a
+    /// collective operation have no answer after it.
     pub fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
-        let answered = &mut self.threads[thread as usize].answered;
+        let Demand { answered, asked_by, .. } = &mut self.threads[thread as usize];
+        if by.is_none() {
+            *asked_by = None;
+        }
         if answered.is_some_and(|(last, _)| by != Some(last)) {
             *answered = None;
         }
@@ -76,9 +80,27 @@ impl Demands {
         self.threads[thread as usize].computed += ns;
     }
 
+    /// What was handed out that way, and all work.
+    pub fn finish(&self) -> OnDemand {
+        OnDemand { on_demand: self.on_demand, computed: self.threads.iter().map(|one| one.computed).sum() }
+    }
+}
+
+/// Work that was handed out on demand, of all work, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OnDemand {
+    on_demand: Ns,
+    computed: Ns,
+}
+
+impl OnDemand {
+    /// This and what came after it.
+    pub fn and(self, after: OnDemand) -> OnDemand {
+        OnDemand { on_demand: self.on_demand + after.on_demand, computed: self.computed + after.computed }
+    }
+
     /// Whether that is a considerable part of the work.
-    pub fn hands_out_work(&self) -> bool {
-        let computed: Ns = self.threads.iter().map(|one| one.computed).sum();
-        self.on_demand > 0 && SMALL * self.on_demand >= computed
+    pub fn is_considerable(self) -> bool {
+        self.on_demand > 0 && SMALL * self.on_demand >= self.computed
     }
 }

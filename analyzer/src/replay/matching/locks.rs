@@ -92,6 +92,11 @@ impl Locks {
         Some(old)
     }
 
+    /// Whether nobody has one.
+    pub fn is_empty(&self) -> bool {
+        self.held.is_empty()
+    }
+
     /// The last release, of another rank, of a lock that does not go with one at `target`.
     pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<Release> {
         let at = |target: u32| self.releases.get(&(window, target));

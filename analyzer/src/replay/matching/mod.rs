@@ -32,6 +32,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use self::channels::{Channel, Channels};
 use self::collectives::Collectives;
 use self::demand::Demands;
+pub use self::demand::OnDemand;
 use self::locks::Locks;
 pub use self::needs::Needs;
 use self::progress::Coupling;
@@ -190,8 +191,20 @@ impl<'a> Matcher<'a> {
         self.woken.pop()
     }
 
-    /// What was counted; what found no other side, too.
-    pub fn finish(self) -> Counts {
+    /// Whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what was before.
+    pub fn is_quiet(&self) -> bool {
+        let is_quiet = |rank: &KnownRank| rank.requests.is_empty() && !rank.broken;
+        self.channels.is_empty()
+            && self.collectives.is_empty()
+            && self.signals.is_empty()
+            && self.locks.is_empty()
+            && self.accesses.is_empty()
+            && self.unknown.is_empty()
+            && self.ranks.iter().all(is_quiet)
+    }
+
+    /// What was counted; what found no other side, too. And what was handed out on demand.
+    pub fn finish(self) -> (Counts, OnDemand) {
         let (sends, receives) = self.channels.left();
         let (neighbours, epochs) = self.signals.left();
         let mut counts = self.counts;
@@ -200,8 +213,7 @@ impl<'a> Matcher<'a> {
         counts.unmatched_collectives += self.collectives.left();
         counts.unmatched_neighbours += neighbours;
         counts.unmatched_epochs += epochs;
-        counts.hands_out_work = self.demands.hands_out_work();
-        counts
+        (counts, self.demands.finish())
     }
 
     /// What the event started, or what its request stands for; `None`: it is not known, or nothing.

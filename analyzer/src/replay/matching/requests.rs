@@ -41,6 +41,11 @@ impl Requests {
         slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
     }
 
+    /// Whether none is open.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty() && self.slots.iter().all(|(_, pending)| pending.is_none())
+    }
+
     fn open(&mut self, request: u32) -> &mut Pending {
         if self.slots.is_empty() {
             self.slots = vec![(0, None); SLOTS];

@@ -213,6 +213,12 @@ impl Signals {
         (neighbours, epochs)
     }
 
+    /// Whether nothing was sent that is not over, and nothing is awaited.
+    pub fn is_empty(&self) -> bool {
+        let is_over = |queue: &Queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
+        self.free.len() == self.awaited.len() && self.routes.values().all(is_over)
+    }
+
     /// Drops routes on which nothing is left: what comes counts from the begin again.
     fn sweep(&mut self) {
         if self.routes.len() >= self.sweep_at.max(FEWEST) {

@@ -1,5 +1,7 @@
 //! Hands what is found out to who explains it, on another core: nothing that is explained changes what is followed.
 
+use std::sync::Arc;
+
 use rayon::Scope;
 
 use crate::model::region_state::Ns;
@@ -30,14 +32,14 @@ pub struct Explaining<'a, 'scope> {
     rooms: Vec<HistoryBatch>,
     /// Where critical paths begin, and how much history is kept.
     limits: (Ns, usize),
-    /// Samples of the ranks' first threads, by place, until there is who explains.
-    samples: Vec<Vec<TimedSample>>,
+    /// Samples of the ranks' first threads, by place.
+    samples: Arc<Vec<Vec<TimedSample>>>,
 }
 
 impl<'a, 'scope> Explaining<'a, 'scope> {
     /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
     /// `samples`: of the ranks' first threads, by place.
-    pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Vec<Vec<TimedSample>>) -> Self {
+    pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
         Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
     }
@@ -70,8 +72,8 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
 
     fn back(&mut self) -> Explainer {
         let (from, most) = self.limits;
-        let samples = &mut self.samples;
-        let mut new = || Explainer::new(from, most).with_samples(std::mem::take(samples));
+        let samples = &self.samples;
+        let new = || Explainer::new(from, most).with_samples(Arc::clone(samples));
         let (explainer, rooms) = self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (new(), Vec::new()));
         self.rooms.extend(rooms);
         explainer

@@ -36,6 +36,17 @@ pub struct NewThread {
     pub number: u32,
     /// When it begins.
     pub begin: Ns,
+    /// What it goes on with, where the run has begun before.
+    pub goes_on: Option<GoesOn>,
+}
+
+/// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
+#[derive(Clone, Copy, Debug)]
+pub struct GoesOn {
+    /// When the last of them entered.
+    pub since: Ns,
+    /// The kind of the thread's time in it.
+    pub kind: RegionState,
 }
 
 /// A message that was received.

@@ -8,7 +8,9 @@ use crate::replay::what_if::Clocks;
 
 impl Sink for Clocks<'_> {
     fn begins(&mut self, thread: NewThread, window: Interval) {
-        self.add_thread(thread.rank, thread.begin, window);
+        // What it goes on with is all that its clocks show: those of all ranks did the same when the last had entered.
+        let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
+        self.add_thread(thread.rank, thread.begin - since, window);
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! A wait asks for the last time before that which ended it. But what ended it synchronises, too, and others may have shown that already:
 //! all members of a collective are, from its last entry on. So the last two times are kept.
 
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use lbprof_collector::record::NONE;
 
@@ -37,13 +37,13 @@ pub struct Members<'a> {
     communicators: &'a [Communicator],
     n_ranks: u32,
     /// World ranks in each communicator, ascending, listed when first asked for: most serve messages alone. `None`: all.
-    lists: Vec<OnceCell<Option<Vec<u32>>>>,
+    lists: Vec<OnceLock<Option<Vec<u32>>>>,
 }
 
 impl<'a> Members<'a> {
     /// The members of communicators of a world of `n_ranks` ranks.
     pub fn new(communicators: &'a [Communicator], n_ranks: u32) -> Self {
-        Members { communicators, n_ranks, lists: vec![OnceCell::new(); communicators.len()] }
+        Members { communicators, n_ranks, lists: vec![OnceLock::new(); communicators.len()] }
     }
 
     /// The world ranks in a communicator, ascending; `None`: all.
@@ -120,6 +120,11 @@ impl<'a> Synchronised<'a> {
             self.met.push(comm);
         }
         last.add(at);
+    }
+
+    /// When all members of a communicator were last.
+    pub fn last_of_all(&self, comm: u32) -> Option<Ns> {
+        self.all.get(comm as usize).map(|last| last.0).filter(|&at| at > Ns::MIN)
     }
 
     /// When two threads were last synchronised before `time`; `Ns::MIN`: never.

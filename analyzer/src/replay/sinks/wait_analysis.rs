@@ -5,7 +5,7 @@ use lbprof_collector::record::NONE;
 
 use super::explaining::Explaining;
 use super::synchronised::{Members, Synchronised};
-use super::{NewThread, Sink};
+use super::{GoesOn, NewThread, Sink};
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
@@ -42,6 +42,11 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     pub fn finish(mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Explained {
         let ends = self.new_ends(ends);
         self.explaining.finish(&ends).finish()
+    }
+
+    /// When all members of a communicator were synchronised last.
+    pub fn last_of_all(&self, comm: u32) -> Option<Ns> {
+        self.synchronised.last_of_all(comm)
     }
 
     fn new_ends(&mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Vec<(u32, Ns)> {
@@ -89,12 +94,20 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
 }
 
 impl Sink for WaitAnalysis<'_, '_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin }: NewThread, _window: Interval) {
+    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: Interval) {
         self.ranks.push(rank);
         self.synchronised.add_thread(world);
-        let before = Interval::new(0, begin);
-        let idle = self.scope.counts(rank, RegionState::new(0, Activity::Management), false, before);
-        self.explaining.batch.begin(begin, number == 0, idle);
+        match goes_on {
+            None => {
+                let before = Interval::new(0, begin);
+                let idle = self.scope.counts(rank, RegionState::new(0, Activity::Management), false, before);
+                self.explaining.batch.begin(begin, number == 0, idle);
+            }
+            Some(GoesOn { since, kind }) => {
+                self.explaining.batch.begin(since, false, 0);
+                self.explaining.batch.spend(self.ranks.len() as u32 - 1, kind, begin);
+            }
+        }
         if number == 0 {
             self.explaining.batch.is_first_of(rank);
         }

@@ -61,9 +61,9 @@ fn outside_of_calls(kind: RegionState, interval: Interval) -> StateInterval {
 }
 
 impl Sink for Watching<'_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin }: NewThread, _window: Interval) {
+    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: Interval) {
         self.threads.push((ThreadOf { rank, number }, world));
-        if number == 0 && begin > 0 {
+        if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
             self.is_idle(thread, Interval::new(0, begin), WaitState::LateBegin, None);
         }

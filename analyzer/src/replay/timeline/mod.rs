@@ -4,20 +4,22 @@
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others
 //!            │        (steps/events.rs: what it does with other ranks; lists.rs: with which ranks an operation deals, of several;
 //!            │        places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
-//!            └→ source.rs  the steps of all ranks, read ahead in parallel; packed.rs: in few bytes, where there are many ranks
+//!            └→ source.rs  the steps of all ranks, read ahead in parallel; piece.rs, packed.rs: in few bytes, where there are many ranks
 //! ```
 
 mod dense;
 mod lists;
 mod packed;
 mod persistent;
+mod piece;
 mod places;
 mod probed;
 mod source;
 mod step;
 mod steps;
 
+pub use piece::{Piece, are_packed};
 pub use places::{Places, RegionTable};
-pub use source::Source;
+pub use source::{RankInput, Source};
 pub use step::{Batch, CallFacts, CommEvent, Role, Step};
 pub use steps::{Ids, RankSteps};

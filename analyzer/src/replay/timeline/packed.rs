@@ -9,6 +9,7 @@
 //! first, as long as they must be; those that may be negative have their sign in the lowest bit.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -18,16 +19,28 @@ use crate::model::region_state::Ns;
 /// Steps of a part.
 const PART: usize = 64;
 
-/// A batch, of which the first steps may be taken out already.
+/// A batch, or steps of one that follow one another. Copies share the bytes.
+#[derive(Clone)]
 pub struct Packed {
+    contents: Arc<Contents>,
     /// All but steps and events, with what belongs to its begin until that was taken out.
     batch: Batch,
     /// Whether the thread ends with it.
     last: bool,
+    at: Cursor,
+}
+
+/// The steps of a whole batch.
+struct Contents {
     steps: Vec<Step>,
     events: Vec<CommEvent>,
     bytes: Vec<u8>,
-    at: usize,
+}
+
+/// Where the next step is.
+#[derive(Clone, Copy)]
+struct Cursor {
+    byte: usize,
     /// Steps that are left.
     left: usize,
     /// What the next numbers are differences from.
@@ -76,49 +89,94 @@ impl Packed {
         bytes.shrink_to_fit();
         let last = std::mem::take(&mut batch.last);
         let (steps, events) = (step_shapes.all, event_shapes.all);
-        Packed { batch, last, steps, events, bytes, at: 0, left, end: 0, request: 0 }
+        let contents = Arc::new(Contents { steps, events, bytes });
+        Packed { contents, batch, last, at: Cursor { byte: 0, left, end: 0, request: 0 } }
     }
 
     /// The next part; the last one is followed by none.
     pub fn next_part(&mut self) -> Batch {
-        let n = self.left.min(PART);
-        self.left -= n;
+        let n = self.at.left.min(PART);
         let mut part = std::mem::take(&mut self.batch);
         self.batch.thread = part.thread;
-        part.last = self.last && self.left == 0;
+        part.last = self.last && self.at.left == n;
         part.steps.reserve_exact(n);
-        for _ in 0..n {
-            let shape = self.take() as usize;
-            let mut step = self.steps[shape];
-            step.begin = self.end.wrapping_add(unzigzag(self.take()));
-            step.end = step.begin.wrapping_add(unzigzag(self.take()));
-            (step.facts.sent, step.facts.received) = (self.take(), self.take());
-            self.end = step.end;
-            part.steps.push(step);
-            for _ in 0..step.events {
-                let shape = self.take() as usize;
-                let mut event = self.events[shape];
-                event.request = self.request.wrapping_add(unzigzag(self.take()) as u32);
-                event.bytes = self.take();
-                self.request = event.request;
-                part.events.push(event);
-            }
-        }
+        let (contents, at) = (&self.contents, &mut self.at);
+        part.steps.extend((0..n).map(|_| at.next(contents, |event| part.events.push(event))));
         part.events.shrink_to_fit();
         part
     }
 
     /// Whether all parts were taken out.
     pub fn is_empty(&self) -> bool {
-        self.left == 0
+        self.at.left == 0
+    }
+
+    /// How many steps are left.
+    pub fn len(&self) -> usize {
+        self.at.left
+    }
+
+    /// All but its steps and events.
+    pub fn head(&self) -> &Batch {
+        &self.batch
+    }
+
+    /// Shows its steps one by one, each with its events, until `is_last` says so: that step, and how many came before it.
+    pub fn find(&self, mut is_last: impl FnMut(&Step, &[CommEvent]) -> bool) -> Option<(usize, Step)> {
+        let mut at = self.at;
+        let mut events = Vec::new();
+        (0..at.left).find_map(|before| {
+            events.clear();
+            let step = at.next(&self.contents, |event| events.push(event));
+            is_last(&step, &events).then_some((before, step))
+        })
+    }
+
+    /// Takes the first `n` steps out, with what belongs to its begin.
+    pub fn split_off_first(&mut self, n: usize) -> Packed {
+        let n = n.min(self.at.left);
+        let batch = std::mem::take(&mut self.batch);
+        self.batch.thread = batch.thread;
+        let first = Packed {
+            contents: Arc::clone(&self.contents),
+            batch,
+            last: self.last && n == self.at.left,
+            at: Cursor { left: n, ..self.at },
+        };
+        for _ in 0..n {
+            self.at.next(&self.contents, |_| ());
+        }
+        first
+    }
+}
+
+impl Cursor {
+    /// The next step, and its events.
+    #[inline]
+    fn next(&mut self, of: &Contents, mut event_of: impl FnMut(CommEvent)) -> Step {
+        self.left -= 1;
+        let mut step = of.steps[self.number(of) as usize];
+        step.begin = self.end.wrapping_add(unzigzag(self.number(of)));
+        step.end = step.begin.wrapping_add(unzigzag(self.number(of)));
+        (step.facts.sent, step.facts.received) = (self.number(of), self.number(of));
+        self.end = step.end;
+        for _ in 0..step.events {
+            let mut event = of.events[self.number(of) as usize];
+            event.request = self.request.wrapping_add(unzigzag(self.number(of)) as u32);
+            event.bytes = self.number(of);
+            self.request = event.request;
+            event_of(event);
+        }
+        step
     }
 
     /// The next number.
-    fn take(&mut self) -> u64 {
+    #[inline]
+    fn number(&mut self, of: &Contents) -> u64 {
         let (mut value, mut shift) = (0, 0);
         loop {
-            let byte = self.bytes[self.at];
-            self.at += 1;
+            let byte = of.bytes[self.byte];
+            self.byte += 1;
             value |= u64::from(byte & 127) << shift;
             if byte < 128 {
                 return value;
@@ -174,7 +232,7 @@ mod tests {
 
     use super::*;
     use crate::model::region_state::RegionState;
-    use crate::replay::timeline::Role;
+    use crate::replay::timeline::{Piece, Role};
 
     #[test]
     fn parts_together_are_the_batch() {
@@ -218,6 +276,55 @@ mod tests {
                 all.last = part.last;
             }
             assert_eq!(all, batch, "{n}");
+            for (first, packs) in [0, n.min(1), n / 2, n].into_iter().flat_map(|first| [(first, true), (first, false)])
+            {
+                let mut rest = Piece::new(batch.clone(), packs);
+                let mut packed = rest.split_off_first(first);
+                let mut all = packed.next_part();
+                assert_eq!((packed.len() + all.steps.len(), rest.len()), (first, n - first));
+                for packed in [&mut packed, &mut rest] {
+                    while !packed.is_empty() {
+                        let part = packed.next_part();
+                        all.steps.extend(part.steps);
+                        all.events.extend(part.events);
+                        all.last |= part.last;
+                    }
+                }
+                assert_eq!(Batch { last: true, ..all }, batch, "{n}, {first} apart");
+            }
+        }
+    }
+
+    #[test]
+    fn a_step_is_found_with_its_events() {
+        let step = |i: usize| Step {
+            begin: 10 * i as Ns,
+            end: 10 * i as Ns + 5,
+            before: RegionState(0),
+            kind: RegionState(1),
+            site: NONE,
+            operation: 7,
+            events: 1,
+            facts: CallFacts::NOTHING,
+        };
+        let event = |request| CommEvent {
+            role: Role::Done,
+            comm: 0,
+            peer: 0,
+            tag: 0,
+            request,
+            bytes: 0,
+            mode: SendMode::default(),
+            any: false,
+        };
+        let batch =
+            Batch { steps: (0..9).map(step).collect(), events: (0..9).map(event).collect(), ..Batch::default() };
+        for packs in [true, false] {
+            let mut piece = Piece::new(batch.clone(), packs);
+            piece.split_off_first(2);
+            let found = piece.find(|_, events| events[0].request == 6);
+            assert_eq!(found, Some((4, step(6))), "four after the two that are gone");
+            assert!(piece.find(|_, events| events[0].request == 1).is_none());
         }
     }
 }

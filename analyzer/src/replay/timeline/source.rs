@@ -1,16 +1,16 @@
 //! The steps of all ranks, each rank's next batch read ahead on another core.
 //!
 //! Of many ranks the batches are packed when they are read, and taken out in parts. The next one is then read while the last part is followed.
+//! Steps that were read before come packed, and are the first.
+
+use std::collections::VecDeque;
 
 use rayon::Scope;
 
-use super::packed::Packed;
+use super::piece::{Piece, are_packed};
 use super::step::Batch;
 use super::steps::RankSteps;
 use crate::read::ahead::Ahead;
-
-/// More ranks than this have their batches packed: those of fewer take less memory than what else is kept.
-const FEW: usize = 256;
 
 /// Reads ahead one batch of each rank.
 pub struct Source<'a, 'scope> {
@@ -18,13 +18,23 @@ pub struct Source<'a, 'scope> {
     ranks: Vec<RankSource<'scope>>,
 }
 
-/// Where a rank's steps are.
+/// What a rank does: what was read of it already, and who reads on; `None`: that is all.
 #[derive(Default)]
+pub struct RankInput<'a> {
+    /// What was read.
+    pub read: VecDeque<Piece>,
+    /// Who reads on.
+    pub steps: Option<Box<RankSteps<'a>>>,
+}
+
+/// Where a rank's steps are.
 struct RankSource<'scope> {
+    /// What was read before.
+    read: VecDeque<Piece>,
     /// What is being read; `None`: there is no more, or not yet.
     ahead: Option<Ahead<Fetched<'scope>>>,
     /// The batch at hand, and who reads the next one.
-    at_hand: Option<(Box<Packed>, Box<RankSteps<'scope>>)>,
+    at_hand: Option<(Piece, Box<RankSteps<'scope>>)>,
     /// Whether its batches are packed.
     packs: bool,
 }
@@ -32,52 +42,51 @@ struct RankSource<'scope> {
 /// A batch, and who reads the next one, which takes kilobytes and is handed to and fro.
 struct Fetched<'scope> {
     steps: Box<RankSteps<'scope>>,
-    batch: Option<BatchOrPacked>,
-}
-
-/// A batch, as it is followed or in few bytes.
-enum BatchOrPacked {
-    Batch(Batch),
-    Packed(Box<Packed>),
+    batch: Option<Piece>,
 }
 
 impl<'a, 'scope> Source<'a, 'scope> {
-    /// Begins to read; one entry a rank, `None` where its log can't be opened. `alone`: whether the rank has one thread, whose batches can
-    /// come in parts: how much is read at a time matters where threads wait for each other.
-    pub fn new(
-        scope: &'a Scope<'scope>,
-        ranks: Vec<Option<Box<RankSteps<'scope>>>>,
-        alone: impl Fn(usize) -> bool,
-    ) -> Self {
-        let many = ranks.len() > FEW;
-        let source = |(rank, steps): (usize, Option<Box<RankSteps<'scope>>>)| {
+    /// Begins to read; one entry a rank. `alone`: whether the rank has one thread, whose batches can come in parts: how much is read at a time
+    /// matters where threads wait for each other.
+    pub fn new(scope: &'a Scope<'scope>, ranks: Vec<RankInput<'scope>>, alone: impl Fn(usize) -> bool) -> Self {
+        let many = are_packed(ranks.len());
+        let source = |(rank, RankInput { read, steps }): (usize, RankInput<'scope>)| {
             let packs = many && alone(rank);
-            RankSource { ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
+            RankSource { read, ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
         };
         Source { scope, ranks: ranks.into_iter().enumerate().map(source).collect() }
+    }
+
+    /// Goes on with what ranks do after all that was given so far.
+    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>) {
+        for (place, RankInput { read, steps }) in self.ranks.iter_mut().zip(ranks) {
+            place.read.extend(read);
+            place.ahead = steps.map(|steps| fetch(self.scope, steps, place.packs));
+        }
     }
 
     /// The next batch of any thread of a rank; `None` at the end of its log.
     pub fn next(&mut self, rank: usize) -> Option<Batch> {
         let place = self.ranks.get_mut(rank)?;
-        let (mut packed, steps) = match place.at_hand.take() {
+        if let Some(first) = place.read.front_mut() {
+            let part = first.next_part();
+            if first.is_empty() {
+                place.read.pop_front();
+            }
+            return Some(part);
+        }
+        let (mut piece, steps) = match place.at_hand.take() {
             Some(at_hand) => at_hand,
             None => {
                 let fetched = place.ahead.take()?.wait()?;
-                match fetched.batch? {
-                    BatchOrPacked::Packed(packed) => (packed, fetched.steps),
-                    BatchOrPacked::Batch(batch) => {
-                        place.ahead = Some(fetch(self.scope, fetched.steps, place.packs));
-                        return Some(batch);
-                    }
-                }
+                (fetched.batch?, fetched.steps)
             }
         };
-        let part = packed.next_part();
-        if packed.is_empty() {
+        let part = piece.next_part();
+        if piece.is_empty() {
             place.ahead = Some(fetch(self.scope, steps, place.packs));
         } else {
-            place.at_hand = Some((packed, steps));
+            place.at_hand = Some((piece, steps));
         }
         Some(part)
     }
@@ -89,10 +98,7 @@ fn fetch<'scope>(scope: &Scope<'scope>, mut steps: Box<RankSteps<'scope>>, packs
         if packs {
             steps.give_back_memory();
         }
-        let batch = batch.map(|batch| match packs {
-            true => BatchOrPacked::Packed(Box::new(Packed::new(batch))),
-            false => BatchOrPacked::Batch(batch),
-        });
+        let batch = batch.map(|batch| Piece::new(batch, packs));
         Fetched { steps, batch }
     })
 }

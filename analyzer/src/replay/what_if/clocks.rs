@@ -210,8 +210,15 @@ impl<'a> Clocks<'a> {
         self.free.push(note.0);
     }
 
-    /// The time of each replay: the latest clock of any of the threads at the end of its window, in seconds.
-    pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+    /// What each replay's clocks showed when the last rank had entered a collective of all ranks, of which a thread has been at the end for `ns`
+    /// nanoseconds, in nanoseconds.
+    pub fn at_last_entry_ns(&self, thread: u32, ns: Ns) -> Vec<f64> {
+        let shown = |group: &ReplayGroup| group.before(thread, ns as f64).into_iter().take(group.replays());
+        self.groups.iter().flat_map(shown).collect()
+    }
+
+    /// The time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.
+    pub fn times_ns(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         let replays = self.groups.iter().map(ReplayGroup::replays).sum();
         let mut latest = vec![0.0_f64; replays];
         for thread in threads {
@@ -220,7 +227,15 @@ impl<'a> Clocks<'a> {
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
             latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
         }
-        latest.into_iter().map(|ns| ns * 1e-9).collect()
+        latest
+    }
+}
+
+#[cfg(test)]
+impl Clocks<'_> {
+    /// The time of each replay in seconds.
+    pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
+        self.times_ns(threads).into_iter().map(|ns| ns * 1e-9).collect()
     }
 }
 

@@ -10,7 +10,7 @@ pub const WIDTH: usize = 4;
 pub const RETURNS: usize = 4;
 
 /// Something of some replays.
-type Lanes = [f64; WIDTH];
+pub type Lanes = [f64; WIDTH];
 
 /// The clocks of a thread in some replays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,6 +125,12 @@ impl<'a> ReplayGroup<'a> {
     /// A thread begins at a time, in the replays in which calls take what they took; in the others at 0.
     pub fn begin(&mut self, thread: u32, time: f64) {
         self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);
+    }
+
+    /// What a thread's clocks showed before it spent so much time in a call without waiting.
+    pub fn before(&self, thread: u32, ns: f64) -> Lanes {
+        let now = self.clocks[thread as usize].now;
+        std::array::from_fn(|i| now[i] - ns * self.measured[i])
     }
 
     /// Sets a thread's clocks to a time.

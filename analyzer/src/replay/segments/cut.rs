@@ -1,0 +1,64 @@
+//! Where a run can be cut: at the end of a collective in which each rank waits for all others.
+//!
+//! ```text
+//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
+//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :    since here all are synchronised: no cause of a
+//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──                later wait lies before it, and no critical path
+//!                                           :                               comes here but through the last that entered
+//! ```
+//!
+//! If, besides, no message is in transit, no request is open and no clock was corrected there, then whoever follows the ranks from here on needs to know
+//! nothing else of what they did before. Replays, too: when a rank leaves the collective, it has waited for the latest clock of all, so that what its clock shows is the same on all
+//! ranks but for what its call took after that. So the time of a replay is the sum of the times of its segments.
+
+use std::sync::Arc;
+
+use lbprof_collector::Operation;
+use lbprof_collector::semantics::{Pattern, Synchronises};
+
+use crate::model::Model;
+use crate::model::region_state::{Ns, RegionState};
+use crate::replay::sinks::Members;
+use crate::replay::timeline::{CommEvent, Role, Step};
+
+/// A collective that all ranks entered, at the end of which each is.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    /// Index of its communicator.
+    pub comm: u32,
+    /// When the last rank entered it.
+    pub last: Ns,
+    /// The place of that rank.
+    pub last_rank: u32,
+    /// The ranks, by place.
+    pub ranks: Vec<AtCut>,
+}
+
+/// A rank at the end of the collective.
+#[derive(Clone, Debug)]
+pub struct AtCut {
+    /// When it left it.
+    pub end: Ns,
+    /// The kind of its time in it.
+    pub kind: RegionState,
+    /// How many steps it has done.
+    pub steps: usize,
+    /// The lists of ranks that its events have named.
+    pub lists: Vec<Arc<[u32]>>,
+}
+
+/// By index: whether a communicator has all ranks of the run.
+pub fn communicators_of_all(model: &Model, members: &Members) -> Vec<bool> {
+    let has_all = |comm: u32| match members.of(comm) {
+        None => true,
+        Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
+    };
+    (0..model.communicators.len() as u32).map(has_all).collect()
+}
+
+/// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
+pub fn may_cut(of_all: &[bool], step: &Step, events: &[CommEvent]) -> Option<u32> {
+    let [CommEvent { role: Role::Collective(Pattern::AllToAll), comm, tag: 0, .. }] = *events else { return None };
+    let waits_for_all = Operation::synchronises(step.operation) == Synchronises::Members;
+    (waits_for_all && of_all.get(comm as usize) == Some(&true)).then_some(comm)
+}

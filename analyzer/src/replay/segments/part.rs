@@ -1,0 +1,39 @@
+//! What following the ranks gives for a part of the run that begins and ends with all of them.
+
+use crate::model::followed::{Counts, ThreadOf};
+use crate::model::region_state::Ns;
+use crate::replay::blocking::Explained;
+use crate::replay::matching::OnDemand;
+
+/// What was found from a cut, or the begin of the run, to the next cut, or its end.
+pub struct Part {
+    /// Waits and the critical path.
+    pub explained: Explained,
+    /// How long it would take in each replay, in nanoseconds.
+    pub replays_ns: Vec<f64>,
+    /// What could not be matched, and what was corrected.
+    pub counts: Counts,
+    /// Work that was handed out on demand.
+    pub on_demand: OnDemand,
+    /// The threads, by number; none where the run goes on.
+    pub threads: Vec<ThreadOf>,
+    /// Of how many segments that is.
+    pub segments: usize,
+    /// Nanoseconds from the begin of the run to its end; 0 where it goes on.
+    pub elapsed: Ns,
+}
+
+impl Part {
+    /// This and what came after it.
+    pub fn and(self, after: Part) -> Part {
+        Part {
+            explained: self.explained.and(after.explained),
+            replays_ns: self.replays_ns.iter().zip(&after.replays_ns).map(|(before, after)| before + after).collect(),
+            counts: self.counts.and(after.counts),
+            on_demand: self.on_demand.and(after.on_demand),
+            segments: self.segments + after.segments,
+            threads: after.threads,
+            elapsed: after.elapsed,
+        }
+    }
+}

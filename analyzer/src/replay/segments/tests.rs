@@ -1,0 +1,223 @@
+//! A run is the same in whatever segments it is followed.
+
+use lbprof_simulator::scenario::{RankScript, Scenario};
+use lbprof_simulator::script::Script;
+use proptest::prelude::*;
+
+use super::*;
+use crate::model::followed::OnPath;
+use crate::profile::gather;
+use crate::replay::what_if::{Network, Work};
+use crate::replay::{Message, StateInterval};
+use crate::structure;
+use crate::structure::survey::survey;
+use crate::structure::symbols;
+
+/// What a watcher is shown of each thread, in its order.
+#[derive(Default, Debug, PartialEq)]
+struct Seen {
+    intervals: Vec<((u32, u32), StateInterval)>,
+    messages: Vec<Message>,
+}
+
+impl Watcher for Seen {
+    fn spends(&mut self, state: &StateInterval) {
+        self.intervals.push(((state.thread.rank, state.thread.number), *state));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        self.messages.push(*message);
+    }
+}
+
+impl Seen {
+    /// By thread, and by receiver.
+    fn sorted(mut self) -> Self {
+        self.intervals.sort_by_key(|&(thread, _)| thread);
+        self.messages.sort_by_key(|message| (message.to, message.to_thread));
+        self
+    }
+}
+
+/// Follows a run, in segments of so many steps of all ranks, without and with a watcher.
+fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (Followed, Followed, Seen) {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path());
+    let run = Run::open(Some(dir.path())).unwrap();
+    let survey = survey(&run, |_| ()).unwrap();
+    let names = symbols::unnamed(&survey.sites);
+    let structure = Structure::find(&run, &survey, &names, &structure::Wanted::default());
+    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
+    let scope = Scope::all(&model);
+    let surveyed = Surveyed { run: &run, survey: &survey, structure: &structure, model: &model };
+    let given = Network::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+    let conditions = || {
+        [
+            (WhatIf::Ideal, Condition::IDEAL),
+            (WhatIf::Ideal, Condition::MEASURED),
+            (WhatIf::Ideal, Condition { network: given, work: Work::Measured }),
+            (WhatIf::Ideal, Condition { network: Network::Measured, work: Work::Rank(1, 0.5) }),
+            (WhatIf::Ideal, Condition { network: Network::IDEAL, work: Work::Rank(0, 3.0) }),
+        ]
+    };
+    let follow = |watcher| {
+        let options = FollowOptions {
+            scenarios: conditions().into(),
+            watcher,
+            segment_steps: Some(steps),
+            ..FollowOptions::new(&scope)
+        };
+        follow(surveyed, options, |_| ())
+    };
+    let mut seen = Seen::default();
+    let alone = follow(None);
+    (alone, follow(Some(&mut seen)), seen.sorted())
+}
+
+/// The same but for the last digits of sums.
+fn are_same(one: &Followed, other: &Followed) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&one.threads, &other.threads);
+    prop_assert_eq!(one.elapsed, other.elapsed);
+    prop_assert_eq!(one.counts, other.counts);
+    prop_assert_eq!(&one.blocking.waits, &other.blocking.waits);
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(1e3);
+    prop_assert_eq!(one.blocking.causes.len(), other.blocking.causes.len());
+    for (key, &ns) in &one.blocking.causes {
+        prop_assert!(close(ns, other.blocking.causes[key]), "{:?}: {} {}", key, ns, other.blocking.causes[key]);
+    }
+    prop_assert_eq!(one.blocking.pairs.len(), other.blocking.pairs.len());
+    for (key, &ns) in &one.blocking.pairs {
+        prop_assert!(close(ns, other.blocking.pairs[key]), "{:?}", key);
+    }
+    for ((_, a), (_, b)) in one.replays.iter().zip(&other.replays) {
+        prop_assert!((a - b).abs() < 1e-11, "replays {:?} {:?}", one.replays, other.replays);
+    }
+    let lacks = |all: &Followed, others: &Followed| -> Vec<OnPath> {
+        all.critical_path.iter().copied().filter(|part| !others.critical_path.contains(part)).collect()
+    };
+    prop_assert_eq!(lacks(one, other), lacks(other, one));
+    Ok(())
+}
+
+/// A program of 4 ranks that goes through these rounds, in each of which ranks compute for different times, and communicate in some way. Sends are buffered: each segment
+/// learns anew of others whether they wait.
+fn rounds(kinds: &[(u8, u32)]) -> Script {
+    let mut text =
+        "ranks 4\nlatency 0.05\nbandwidth 1000\noverhead 0.01\ncomm row 0..1\ncomm row 2..3\nlate 2 0.7\n".to_owned();
+    for (round, &(kind, chance)) in kinds.iter().enumerate() {
+        for rank in 0..4 {
+            // No two ranks come at the same time.
+            let ms = 1.0 + f64::from((chance ^ (rank * 0x9e37)) % 997) / 331.0 + f64::from(rank) * 1e-4;
+            let (root, next, before) = (chance % 4, (rank + 1) % 4, (rank + 3) % 4);
+            let does = match kind {
+                0 => format!("bsend {next}; recv {before}"),
+                1 => format!("irecv {before} as a; bsend {next} bytes 100; compute 0.{rank}3; wait a"),
+                2 => format!("bcast 100 root {root}"),
+                3 => format!("reduce 8 root {root}"),
+                4 => "scan 8".to_owned(),
+                5 => "allreduce 8 on row".to_owned(),
+                // In transit while all meet.
+                6 => format!("irecv {before} as a; allreduce 8; compute {ms:.4}; bsend {next}; wait a"),
+                7 if rank == 0 => "recv any tag 9; recv any tag 9; recv any tag 9".to_owned(),
+                7 => "bsend 0 tag 9 bytes 50".to_owned(),
+                // Sent before all meet, received after that.
+                8 if rank == root => format!("bsend {} tag 3; barrier", (root + 1) % 4),
+                8 if rank == (root + 1) % 4 => format!("barrier; compute 0.3; recv {root} tag 3"),
+                8 => "barrier".to_owned(),
+                9 => "iallreduce 8 as c; compute 0.2; wait c".to_owned(),
+                _ => "allreduce 8".to_owned(),
+            };
+            text += &format!("rank {rank}:\ncompute {ms:.4}\niteration step\ncompute {ms:.4}\n{does}\nend\n");
+            if round % 3 == 2 {
+                text += &format!("compute {:.4}\nallreduce 16\n", ms / 3.0);
+            }
+        }
+    }
+    // They end one after another.
+    (0..4).for_each(|rank| text += &format!("rank {rank}:\ncompute 0.{rank}7\n"));
+    Script::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rounds_are_the_same_in_segments(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..60), steps in 4_usize..80) {
+        let script = rounds(&kinds);
+        let write = |dir: &std::path::Path| script.write(dir).unwrap();
+        let (whole, _, all_seen) = followed(write, 1 << 40);
+        let (cut, _, seen) = followed(write, steps);
+        are_same(&whole, &cut).map_err(|error| TestCaseError::fail(format!("{error}\n{} segments\n{}", cut.segments, script.text())))?;
+        prop_assert_eq!(all_seen, seen);
+    }
+
+    #[test]
+    fn segments_are_the_same_one_after_another_and_side_by_side(seed: u64, size in 5_u32..40, steps in 1_usize..60) {
+        let script = Script::random(seed, size);
+        let write = |dir: &std::path::Path| script.write(dir).unwrap();
+        let (cut, watched, _) = followed(write, steps);
+        // With a watcher one segment is followed after another, and goes on where it can't be cut; without, several are followed at a time, and what can't
+        // be cut is read again.
+        prop_assert_eq!(&cut.blocking.causes, &watched.blocking.causes);
+        prop_assert_eq!(&cut.blocking.waits, &watched.blocking.waits);
+        prop_assert_eq!(&cut.replays, &watched.replays);
+        prop_assert_eq!(&cut.critical_path, &watched.critical_path);
+        prop_assert_eq!((cut.counts, cut.segments, cut.elapsed), (watched.counts, watched.segments, watched.elapsed));
+    }
+}
+
+/// Steps in which ranks compute for other times each, and wait for the slowest.
+fn steps(rank: u32, script: RankScript, n: u32, between: impl Fn(u32, RankScript) -> RankScript) -> RankScript {
+    script.repeat(n, |i, script| {
+        let ms = 1.0 + f64::from((i * 7 + rank * 3) % 11) / 16.0;
+        between(i, script.compute(ms)).barrier(2.0 - ms + 0.25)
+    })
+}
+
+#[test]
+fn a_run_is_cut_where_nothing_is_in_transit() {
+    let scenario = |dir: &std::path::Path| {
+        Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, |_, script| script)).write(dir).unwrap();
+    };
+    let (cut, ..) = followed(scenario, 30);
+    assert_eq!(cut.segments, 5, "four of 10 steps of each rank, and the end");
+    let total: f64 = cut.critical_path.iter().map(|OnPath { ns, .. }| ns).sum();
+    assert_eq!(total, cut.elapsed as f64);
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn a_message_that_is_in_transit_in_all_collectives_joins_all_segments() {
+    // Sent before the first collective, received after the last.
+    let scenario = |dir: &std::path::Path| {
+        let script = |rank: u32, script: RankScript| {
+            let script = if rank == 0 { script.send(1, 5, 8, 0.01) } else { script.compute(0.01) };
+            let script = steps(rank, script, 40, |_, script| script);
+            if rank == 1 { script.recv(0, 5, 8, 0.01) } else { script.compute(0.01) }
+        };
+        Scenario::ranks(2).each(script).write(dir).unwrap();
+    };
+    let (cut, watched, _) = followed(scenario, 20);
+    assert_eq!((cut.segments, cut.counts.messages), (1, 1));
+    assert_eq!((watched.segments, watched.counts.messages), (1, 1));
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
+    let scenario = |dir: &std::path::Path| {
+        let script = |rank: u32, script: RankScript| {
+            let between = |i, script: RankScript| match (i, rank) {
+                (20, 0) => script.send(1, 5, 8, 0.01),
+                (39, 1) => script.recv(0, 5, 8, 0.01),
+                _ => script.compute(0.01),
+            };
+            steps(rank, script, 40, between)
+        };
+        Scenario::ranks(2).each(script).write(dir).unwrap();
+    };
+    let (cut, watched, _) = followed(scenario, 20);
+    assert_eq!((cut.segments, cut.counts.messages), (3, 1), "steps 0 to 9, 10 to 19, and the others");
+    assert_eq!(watched.segments, 3);
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}

@@ -1,0 +1,113 @@
+//! Steps of a rank as they were read, or in few bytes.
+
+use std::sync::Arc;
+
+use super::packed::Packed;
+use super::step::{Batch, CommEvent, Step};
+
+/// More ranks than this have their steps packed: those of fewer take less memory than what else is kept.
+const FEW: usize = 256;
+
+/// Whether the steps of so many ranks are packed.
+pub fn are_packed(ranks: usize) -> bool {
+    ranks > FEW
+}
+
+/// A batch, as it is followed or in few bytes, or what is left of it.
+#[derive(Clone)]
+pub enum Piece {
+    /// As it is followed.
+    Batch(Batch),
+    /// In few bytes.
+    Packed(Box<Packed>),
+}
+
+impl Piece {
+    /// A batch.
+    pub fn new(batch: Batch, packs: bool) -> Piece {
+        if packs { Piece::Packed(Box::new(Packed::new(batch))) } else { Piece::Batch(batch) }
+    }
+
+    /// Its steps, or the next of them; the last are followed by none.
+    pub fn next_part(&mut self) -> Batch {
+        match self {
+            Piece::Batch(batch) => std::mem::take(batch),
+            Piece::Packed(packed) => packed.next_part(),
+        }
+    }
+
+    /// How many steps are left.
+    pub fn len(&self) -> usize {
+        match self {
+            Piece::Batch(batch) => batch.steps.len(),
+            Piece::Packed(packed) => packed.len(),
+        }
+    }
+
+    /// Whether none is left.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What is said of all of them.
+    fn head(&self) -> &Batch {
+        match self {
+            Piece::Batch(batch) => batch,
+            Piece::Packed(packed) => packed.head(),
+        }
+    }
+
+    /// The number of their thread.
+    pub fn thread(&self) -> u32 {
+        self.head().thread
+    }
+
+    /// Whether records before the first are missing.
+    pub fn is_after_gap(&self) -> bool {
+        self.head().gap
+    }
+
+    /// Lists that their events name first.
+    pub fn lists(&self) -> &[Arc<[u32]>] {
+        &self.head().lists
+    }
+
+    /// Shows steps one by one, each with its events, until `is_last` says so: that step, and how many come before it.
+    pub fn find(&self, mut is_last: impl FnMut(&Step, &[CommEvent]) -> bool) -> Option<(usize, Step)> {
+        match self {
+            Piece::Packed(packed) => packed.find(is_last),
+            Piece::Batch(batch) => {
+                let mut events = batch.events.as_slice();
+                batch.steps.iter().enumerate().find_map(|(before, step)| {
+                    let (own, rest) = events.split_at(usize::from(step.events).min(events.len()));
+                    events = rest;
+                    is_last(step, own).then_some((before, *step))
+                })
+            }
+        }
+    }
+
+    /// Takes the first `n` steps out, with what belongs to their begin.
+    pub fn split_off_first(&mut self, n: usize) -> Piece {
+        match self {
+            Piece::Packed(packed) => Piece::Packed(Box::new(packed.split_off_first(n))),
+            Piece::Batch(batch) => Piece::Batch(split_off_first(batch, n)),
+        }
+    }
+}
+
+fn split_off_first(batch: &mut Batch, n: usize) -> Batch {
+    let n = n.min(batch.steps.len());
+    let events = batch.steps[..n].iter().map(|step| usize::from(step.events)).sum::<usize>().min(batch.events.len());
+    let is_all = n == batch.steps.len();
+    let rest = Batch {
+        thread: batch.thread,
+        steps: batch.steps.split_off(n),
+        events: batch.events.split_off(events),
+        last: batch.last && !is_all,
+        ..Batch::default()
+    };
+    let mut first = std::mem::replace(batch, rest);
+    first.last &= is_all;
+    first
+}

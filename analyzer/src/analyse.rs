@@ -17,7 +17,9 @@ use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::read::spawned;
 use crate::replay::what_if::{Condition, plan};
-use crate::replay::{FollowOptions, Message, PartWatcher, Scope, StateInterval, Surveyed, Watcher, follow};
+use crate::replay::{
+    FollowOptions, Message, PartWatcher, Scope, Seen, SegmentWatcher, StateInterval, Surveyed, Watcher, follow,
+};
 use crate::report::clusters::Clusters;
 use crate::report::views::{Watch, Watched};
 use crate::select::asked::Asked;
@@ -267,6 +269,38 @@ impl Watcher for Watchers<'_> {
     fn receives(&mut self, message: &Message) {
         self.watch.iter_mut().for_each(|watch| watch.receives(message));
         self.statistics.iter_mut().for_each(|statistics| statistics.receives(message));
+    }
+
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        let watchers =
+            [self.watch.as_ref().map(Watcher::of_segment), self.statistics.as_ref().map(Watcher::of_segment)];
+        Some(Box::new(Watching(watchers.map(Option::flatten))))
+    }
+
+    fn add(&mut self, seen: Seen) {
+        let Ok(seen) = seen.downcast::<[Option<Seen>; 2]>() else { return };
+        let [watched, statistics] = *seen;
+        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.add(seen));
+        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.add(seen));
+    }
+}
+
+/// The watchers of a segment, in the order of [`Watchers`].
+struct Watching<'a>([Option<Box<dyn SegmentWatcher + 'a>>; 2]);
+
+impl Watcher for Watching<'_> {
+    fn spends(&mut self, state: &StateInterval) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.spends(state));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.receives(message));
+    }
+}
+
+impl SegmentWatcher for Watching<'_> {
+    fn seen(self: Box<Self>) -> Seen {
+        Box::new(self.0.map(|watcher| watcher.map(SegmentWatcher::seen)))
     }
 }
 

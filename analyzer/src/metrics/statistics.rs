@@ -8,8 +8,8 @@ use lbprof_collector::{Activity, Operation};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::model::statistics::{STATES, Statistics, WAITING, WINDOWS, Windows};
-use crate::replay::{Message, StateInterval, Watcher};
+use crate::model::statistics::{STATES, Statistics, Volume, WAITING, WINDOWS, Windows};
+use crate::replay::{Message, Seen, SegmentWatcher, StateInterval, Watcher};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
@@ -28,13 +28,16 @@ impl<'a> StatisticsWatcher<'a> {
         let length = (whole + WINDOWS as Ns - 1) / WINDOWS as Ns;
         (length > 0 && !model.ranks.is_empty()).then(|| {
             let n = (whole + length - 1) / length;
-            let windows = Windows {
-                length,
-                states: vec![[0; STATES]; n as usize],
-                computation: vec![vec![0; model.ranks.len()]; n as usize],
-            };
+            let windows = Windows::new(n as usize, length, model.ranks.len());
             StatisticsWatcher { model, found: Statistics { windows, ..Statistics::default() } }
         })
+    }
+
+    /// The same, which has seen nothing.
+    fn anew(&self) -> Self {
+        let Windows { length, states, .. } = &self.found.windows;
+        let windows = Windows::new(states.len(), *length, self.model.ranks.len());
+        StatisticsWatcher { model: self.model, found: Statistics { windows, ..Statistics::default() } }
     }
 
     /// What was found.
@@ -68,6 +71,10 @@ fn sends(operation: u16) -> bool {
 }
 
 impl Windows {
+    fn new(n: usize, length: Ns, ranks: usize) -> Self {
+        Windows { length, states: vec![[0; STATES]; n], computation: vec![vec![0; ranks]; n] }
+    }
+
     /// A rank was in a state.
     fn add(&mut self, rank: usize, state: usize, time: Interval) {
         let mut begin = time.begin.max(0);
@@ -107,11 +114,57 @@ impl Watcher for StatisticsWatcher<'_> {
 
     fn receives(&mut self, message: &Message) {
         self.found.message_sizes.count(message.bytes);
-        let n = self.found.messages.len();
-        match self.found.messages.entry((message.from, message.to)) {
-            Entry::Occupied(known) => known.into_mut().add(1, message.bytes),
-            Entry::Vacant(new) if n < MOST_PAIRS => new.insert(Default::default()).add(1, message.bytes),
-            Entry::Vacant(_) => self.found.unlisted.add(1, message.bytes),
+        sent(&mut self.found, (message.from, message.to), Volume { messages: 1, bytes: message.bytes });
+    }
+
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        Some(Box::new(self.anew()))
+    }
+
+    fn add(&mut self, seen: Seen) {
+        if let Ok(seen) = seen.downcast::<Statistics>() {
+            add(&mut self.found, *seen);
         }
     }
+}
+
+impl SegmentWatcher for StatisticsWatcher<'_> {
+    fn seen(self: Box<Self>) -> Seen {
+        Box::new(self.found)
+    }
+}
+
+/// Messages were sent between two ranks.
+fn sent(found: &mut Statistics, pair: (u32, u32), volume: Volume) {
+    let Volume { messages, bytes } = volume;
+    let n = found.messages.len();
+    match found.messages.entry(pair) {
+        Entry::Occupied(known) => known.into_mut().add(messages, bytes),
+        Entry::Vacant(new) if n < MOST_PAIRS => drop(new.insert(volume)),
+        Entry::Vacant(_) => found.unlisted.add(messages, bytes),
+    }
+}
+
+/// Adds what was found of a later segment of the run.
+fn add(all: &mut Statistics, more: Statistics) {
+    let Statistics { messages, unlisted, message_sizes, sizes, calls, communicators, windows } = more;
+    let mut pairs: Vec<_> = messages.into_iter().collect();
+    // The same ones of too many are listed each time.
+    pairs.sort_unstable_by_key(|&(pair, _)| pair);
+    pairs.into_iter().for_each(|(pair, volume)| sent(all, pair, volume));
+    all.unlisted.add(unlisted.messages, unlisted.bytes);
+    all.message_sizes.add(&message_sizes);
+    sizes.into_iter().for_each(|(operation, sizes)| all.sizes.entry(operation).or_default().add(&sizes));
+    calls.into_iter().for_each(|(call, durations)| all.calls.entry(call).or_default().add(&durations));
+    for (comm, more) in communicators {
+        let on = all.communicators.entry(comm).or_default();
+        on.calls += more.calls;
+        on.time_s += more.time_s;
+        on.waiting_s += more.waiting_s;
+        on.sent = on.sent.saturating_add(more.sent);
+        on.received = on.received.saturating_add(more.received);
+    }
+    let sum = |all: &mut [Ns], more: &[Ns]| all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more);
+    all.windows.states.iter_mut().zip(&windows.states).for_each(|(all, more)| sum(all, more));
+    all.windows.computation.iter_mut().zip(&windows.computation).for_each(|(all, more)| sum(all, more));
 }

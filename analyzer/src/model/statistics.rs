@@ -64,6 +64,11 @@ impl Sizes {
         self.classes[(u64::BITS - bytes.leading_zeros()) as usize].add(1, bytes);
     }
 
+    /// Adds others.
+    pub fn add(&mut self, other: &Sizes) {
+        self.classes.iter_mut().zip(&other.classes).for_each(|(all, more)| all.add(more.messages, more.bytes));
+    }
+
     /// The classes that occur, as their least and largest size and what there is of it.
     pub fn occurring(&self) -> impl Iterator<Item = (u64, u64, Volume)> {
         let occurs = self.classes.iter().enumerate().filter(|(_, volume)| volume.messages > 0);

@@ -30,4 +30,4 @@ pub use segments::{FollowOptions, Surveyed, follow};
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};
-pub use watcher::{InitialWait, Message, StateInterval, Watcher};
+pub use watcher::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::watcher::{InitialWait, Message, StateInterval, Watcher};
+use super::watcher::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -111,16 +111,16 @@ impl Scope {
 }
 
 /// Reports to another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
-pub struct PartWatcher<'a> {
+pub struct PartWatcher<'a, W> {
     scope: &'a Scope,
-    watcher: &'a mut dyn Watcher,
+    watcher: W,
     /// Whether the interval that was shown last lies in it.
     inside: bool,
 }
 
-impl<'a> PartWatcher<'a> {
+impl<'a, W: Watcher> PartWatcher<'a, W> {
     /// Reports to `watcher` what lies in `scope`.
-    pub fn new(scope: &'a Scope, watcher: &'a mut dyn Watcher) -> Self {
+    pub fn new(scope: &'a Scope, watcher: W) -> Self {
         PartWatcher { scope, watcher, inside: false }
     }
 
@@ -145,7 +145,7 @@ impl<'a> PartWatcher<'a> {
     }
 }
 
-impl Watcher for PartWatcher<'_> {
+impl<W: Watcher> Watcher for PartWatcher<'_, W> {
     fn spends(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
@@ -162,5 +162,20 @@ impl Watcher for PartWatcher<'_> {
                 ..*message
             });
         }
+    }
+
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        let watcher = self.watcher.of_segment()?;
+        Some(Box::new(PartWatcher { scope: self.scope, watcher, inside: false }))
+    }
+
+    fn add(&mut self, seen: Seen) {
+        self.watcher.add(seen);
+    }
+}
+
+impl SegmentWatcher for PartWatcher<'_, Box<dyn SegmentWatcher + '_>> {
+    fn seen(self: Box<Self>) -> Seen {
+        self.watcher.seen()
     }
 }

@@ -1,5 +1,7 @@
 //! Who wants to know what threads do while they are followed: the records are gone afterwards.
 
+use std::any::Any;
+
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -13,6 +15,51 @@ pub trait Watcher: Send {
 
     /// A message has arrived, in the call that was reported last.
     fn receives(&mut self, message: &Message);
+
+    /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        None
+    }
+
+    /// Adds what such a one has seen; segments come in the order of time.
+    fn add(&mut self, _seen: Seen) {}
+}
+
+/// Receives what threads do in a segment of the run.
+pub trait SegmentWatcher: Watcher {
+    /// What it has seen, for [`Watcher::add`] of the one that made it.
+    fn seen(self: Box<Self>) -> Seen;
+}
+
+/// What a watcher of a segment has seen; its kind knows which type that is.
+pub type Seen = Box<dyn Any + Send>;
+
+impl<W: Watcher + ?Sized> Watcher for &mut W {
+    fn spends(&mut self, state: &StateInterval) {
+        (**self).spends(state);
+    }
+
+    fn receives(&mut self, message: &Message) {
+        (**self).receives(message);
+    }
+
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        (**self).of_segment()
+    }
+
+    fn add(&mut self, seen: Seen) {
+        (**self).add(seen);
+    }
+}
+
+impl Watcher for Box<dyn SegmentWatcher + '_> {
+    fn spends(&mut self, state: &StateInterval) {
+        (**self).spends(state);
+    }
+
+    fn receives(&mut self, message: &Message) {
+        (**self).receives(message);
+    }
 }
 
 /// What a thread did from one time to another: it computed, was in a call, or waited outside of its window.

@@ -30,7 +30,7 @@ use super::engine::{Engine, Setting};
 use super::scope::Scope;
 use super::sinks::Members;
 use super::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
-use super::watcher::Watcher;
+use super::watcher::{Seen, SegmentWatcher, Watcher};
 use super::what_if::Condition;
 use crate::model::followed::{Counts, Followed};
 use crate::model::what_if::WhatIf;
@@ -122,8 +122,8 @@ pub fn follow(surveyed: Surveyed, options: FollowOptions, progress: impl Fn(Prog
     let following = Following { surveyed, ids, setting: &setting, progress: &progress };
     let reading = following.reading(logs, segment_steps);
     let part = match watcher {
-        Some(watcher) => following.one_after_another(reading, watcher),
-        None => following.side_by_side(reading),
+        Some(watcher) if watcher.of_segment().is_none() => following.one_after_another(reading, watcher),
+        watcher => following.side_by_side(reading, watcher),
     };
     let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = part;
     let Explained { blocking, critical_path, delays, kept } = explained;
@@ -174,34 +174,43 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
         Reading::new(logs.collect(), Vec::new(), (0, None), cut).take_rest()
     }
 
-    /// As many segments at a time as there are cores.
-    fn side_by_side(&self, mut reading: Reading<'a>) -> Part {
+    /// As many segments at a time as there are cores, each with a watcher of its own.
+    fn side_by_side(&self, mut reading: Reading<'a>, mut watcher: Option<&mut dyn Watcher>) -> Part {
         let at_a_time = rayon::current_num_threads().clamp(1, MOST_AT_A_TIME);
         let mut all = None;
         loop {
             let segments: Vec<Segment> = (0..at_a_time).map_while(|_| reading.next()).collect();
             let is_rest = segments.len() < at_a_time;
-            let follow = |segment: Segment<'a>| (segment.from.clone(), self.segment(segment));
-            for (from, part) in segments.into_par_iter().map(follow).collect::<Vec<_>>() {
-                match part {
-                    Some(part) => all = and(all, part),
-                    None => return after(all, self.to_end(self.rest_from(from), None)),
-                }
+            let watched = |segment| (segment, watcher.as_ref().and_then(|watcher| watcher.of_segment()));
+            let segments: Vec<(Segment, _)> = segments.into_iter().map(watched).collect();
+            let follow = |(segment, watcher): (Segment<'a>, _)| (segment.from.clone(), self.segment(segment, watcher));
+            for (from, found) in segments.into_par_iter().map(follow).collect::<Vec<_>>() {
+                let Some((part, seen)) = found else {
+                    return after(all, self.to_end(self.rest_from(from), watcher));
+                };
+                all = and(all, part);
+                watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
             }
             if is_rest {
-                return after(all, self.to_end(reading.take_rest(), None));
+                return after(all, self.to_end(reading.take_rest(), watcher));
             }
         }
     }
 
-    /// A segment that ends with a cut; `None`: the run cannot be cut there.
-    fn segment(&self, segment: Segment<'a>) -> Option<Part> {
+    /// A segment that ends with a cut, and what its watcher has seen; `None`: the run cannot be cut there.
+    fn segment(
+        &self,
+        segment: Segment<'a>,
+        mut watcher: Option<Box<dyn SegmentWatcher + '_>>,
+    ) -> Option<(Part, Option<Seen>)> {
         let Segment { from, inputs, to } = segment;
         let to = to?;
-        rayon::scope(|tasks| {
-            let mut engine = Engine::new(self.setting, tasks, from.as_deref(), inputs, None);
+        let part = rayon::scope(|tasks| {
+            let watcher = watcher.as_mut().map(|watcher| watcher as &mut dyn Watcher);
+            let mut engine = Engine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
             engine.follow_to(&to, self.progress).then(|| engine.finish_at(&to))
-        })
+        });
+        Some((part?, watcher.map(SegmentWatcher::seen)))
     }
 
     /// The last segment.

@@ -5,22 +5,24 @@ use lbprof_simulator::script::Script;
 use proptest::prelude::*;
 
 use super::*;
+use crate::metrics::statistics::StatisticsWatcher;
 use crate::model::followed::OnPath;
 use crate::profile::gather;
 use crate::replay::what_if::{Network, Work};
 use crate::replay::{Message, StateInterval};
+use crate::report::views::{Watch, Watched};
 use crate::structure;
 use crate::structure::survey::survey;
 use crate::structure::symbols;
 
 /// What a watcher is shown of each thread, in its order.
 #[derive(Default, Debug, PartialEq)]
-struct Seen {
+struct AllSeen {
     intervals: Vec<((u32, u32), StateInterval)>,
     messages: Vec<Message>,
 }
 
-impl Watcher for Seen {
+impl Watcher for AllSeen {
     fn spends(&mut self, state: &StateInterval) {
         self.intervals.push(((state.thread.rank, state.thread.number), *state));
     }
@@ -30,7 +32,7 @@ impl Watcher for Seen {
     }
 }
 
-impl Seen {
+impl AllSeen {
     /// By thread, and by receiver.
     fn sorted(mut self) -> Self {
         self.intervals.sort_by_key(|&(thread, _)| thread);
@@ -39,39 +41,52 @@ impl Seen {
     }
 }
 
-/// Follows a run, in segments of so many steps of all ranks, without and with a watcher.
-fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (Followed, Followed, Seen) {
-    let dir = tempfile::tempdir().unwrap();
-    write(dir.path());
-    let run = Run::open(Some(dir.path())).unwrap();
-    let survey = survey(&run, |_| ()).unwrap();
-    let names = symbols::unnamed(&survey.sites);
-    let structure = Structure::find(&run, &survey, &names, &structure::Wanted::default());
-    let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
-    let scope = Scope::all(&model);
-    let surveyed = Surveyed { run: &run, survey: &survey, structure: &structure, model: &model };
-    let given = Network::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
-    let conditions = || {
-        [
-            (WhatIf::Ideal, Condition::IDEAL),
-            (WhatIf::Ideal, Condition::MEASURED),
-            (WhatIf::Ideal, Condition { network: given, work: Work::Measured }),
-            (WhatIf::Ideal, Condition { network: Network::Measured, work: Work::Rank(1, 0.5) }),
-            (WhatIf::Ideal, Condition { network: Network::IDEAL, work: Work::Rank(0, 3.0) }),
-        ]
-    };
-    let follow = |watcher| {
-        let options = FollowOptions {
-            scenarios: conditions().into(),
-            watcher,
-            segment_steps: Some(steps),
-            ..FollowOptions::new(&scope)
-        };
-        follow(surveyed, options, |_| ())
-    };
-    let mut seen = Seen::default();
-    let alone = follow(None);
-    (alone, follow(Some(&mut seen)), seen.sorted())
+/// A run that was written, and what is known of it before its ranks are followed.
+struct Known {
+    _dir: tempfile::TempDir,
+    run: Run,
+    survey: Survey,
+    structure: Structure,
+    model: Model,
+}
+
+impl Known {
+    fn new(write: impl Fn(&std::path::Path)) -> Known {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path());
+        let run = Run::open(Some(dir.path())).unwrap();
+        let survey = survey(&run, |_| ()).unwrap();
+        let names = symbols::unnamed(&survey.sites);
+        let structure = Structure::find(&run, &survey, &names, &structure::Wanted::default());
+        let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
+        Known { _dir: dir, run, survey, structure, model }
+    }
+
+    /// Follows it in segments of so many steps of all ranks.
+    fn follow(&self, steps: usize, watcher: Option<&mut dyn Watcher>) -> Followed {
+        let Known { run, survey, structure, model, .. } = self;
+        let scope = Scope::all(model);
+        let given = Network::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+        let conditions = [
+            Condition::IDEAL,
+            Condition::MEASURED,
+            Condition { network: given, work: Work::Measured },
+            Condition { network: Network::Measured, work: Work::Rank(1, 0.5) },
+            Condition { network: Network::IDEAL, work: Work::Rank(0, 3.0) },
+        ];
+        let scenarios = conditions.into_iter().map(|condition| (WhatIf::Ideal, condition)).collect();
+        let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);
+        let options = FollowOptions { scenarios, watcher, segment_steps: Some(steps), ..FollowOptions::new(&scope) };
+        follow(Surveyed { run, survey, structure, model }, options, |_| ())
+    }
+}
+
+/// Follows a run in segments of so many steps of all ranks, without and with a watcher.
+fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (Followed, Followed, AllSeen) {
+    let known = Known::new(write);
+    let mut seen = AllSeen::default();
+    let alone = known.follow(steps, None);
+    (alone, known.follow(steps, Some(&mut seen)), seen.sorted())
 }
 
 /// The same but for the last digits of sums.
@@ -220,4 +235,53 @@ fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
     assert_eq!((cut.segments, cut.counts.messages), (3, 1), "steps 0 to 9, 10 to 19, and the others");
     assert_eq!(watched.segments, 3);
     are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
+    let kinds: Vec<(u8, u32)> = (0..60).map(|i| (i as u8 % 8, 7919 * i)).collect();
+    let script = rounds(&kinds);
+    let known = Known::new(|dir| script.write(dir).unwrap());
+    let watched = |steps| {
+        let (mut watch, mut statistics) =
+            (Watch::new(&known.model).unwrap(), StatisticsWatcher::new(&known.model).unwrap());
+        let segments = known.follow(steps, Some(&mut watch)).segments;
+        assert_eq!(known.follow(steps, Some(&mut statistics)).segments, segments);
+        (segments, watch.finish(), statistics.finish())
+    };
+    let ((one, whole, all), (several, joined, sums)) = (watched(1 << 40), watched(40));
+    assert!(one == 1 && several > 5, "{several}");
+
+    assert_eq!((&joined.spans, &joined.waits, joined.all_waits), (&whole.spans, &whole.waits, whole.all_waits));
+    assert_eq!(joined.all_messages, whole.all_messages);
+    let sorted = |watched: &Watched| {
+        let mut messages: Vec<_> = watched.messages.iter().map(|one| (one.received, one.from, one.to)).collect();
+        messages.sort_unstable();
+        messages
+    };
+    assert_eq!(sorted(&joined), sorted(&whole));
+    let shares = |watched: &Watched| -> Vec<(u8, u64)> {
+        let sum = |(state, all): &(u8, Vec<u8>)| (*state, all.iter().map(|&one| u64::from(one)).sum());
+        watched.shares.iter().map(sum).collect()
+    };
+    for ((state, a), (_, b)) in shares(&joined).into_iter().zip(shares(&whole)) {
+        assert!(a.abs_diff(b) <= 4, "state {state}: {a} and {b}");
+    }
+
+    assert_eq!((&sums.messages, sums.unlisted), (&all.messages, all.unlisted));
+    assert_eq!((&sums.message_sizes, &sums.sizes), (&all.message_sizes, &all.sizes));
+    assert_eq!((&sums.windows.states, &sums.windows.computation), (&all.windows.states, &all.windows.computation));
+    assert_eq!(sums.calls.len(), all.calls.len());
+    for (call, durations) in &sums.calls {
+        let whole = &all.calls[call];
+        assert_eq!((durations.calls, durations.min, durations.max), (whole.calls, whole.min, whole.max));
+        assert!((durations.sum_s - whole.sum_s).abs() < 1e-12);
+        assert!((durations.deviation_s().unwrap() - whole.deviation_s().unwrap()).abs() < 1e-9);
+    }
+    assert_eq!(sums.communicators.len(), all.communicators.len());
+    for (comm, on) in &sums.communicators {
+        let whole = &all.communicators[comm];
+        assert_eq!((on.calls, on.sent, on.received), (whole.calls, whole.sent, whole.received));
+        assert!((on.time_s - whole.time_s).abs() < 1e-9 && (on.waiting_s - whole.waiting_s).abs() < 1e-9);
+    }
 }

@@ -61,6 +61,11 @@ impl<'a> Blocked<'a> {
         }
     }
 
+    /// Adds what another one has found of other waits.
+    pub(super) fn join(&mut self, seconds: &Matrix) {
+        self.seconds.values.iter_mut().zip(&seconds.values).for_each(|(all, more)| *all += more);
+    }
+
     pub(super) fn finish(self) -> Matrix {
         self.seconds
     }

@@ -38,6 +38,15 @@ impl<K: Ord + Copy, T> Longest<K, T> {
         self.kept.push(Ranked { size, at: self.seen, value });
     }
 
+    /// Takes those that came after its own.
+    pub(super) fn join(&mut self, later: Self) {
+        let seen = self.seen + later.seen;
+        let mut kept = later.kept.into_vec();
+        kept.sort_unstable_by_key(|one| one.at);
+        kept.into_iter().for_each(|one| self.add(one.size, one.value));
+        self.seen = seen;
+    }
+
     /// How many there were, and the largest of them, in descending order.
     pub(super) fn finish(self) -> (u64, Vec<T>) {
         (self.seen, self.kept.into_sorted_vec().into_iter().map(|one| one.value).collect())

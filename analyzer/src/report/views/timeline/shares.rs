@@ -38,6 +38,16 @@ impl Shares {
         bins[last] += (end as f64 - last as f64 * self.bin_ns) as f32;
     }
 
+    /// Adds those of other time.
+    pub(super) fn join(&mut self, other: Shares) {
+        for (all, more) in self.ns.iter_mut().zip(other.ns) {
+            match all.is_empty() {
+                true => *all = more,
+                false => all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more),
+            }
+        }
+    }
+
     /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row
     /// is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {

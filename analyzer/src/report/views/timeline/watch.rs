@@ -2,7 +2,7 @@
 
 use lbprof_collector::record::NONE;
 
-use super::super::Rows;
+use super::super::{Matrix, Rows};
 use super::blocked::Blocked;
 use super::longest::Longest;
 use super::shares::Shares;
@@ -10,7 +10,7 @@ use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::replay::{InitialWait, Message, StateInterval, Watcher};
+use crate::replay::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
@@ -142,6 +142,44 @@ impl Watcher for Watch<'_> {
         let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
         self.messages.add((ended_wait, message.received - message.sent), *message);
     }
+
+    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+        Some(Box::new(Watch::new(self.model)?))
+    }
+
+    fn add(&mut self, seen: Seen) {
+        let Ok(seen) = seen.downcast::<SegmentSeen>() else { return };
+        let SegmentSeen { shares, waits, messages, spans, blocked } = *seen;
+        self.shares.join(shares);
+        self.waits.join(waits);
+        self.messages.join(messages);
+        self.spans = match (self.spans.take(), spans) {
+            (Some(mut all), Some(more)) if all.len() + more.len() <= MOST_SPANS => {
+                all.extend(more);
+                Some(all)
+            }
+            _ => None,
+        };
+        if let (Some(all), Some(more)) = (&mut self.blocked, blocked) {
+            all.join(&more);
+        }
+    }
+}
+
+impl SegmentWatcher for Watch<'_> {
+    fn seen(self: Box<Self>) -> Seen {
+        let Watch { shares, waits, messages, spans, blocked, .. } = *self;
+        Box::new(SegmentSeen { shares, waits, messages, spans, blocked: blocked.map(Blocked::finish) })
+    }
+}
+
+/// What was seen in a segment of the run.
+struct SegmentSeen {
+    shares: Shares,
+    waits: Longest<Ns, WaitSeen>,
+    messages: Longest<(bool, Ns), MessageSeen>,
+    spans: Option<Vec<SpanSeen>>,
+    blocked: Option<Matrix>,
 }
 
 #[cfg(test)]

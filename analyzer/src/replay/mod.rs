@@ -1,8 +1,10 @@
 //! Follows all ranks through the run at once: who waits for whom, why, and how long the run would take otherwise.
 //!
 //! ```text
-//!   steps of all ranks ─→ engine/     in the order of time: what begins, what ends
-//!   (timeline)                │ ↑
+//!   steps of all ranks ─→ segments/   of the run, up to a collective of all ranks each (cut.rs): some are followed at a time
+//!   (timeline)                │
+//!                         engine/     in the order of time: what begins, what ends
+//!                             │ ↑
 //!                             │ └── matching/  who communicates with whom, and what a call needs of others (needs.rs)
 //!                             └→ sinks/        what is found out goes to
 //!                                 ├→ what_if/   clocks: how long the run would take otherwise
@@ -15,9 +17,11 @@
 //! messages in transit, not with events: histories are kept only so far back.
 
 pub mod blocking;
+mod cut;
 mod engine;
 mod matching;
 mod needs;
+mod part;
 mod scope;
 mod segments;
 mod sinks;

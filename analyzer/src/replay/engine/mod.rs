@@ -15,10 +15,11 @@ use rayon::Scope as Tasks;
 
 use self::scheduler::{Reader, Scheduler};
 use super::blocking::TimedSample;
+use super::cut::{AtCut, Cut};
 use super::matching::{CallEvent, Matcher, Needs};
 use super::needs::{EndedCall, Need};
+use super::part::Part;
 use super::scope::Scope;
-use super::segments::{AtCut, Cut, Part};
 use super::sinks::{Explaining, GoesOn, Members, NewThread, Sink, Sinks, WaitAnalysis, Watching};
 use super::thread::Thread;
 use super::timeline::{CommEvent, RankInput, Source, Step};

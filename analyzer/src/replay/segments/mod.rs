@@ -1,8 +1,8 @@
 //! The third pass in segments of the run, on all cores.
 //!
 //! ```text
-//!   reading.rs   the steps of all ranks up to a cut (cut.rs), and on to the next ─┬→ engine: segment 0 ─→ Part ─┐
-//!                                                                                 ├→ engine: segment 1 ─→ Part ─┼→ part.rs: all in their order
+//!   reading.rs   the steps of all ranks up to a cut (super::cut), and on to the next ─┬→ engine: segment 0 ─→ Part ─┐
+//!                                                                                 ├→ engine: segment 1 ─→ Part ─┼→ all in their order
 //!                                                                                 └→ engine: …                  ┘
 //! ```
 //!
@@ -11,8 +11,6 @@
 //!
 //! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers ([`super::matching`]). Each segment learns it anew.
 
-mod cut;
-mod part;
 mod reading;
 #[cfg(test)]
 mod tests;
@@ -21,12 +19,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use self::cut::communicators_of_all;
-pub use self::cut::{AtCut, Cut};
-pub use self::part::Part;
 use self::reading::{Reading, Segment};
 use super::blocking::{Explained, MAX_INTERVALS, TimedSample};
+use super::cut::{Cut, communicators_of_all};
 use super::engine::{Engine, Setting};
+use super::part::Part;
 use super::scope::Scope;
 use super::sinks::Members;
 use super::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
@@ -174,27 +171,29 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
         Reading::new(logs.collect(), Vec::new(), (0, None), cut).take_rest()
     }
 
-    /// As many segments at a time as there are cores, each with a watcher of its own.
+    /// As many segments at a time as there are cores, each with a watcher of its own. The next ones are read meanwhile.
     fn side_by_side(&self, mut reading: Reading<'a>, mut watcher: Option<&mut dyn Watcher>) -> Part {
         let at_a_time = rayon::current_num_threads().clamp(1, MOST_AT_A_TIME);
+        let read =
+            |reading: &mut Reading<'a>| -> Vec<Segment> { (0..at_a_time).map_while(|_| reading.next()).collect() };
+        let mut next = read(&mut reading);
         let mut all = None;
-        loop {
-            let segments: Vec<Segment> = (0..at_a_time).map_while(|_| reading.next()).collect();
-            let is_rest = segments.len() < at_a_time;
+        while !next.is_empty() {
             let watched = |segment| (segment, watcher.as_ref().and_then(|watcher| watcher.of_segment()));
-            let segments: Vec<(Segment, _)> = segments.into_iter().map(watched).collect();
+            let segments: Vec<(Segment, _)> = next.into_iter().map(watched).collect();
             let follow = |(segment, watcher): (Segment<'a>, _)| (segment.from.clone(), self.segment(segment, watcher));
-            for (from, found) in segments.into_par_iter().map(follow).collect::<Vec<_>>() {
+            let follow = || segments.into_par_iter().map(follow).collect::<Vec<_>>();
+            let found;
+            (found, next) = rayon::join(follow, || read(&mut reading));
+            for (from, found) in found {
                 let Some((part, seen)) = found else {
                     return after(all, self.to_end(self.rest_from(from), watcher));
                 };
                 all = and(all, part);
                 watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
             }
-            if is_rest {
-                return after(all, self.to_end(reading.take_rest(), watcher));
-            }
         }
+        after(all, self.to_end(reading.take_rest(), watcher))
     }
 
     /// A segment that ends with a cut, and what its watcher has seen; `None`: the run cannot be cut there.

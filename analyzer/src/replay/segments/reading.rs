@@ -9,8 +9,8 @@ use lbprof_collector::record::NONE;
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-use super::cut::{AtCut, Cut, may_cut};
 use crate::model::region_state::{Ns, RegionState};
+use crate::replay::cut::{AtCut, Cut, may_cut};
 use crate::replay::timeline::{CommEvent, Piece, RankInput, RankSteps, Role, Step, are_packed};
 
 /// How many times as many steps a segment may have of the rank that leads, and of another one: more would have to be kept in memory.

@@ -1,15 +1,16 @@
 //! The third pass in segments of the run, on all cores.
 //!
 //! ```text
-//!   reading.rs   the steps of all ranks up to a cut (super::cut), and on to the next ─┬→ engine: segment 0 ─→ Part ─┐
-//!                                                                                 ├→ engine: segment 1 ─→ Part ─┼→ all in their order
-//!                                                                                 └→ engine: …                  ┘
+//!   reading.rs   the steps of all ranks, from one cut to the next ─┬→ engine: segment 0 ─→ Part ─┐
+//!                                                                  ├→ engine: segment 1 ─→ Part ─┼→ joined in their order
+//!                                                                  └→ engine: …                  ┘
 //! ```
 //!
-//! Whether a run can be cut there is known only when the segment before it was followed. Where it can't, all from the begin of that segment on is followed as one. So the result
-//! does not depend on how many segments are followed at a time.
+//! Whether a run can be cut there ([`super::cut`]) is known only when the segment before it was followed. Where it can't, all from the begin of that
+//! segment on is followed as one. So the result does not depend on how many segments are followed at a time.
 //!
-//! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers ([`super::matching`]). Each segment learns it anew.
+//! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers
+//! ([`super::matching`]). Each segment learns it anew.
 
 mod reading;
 #[cfg(test)]
@@ -187,6 +188,7 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
             (found, next) = rayon::join(follow, || read(&mut reading));
             for (from, found) in found {
                 let Some((part, seen)) = found else {
+                    drop((reading, next));
                     return after(all, self.to_end(self.rest_from(from), watcher));
                 };
                 all = and(all, part);

@@ -13,9 +13,10 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::replay::cut::{AtCut, Cut, may_cut};
 use crate::replay::timeline::{CommEvent, Piece, RankInput, RankSteps, Role, Step, are_packed};
 
-/// How many times as many steps a segment may have of the rank that leads, and of another one: more would have to be kept in memory.
-const MOST_OF_LEADER: usize = 4;
-const MOST_OF_OTHER: usize = 16;
+/// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.
+const MOST: usize = 4;
+/// Of a rank that does not lead, where steps are packed: it may be one that has messages from all others.
+const MOST_PACKED: usize = 64;
 
 /// The segment at hand.
 pub struct Segment<'a> {
@@ -94,7 +95,8 @@ impl<'a> Reading<'a> {
         let first = self.ranks.get_mut(self.leads)?.find_after(of_all, steps);
         let find = |rank: &mut RankReading| {
             let Found { number, comm, .. } = first?;
-            rank.find_number(of_all, number, MOST_OF_OTHER.saturating_mul(steps)).filter(|other| other.comm == comm)
+            let most = if rank.packs { MOST_PACKED } else { MOST };
+            rank.find_number(of_all, number, most.saturating_mul(steps)).filter(|other| other.comm == comm)
         };
         let found: Option<Vec<Found>> = self.ranks.par_iter_mut().map(find).collect();
         let (Some(first), Some(found)) = (first, found) else {
@@ -174,7 +176,7 @@ impl<'a> RankReading<'a> {
     /// The first after so many steps at which no request is open.
     fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<Found> {
         let mut open = FxHashSet::default();
-        self.find(of_all, MOST_OF_LEADER.saturating_mul(steps), |events, number, before| {
+        self.find(of_all, MOST.saturating_mul(steps), |events, number, before| {
             for event in events {
                 match event.role {
                     Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {

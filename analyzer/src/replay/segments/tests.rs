@@ -202,6 +202,26 @@ fn a_run_is_cut_where_nothing_is_in_transit() {
 }
 
 #[test]
+fn a_rank_that_does_far_more_than_others_is_not_kept_in_memory() {
+    let scenario = |more: u32| {
+        let between = move |rank: u32| {
+            move |_, script: RankScript| match rank {
+                // As many calls as the others make, and the one in the middle leads.
+                0 => script.repeat(more, |_, script| script.iteration("cell", |script| script.compute(0.01))),
+                _ => script.compute(0.01 * f64::from(more)),
+            }
+        };
+        move |dir: &std::path::Path| {
+            Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, between(rank))).write(dir).unwrap();
+        }
+    };
+    assert!(followed(scenario(1), 30).0.segments > 3);
+    let (cut, ..) = followed(scenario(250), 30);
+    assert_eq!(cut.segments, 1, "501 of its steps to one of the others, and more than are read at a time");
+    are_same(&followed(scenario(250), 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
 fn a_message_that_is_in_transit_in_all_collectives_joins_all_segments() {
     // Sent before the first collective, received after the last.
     let scenario = |dir: &std::path::Path| {

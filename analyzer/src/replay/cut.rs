@@ -16,8 +16,8 @@ use std::sync::Arc;
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::{Pattern, Synchronises};
 
-use crate::model::Model;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::{Communicator, Model};
 use crate::replay::sinks::Members;
 use crate::replay::timeline::{CommEvent, Role, Step};
 
@@ -49,11 +49,14 @@ pub struct AtCut {
 
 /// By index: whether a communicator has all ranks of the run.
 pub fn communicators_of_all(model: &Model, members: &Members) -> Vec<bool> {
+    let n_ranks = model.ranks.len() as u64;
+    // Members are listed when first asked for, and of most communicators nobody asks.
+    let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
     let has_all = |comm: u32| match members.of(comm) {
         None => true,
         Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
     };
-    (0..model.communicators.len() as u32).map(has_all).collect()
+    (0..).zip(&model.communicators).map(|(index, comm)| may_have_all(comm) && has_all(index)).collect()
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.

@@ -19,8 +19,7 @@ use crate::model::region_state::Ns;
 /// Steps of a part.
 const PART: usize = 64;
 
-/// A batch, or steps of one that follow one another. Copies share the bytes.
-#[derive(Clone)]
+/// A batch, or steps of one that follow one another. Those of one batch share its bytes.
 pub struct Packed {
     contents: Arc<Contents>,
     /// All but steps and events, with what belongs to its begin until that was taken out.

@@ -14,7 +14,6 @@ pub fn are_packed(ranks: usize) -> bool {
 }
 
 /// A batch, as it is followed or in few bytes, or what is left of it.
-#[derive(Clone)]
 pub enum Piece {
     /// As it is followed.
     Batch(Batch),

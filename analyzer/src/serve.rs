@@ -1,15 +1,14 @@
 //! What a process does that analyses a run for process 0 of its team: it opens its share of the files, and folds its ranks when it is asked to.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use lbprof_collector::folder::Folder;
 
+use crate::analyse::share::Share;
 use crate::profile::{GatherInput, gather_part};
 use crate::read::files::{Found, OpenedLog};
 use crate::read::open::Run;
 use crate::read::pass::Part;
 use crate::read::together::{Command, OpenRun, Pass, RunPart};
+use crate::replay::decline_share;
 use crate::structure::survey::{Survey, survey_part};
 use crate::transport::{Failure, Team};
 
@@ -22,16 +21,16 @@ pub fn serve(team: &Team, opens: impl Fn(Option<u64>)) -> Result<(), Failure> {
         match team.received_broadcast::<Command>()? {
             Command::End => return Ok(()),
             Command::Open(run) => {
-                let own = guarded(team, || {
+                let own = team.guarded(|| {
                     opens(run.bytes_on_disk);
                     state.open(run, team)
                 });
                 team.gather(own)?;
             }
-            Command::OpenByRank => drop(team.gather(guarded(team, || state.open_by_rank(team)))?),
+            Command::OpenByRank => drop(team.gather(team.guarded(|| state.open_by_rank(team)))?),
             Command::Choose(chosen) => state.choose(&chosen),
             Command::Pass { number, pass: Pass::Survey, part, .. } => {
-                let own = guarded(team, || {
+                let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
                     let own = survey_part(&run);
                     state.survey = own.clone().unwrap_or_default();
@@ -40,7 +39,7 @@ pub fn serve(team: &Team, opens: impl Fn(Option<u64>)) -> Result<(), Failure> {
                 team.reduce(own, Part::merge)?;
             }
             Command::Pass { number, pass: Pass::Profile, part, input } => {
-                let own = guarded(team, || {
+                let own = team.guarded(|| {
                     let run = state.part(number, part, team)?;
                     let input = GatherInput::new(&input, &state.survey);
                     let input =
@@ -48,6 +47,18 @@ pub fn serve(team: &Team, opens: impl Fn(Option<u64>)) -> Result<(), Failure> {
                     Ok(gather_part(&run, &input))
                 });
                 team.reduce(own, Part::merge)?;
+            }
+            Command::Pass { number, pass: Pass::Follow, part, input } => {
+                let own = team.guarded(|| {
+                    let run = state.part(number, part, team)?;
+                    let share = Share::new(&input);
+                    Ok((run, share.ok_or_else(|| team.failure("what it needs for the third pass cannot be read"))?))
+                });
+                drop(input);
+                match own {
+                    Ok((run, share)) => share.follow(team, &run, &state.survey)?,
+                    Err(failure) => decline_share(team, failure)?,
+                }
             }
         }
     }
@@ -99,15 +110,4 @@ impl State {
         let is_open = self.opened.as_ref().is_some_and(|run| run.number() == number);
         if is_open { Ok(self.run.within(part)) } else { Err(team.failure("it has opened another run")) }
     }
-}
-
-/// What `work` gives; a panic in it is a failure of this process, as others are.
-fn guarded<T>(team: &Team, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(team.failure(words(panic.as_ref()))))
-}
-
-/// What a panic says.
-fn words(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))
 }

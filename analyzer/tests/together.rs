@@ -29,44 +29,46 @@ use tempfile::TempDir;
 
 const PROCESSES: [usize; 5] = [1, 2, 3, 4, 8];
 
-/// With so many the third pass, which process 0 does alone, is done, too.
-const WITH_REPLAY: usize = 3;
+/// Steps of all ranks in a segment of the third pass: some segments in the runs below.
+const SEGMENT_STEPS: usize = 60;
 
 /// What is wanted of a run.
 #[derive(Clone, Default)]
 struct Wanted {
     selection: Selection,
     polling: Polling,
-    replay: bool,
     /// Whether ranks' summaries are read in place of their events; there is no replay then.
     first_look: bool,
 }
 
-/// The JSON report on a part of `run`, with all rows; why there is none.
-fn report(run: Run, wanted: &Wanted) -> Result<String, AnalysisError> {
-    let Wanted { selection, polling, replay, first_look } = wanted;
+/// The JSON report on a part of `run`, with all rows, what the page shows beside that, and in how many segments the run was followed; why there is none.
+fn report(run: Run, wanted: &Wanted) -> Result<(String, usize), AnalysisError> {
+    let Wanted { selection, polling, first_look } = wanted;
     let run = if *first_look { run.first_look() } else { run };
-    let (run, asked) = (run.polling(*polling), (*replay && !first_look).then(Vec::new));
-    let options = Options { symbols: false, asked, ..Options::default() };
+    let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
+    let segment_steps = Some(SEGMENT_STEPS);
+    let options = Options { symbols: false, asked, watch: true, segment_steps, ..Options::default() };
     let analysis = analyse_part(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
     json::write(&Report::new(&analysis.model, &analysis.names), &Bounds::ALL, &mut bytes).expect("writing to memory");
-    Ok(String::from_utf8(bytes).expect("JSON is UTF-8"))
+    let json = String::from_utf8(bytes).expect("JSON is UTF-8");
+    let segments = analysis.model.followed.map_or(0, |followed| followed.segments);
+    Ok((format!("{json}\n{:?}", analysis.watched), segments))
 }
 
 /// What one process reports.
-fn alone(dir: &Path, wanted: &Wanted) -> Result<String, String> {
+fn alone(dir: &Path, wanted: &Wanted) -> Result<(String, usize), String> {
     let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
     report(run, wanted).map_err(|error| error.to_string())
 }
 
 /// What `n` processes report.
-fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<String, String> {
+fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<(String, usize), String> {
     let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
-fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<String, anyhow::Error> {
+fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<(String, usize), anyhow::Error> {
     let leader = Arc::new(Leader::new(team));
     let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
         TogetherError::Run(error) => error.into(),
@@ -85,18 +87,18 @@ fn assert_same(dir: &Path, wanted: &Wanted) {
 /// Of so many processes each.
 #[track_caller]
 fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
-    let expected = [false, true].map(|replay| alone(dir, &Wanted { replay, ..wanted.clone() }));
+    let expected = alone(dir, wanted);
     for &n in processes {
-        let replay = n == WITH_REPLAY;
-        let (found, expected) =
-            (together(n, dir, &Wanted { replay, ..wanted.clone() }), &expected[usize::from(replay)]);
-        assert!(found == *expected, "{n} processes, {}:\n{}", dir.display(), difference(&found, expected));
+        let found = together(n, dir, wanted);
+        assert!(found == expected, "{n} processes, {}:\n{}", dir.display(), difference(&found, &expected));
     }
 }
 
 /// The first lines that are not the same.
-fn difference(found: &Result<String, String>, expected: &Result<String, String>) -> String {
-    let (Ok(found), Ok(expected)) = (found, expected) else { return format!("{found:.300?}\n{expected:.300?}") };
+fn difference(found: &Result<(String, usize), String>, expected: &Result<(String, usize), String>) -> String {
+    let (Ok((found, _)), Ok((expected, _))) = (found, expected) else {
+        return format!("{found:.300?}\n{expected:.300?}");
+    };
     let different = found.split(',').zip(expected.split(',')).find(|(found, expected)| found != expected);
     format!("{different:?}")
 }
@@ -146,7 +148,8 @@ fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
     assert_eq!(sum_up(dir.path(), 4096).unwrap(), 6, "rank 4 was killed");
     let first_look = Wanted { first_look: true, ..all() };
     assert_same(dir.path(), &first_look);
-    let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap()).unwrap();
+    let report: serde_json::Value =
+        serde_json::from_str(alone(dir.path(), &first_look).unwrap().0.rsplit_once('\n').unwrap().0).unwrap();
     let summary = &report["run"]["summary"];
     assert_eq!((&summary["ranks_from_summaries"], &summary["ranks_from_events"]), (&6.into(), &1.into()));
     into_node_files(dir.path(), RUN_ID, 3).unwrap();
@@ -161,6 +164,19 @@ fn runs_in_files_of_ranks_and_of_nodes_are_reported_as_by_one_process() {
         let dir = written(scenario(9));
         into_node_files(dir.path(), RUN_ID, ranks_a_node).unwrap();
         assert_same(dir.path(), &all());
+    }
+}
+
+#[test]
+fn ranks_are_followed_by_all_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    // Always something is in transit where all meet in the rounds before the last.
+    for (kinds, segments) in [(0..8, 20), (0..6, 20), (8..9, 1)] {
+        let kinds: Vec<(u8, u32)> = (0..120).map(|i| (kinds.start + i as u8 % kinds.len() as u8, 7919 * i)).collect();
+        Script::rounds(&kinds).write(dir.path()).unwrap();
+        let found = alone(dir.path(), &all()).unwrap().1;
+        assert!(found >= segments, "{found}");
+        assert_same_by(&[1, 2, 3, 4, 5, 8, 11], dir.path(), &all());
     }
 }
 
@@ -184,7 +200,7 @@ fn ranks_of_a_node_need_not_follow_one_another() {
         let name = path.file_name().unwrap().to_string_lossy().replace("node-000000", "node-000001");
         fs::copy(&path, even.path().join(name)).unwrap();
     }
-    assert!(alone(even.path(), &all()).unwrap().contains("\"node2\""));
+    assert!(alone(even.path(), &all()).unwrap().0.contains("\"node2\""));
     assert_same(even.path(), &all());
 }
 
@@ -273,7 +289,7 @@ fn profiles_are_reported_as_by_one_process() {
 }
 
 /// What process 0 reports where the others do `follow`.
-fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<String, Failure> {
+fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<(String, usize), Failure> {
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
@@ -327,7 +343,14 @@ fn a_process_that_is_gone_ends_all() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_are_rounds_of_chance(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..120), n in 2_usize..7) {
+        let dir = tempfile::tempdir().unwrap();
+        Script::rounds(&kinds).write(dir.path()).unwrap();
+        assert_same_by(&[n], dir.path(), &all());
+    }
 
     #[test]
     fn scripts_of_chance_are_reported_as_by_one_process(seed: u64, size in 1u32..20) {

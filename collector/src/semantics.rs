@@ -7,6 +7,8 @@
 //! | [`Completes`] | which requests or transfers of earlier calls it completes |
 //! | polls | whether it asks without waiting |
 
+use bincode::{Decode, Encode};
+
 /// What an operation does with other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Semantics {
@@ -61,7 +63,7 @@ pub enum Semantics {
 }
 
 /// Whether a send may wait for its receive (MPI-4.1 §3.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum SendMode {
     /// It may where its message is large: standard and ready sends.
     #[default]
@@ -73,7 +75,7 @@ pub enum SendMode {
 }
 
 /// The communication pattern of a collective operation: who waits for whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Pattern {
     /// All wait for the last to enter.
     AllToAll,
@@ -99,7 +101,7 @@ pub enum On {
 }
 
 /// A step of an epoch on a window with a group (MPI-4.1 §12.5.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum EpochStep {
     /// The window is exposed to the origins.
     Post,

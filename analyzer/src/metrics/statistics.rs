@@ -10,6 +10,7 @@ use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 use crate::model::statistics::{STATES, Statistics, Volume, WAITING, WINDOWS, Windows};
 use crate::replay::{Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use crate::transport::codec::{decoded, encoded};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
@@ -122,15 +123,15 @@ impl Watcher for StatisticsWatcher<'_> {
     }
 
     fn add(&mut self, seen: Seen) {
-        if let Ok(seen) = seen.downcast::<Statistics>() {
-            add(&mut self.found, *seen);
+        if let Some(seen) = decoded(&seen) {
+            add(&mut self.found, seen);
         }
     }
 }
 
 impl SegmentWatcher for StatisticsWatcher<'_> {
     fn seen(self: Box<Self>) -> Seen {
-        Box::new(self.found)
+        encoded(&self.found)
     }
 }
 

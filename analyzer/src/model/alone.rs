@@ -1,7 +1,9 @@
 //! The time in which one rank alone computes.
 
+use bincode::{Decode, Encode};
+
 /// The time in which one rank alone computes.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Alone {
     /// Seconds of serial work by rank, the most first: the others have nothing to do.
     pub serial: Vec<(u32, f64)>,

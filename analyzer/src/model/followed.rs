@@ -4,10 +4,11 @@ use super::region::Region;
 use super::region_state::{Ns, RegionState};
 use super::waits::Blocking;
 use super::what_if::WhatIf;
+use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct ThreadOf {
     /// The place of its rank in [`Followed::ranks`].
     pub rank: u32,
@@ -16,7 +17,7 @@ pub struct ThreadOf {
 }
 
 /// What could not be matched, and what was corrected.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Steps that were followed.
@@ -117,7 +118,7 @@ impl Counts {
 }
 
 /// Who waited for whom in a run, and how long it would take otherwise.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Followed {
     /// World ranks of those that were followed, ascending.
     pub ranks: Vec<u32>,
@@ -144,7 +145,7 @@ pub struct Followed {
 }
 
 /// A part of the critical path.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct OnPath {
     /// The thread.
     pub thread: u32,
@@ -155,7 +156,7 @@ pub struct OnPath {
 }
 
 /// Waiting that a thread causes by computing in a line of the source, by samples.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct DelayingCode {
     /// The thread.
     pub thread: u32,

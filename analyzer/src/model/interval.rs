@@ -1,9 +1,11 @@
 //! An interval of time.
 
+use bincode::{Decode, Encode};
+
 use super::region_state::Ns;
 
 /// From one time to another, in nanoseconds on the common clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Interval {
     /// From when.
     pub begin: Ns,

@@ -32,6 +32,7 @@ pub use sites::{CallSite, Module};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, Problem};
 
 use alone::Alone;
@@ -43,7 +44,7 @@ use statistics::Statistics;
 use what_if::WhatIf;
 
 /// A run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Model {
     /// Facts of the run as a whole.
     pub facts: RunFacts,

@@ -1,5 +1,6 @@
 //! What a thread's time is.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
 use super::region::RegionIdx;
@@ -10,7 +11,7 @@ pub type Ns = i64;
 /// What an interval of a thread's time is: where it was, and what it did there.
 ///
 /// The number is region · 16 + what: an [`Activity`], or one of the two below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct RegionState(pub u32);
 
 impl RegionState {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::region_state::Ns;
 
 /// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Statistics {
     /// Messages by world ranks of sender and receiver.
     pub messages: FxHashMap<(u32, u32), Volume>,
@@ -26,7 +27,7 @@ pub struct Statistics {
 }
 
 /// Messages and their bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Volume {
     /// Messages.
     pub messages: u64,
@@ -46,7 +47,7 @@ impl Volume {
 pub const CLASSES: usize = 65;
 
 /// How many messages or calls there are of which size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct Sizes {
     /// By the number of bits of the size.
     pub classes: [Volume; CLASSES],
@@ -80,7 +81,7 @@ impl Sizes {
 }
 
 /// How long calls take.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Durations {
     /// How many.
     pub calls: u64,
@@ -142,7 +143,7 @@ impl Durations {
 }
 
 /// Calls on a communicator.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OnCommunicator {
     /// How many.
     pub calls: u64,
@@ -166,7 +167,7 @@ pub const WAITING: usize = lbprof_collector::Activity::COUNT;
 pub const STATES: usize = WAITING + 1;
 
 /// What ranks do when: windows of time, all equally long.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Windows {
     /// How long each is.
     pub length: Ns,

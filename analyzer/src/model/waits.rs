@@ -1,21 +1,21 @@
 //! Waits and their causes, summed up.
 
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
-use rustc_hash::FxHashMap;
+use bincode::{Decode, Encode};
 use serde::Serialize;
 
 use super::region_state::{Ns, RegionState};
 
-/// Everything that was waited for.
-#[derive(Clone, Debug, Default)]
+/// Everything that was waited for. In order, so that sums over all of it are the same each time to the last digit.
+#[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct Blocking {
     /// By where and why.
-    pub waits: FxHashMap<WaitKey, WaitSums>,
+    pub waits: BTreeMap<WaitKey, WaitSums>,
     /// Nanoseconds of waiting caused, by thread and kind of its time.
-    pub causes: FxHashMap<(u32, RegionState), f64>,
+    pub causes: BTreeMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
-    pub pairs: FxHashMap<(u32, u32), f64>,
+    pub pairs: BTreeMap<(u32, u32), f64>,
 }
 
 impl Blocking {
@@ -37,7 +37,7 @@ impl Blocking {
 }
 
 /// Adds values by key, the fewer to the more: the sum of two does not depend on their order.
-fn add<K: Eq + Hash, V: Default>(all: &mut FxHashMap<K, V>, mut more: FxHashMap<K, V>, sum: impl Fn(&mut V, V)) {
+fn add<K: Ord, V: Default>(all: &mut BTreeMap<K, V>, mut more: BTreeMap<K, V>, sum: impl Fn(&mut V, V)) {
     if more.len() > all.len() {
         std::mem::swap(all, &mut more);
     }
@@ -45,7 +45,7 @@ fn add<K: Eq + Hash, V: Default>(all: &mut FxHashMap<K, V>, mut more: FxHashMap<
 }
 
 /// Why a thread waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub enum WaitState {
     /// A receive, or a wait for one, before its message was sent.
@@ -115,7 +115,7 @@ impl WaitState {
 }
 
 /// Where and why a thread waited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct WaitKey {
     /// The thread.
     pub thread: u32,
@@ -130,7 +130,7 @@ pub struct WaitKey {
 }
 
 /// How often and how long.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct WaitSums {
     /// How often.
     pub count: u64,

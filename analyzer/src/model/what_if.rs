@@ -1,9 +1,11 @@
 //! What may be asked of a run: how long would it take, if?
 
+use bincode::{Decode, Encode};
+
 use super::region::RegionIdx;
 
 /// A what-if scenario: a change whose effect the replay predicts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub enum WhatIf {
     /// On an ideal network: T_ideal.
     Ideal,

@@ -234,6 +234,11 @@ impl Run {
         Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
     }
 
+    /// The header of a rank's log, if it has one.
+    pub(crate) fn header(&self, rank: u32) -> Option<&Header> {
+        self.headers.binary_search_by_key(&rank, |header| header.rank).ok().map(|at| &self.headers[at])
+    }
+
     /// The headers of the ranks whose logs this process reads in passes over all of them.
     pub(crate) fn own_headers(&self) -> &[Header] {
         let own = self.files.own_ranks();

@@ -69,6 +69,8 @@ pub(crate) enum Pass {
     Survey,
     /// [`crate::profile`].
     Profile,
+    /// [`crate::replay`].
+    Follow,
 }
 
 /// The part of a run that a pass is over.
@@ -200,11 +202,21 @@ impl Together {
         own: impl FnOnce() -> T,
         merge: impl Fn(T, T) -> T,
     ) -> Result<Option<T>, Failure> {
+        match self.begin((pass, part), input)? {
+            Some(team) => team.reduce(Ok(own()), merge),
+            None => Ok(None),
+        }
+    }
+
+    /// Lets the other processes begin a pass: all of them. `None`: as above.
+    ///
+    /// Errors: a process is not there any more.
+    pub(crate) fn begin(&self, (pass, part): (Pass, RunPart), input: Vec<u8>) -> Result<Option<&Team>, Failure> {
         let Together { leader, number } = self;
         if leader.opened.load(Relaxed) != *number {
             return Ok(None);
         }
         leader.team.broadcast(&Command::Pass { number: *number, pass, part, input })?;
-        leader.team.reduce(Ok(own()), merge)
+        Ok(Some(&leader.team))
     }
 }

@@ -13,6 +13,7 @@
 
 use std::sync::Arc;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::{Pattern, Synchronises};
 
@@ -22,7 +23,7 @@ use crate::replay::sinks::Members;
 use crate::replay::timeline::{CommEvent, Role, Step};
 
 /// A collective that all ranks entered, at the end of which each is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct Cut {
     /// Index of its communicator.
     pub comm: u32,
@@ -35,7 +36,7 @@ pub struct Cut {
 }
 
 /// A rank at the end of the collective.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 pub struct AtCut {
     /// When it left it.
     pub end: Ns,

@@ -30,7 +30,7 @@ pub mod timeline;
 mod watcher;
 pub mod what_if;
 
-pub use segments::{FollowOptions, Surveyed, follow};
+pub use segments::{FollowOptions, Surveyed, decline_share, follow, follow_share};
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};

@@ -1,11 +1,14 @@
 //! What following the ranks gives for a part of the run that begins and ends with all of them.
 
+use bincode::{Decode, Encode};
+
 use crate::model::followed::{Counts, ThreadOf};
 use crate::model::region_state::Ns;
 use crate::replay::blocking::Explained;
 use crate::replay::matching::OnDemand;
 
 /// What was found from a cut, or the begin of the run, to the next cut, or its end.
+#[derive(Encode, Decode)]
 pub struct Part {
     /// Waits and the critical path.
     pub explained: Explained,

@@ -35,7 +35,7 @@ fn followed(scenario: Scenario) -> Followed {
     let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
     let (scope, surveyed) =
         (Scope::all(&model), Surveyed { run: &run, survey: &survey, structure: &structure, model: &model });
-    follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ())
+    follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ()).unwrap()
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.

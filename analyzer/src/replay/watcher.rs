@@ -1,6 +1,6 @@
 //! Who wants to know what threads do while they are followed: the records are gone afterwards.
 
-use std::any::Any;
+use bincode::{Decode, Encode};
 
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
@@ -31,8 +31,8 @@ pub trait SegmentWatcher: Watcher {
     fn seen(self: Box<Self>) -> Seen;
 }
 
-/// What a watcher of a segment has seen; its kind knows which type that is.
-pub type Seen = Box<dyn Any + Send>;
+/// What a watcher of a segment has seen, as bytes ([`crate::transport::codec`]): another process may have followed it.
+pub type Seen = Vec<u8>;
 
 impl<W: Watcher + ?Sized> Watcher for &mut W {
     fn spends(&mut self, state: &StateInterval) {
@@ -103,7 +103,7 @@ pub struct InitialWait {
 }
 
 /// A message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Message {
     /// World rank of who sent it.
     pub from: u32,

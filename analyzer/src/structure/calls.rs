@@ -158,7 +158,7 @@ impl Calls<'_> {
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
     ) -> Definitions {
         let mut definitions = Definitions::default();
-        let header = self.run.headers.iter().find(|header| header.rank == self.rank.rank);
+        let header = self.run.header(self.rank.rank);
         let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
         let mut kinds = CallKinds::default();
         let mut tokens: Vec<Option<u32>> = Vec::new();

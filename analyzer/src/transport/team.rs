@@ -10,6 +10,9 @@
 //! A message: | magic u32 | checksum u32 | length u64 | bytes … | and further pieces, where one does not hold all of it. The magic contains the
 //! version, so that programs of two versions do not take each other's bytes for theirs.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use bincode::{Decode, Encode};
 
 use super::codec::{decoded, encoded};
@@ -101,6 +104,38 @@ impl Team {
         })
     }
 
+    /// What each process has for this one, in their order; `own`: what this one has for each of them.
+    ///
+    /// Errors: the failure of a process, that of the lowest; a process is not there any more.
+    pub fn exchange<T: Encode + Decode<()>>(&self, own: Result<Vec<T>, Failure>) -> Result<Vec<T>, Failure> {
+        let (process, n) = (self.process(), self.processes());
+        let own: Vec<Result<T, Failure>> = match own {
+            Ok(own) => own.into_iter().map(Ok).collect(),
+            Err(failure) => (0..n).map(|_| Err(failure.clone())).collect(),
+        };
+        let mut all: Vec<Option<Result<T, Failure>>> = own.into_iter().map(Some).collect();
+        // Each pair meets in one round, each process has one partner in a round, and the lower sends first: so nobody waits for ever.
+        for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
+            let sent = encoded(&all[partner].take());
+            let received = if process < partner {
+                self.send(partner, &sent)?;
+                self.receive(partner)?
+            } else {
+                let received = self.receive(partner)?;
+                self.send(partner, &sent)?;
+                received
+            };
+            let no_value = || Failure { process: partner, what: "what it sent cannot be read".to_owned() };
+            all[partner] = decoded(&received).ok_or_else(no_value)?;
+        }
+        all.into_iter().flatten().collect()
+    }
+
+    /// What `work` gives; a panic in it is a failure of this process, as others are.
+    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
+    }
+
     /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
     fn pass_on(&self, bytes: &[u8]) -> Result<(), Failure> {
         children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
@@ -142,6 +177,12 @@ impl Team {
         }
         Ok(bytes)
     }
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))
 }
 
 /// First word of a message.
@@ -186,6 +227,27 @@ mod tests {
             );
             assert_eq!(joined, Ok(Some((0..n).map(|at| format!("{at} ")).collect::<String>())));
         }
+    }
+
+    #[test]
+    fn each_gets_from_each_what_that_has_for_it() {
+        for n in 1..=9 {
+            let own = |team: &Team| (0..n).map(|to| (team.process(), to)).collect();
+            let check = |team: &Team| {
+                let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
+                team.exchange(Ok(own(team))).map(|received| received == expected)
+            };
+            let all = in_threads(n, |team| team.gather(check(&team)), |team| drop(team.gather(check(&team))));
+            assert_eq!(all, Ok(Some(vec![true; n])));
+        }
+    }
+
+    #[test]
+    fn all_know_of_a_failure_in_an_exchange() {
+        let own = |team: &Team| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
+        let fails = |team: &Team| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
+        let all = in_threads(5, |team| team.gather(Ok(fails(&team))), |team| drop(team.gather(Ok(fails(&team)))));
+        assert_eq!(all, Ok(Some(vec![true; 5])));
     }
 
     #[test]

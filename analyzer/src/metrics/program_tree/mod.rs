@@ -172,8 +172,7 @@ fn add_waiting(
     };
     let node = |at: RegionIdx| of_region.get(region(at) as usize).copied().unwrap_or(0);
     let seconds = |ns: f64| ns * 1e-9;
-    let waits: BTreeMap<_, _> = followed.blocking.waits.iter().collect();
-    for (key, sums) in waits {
+    for (key, sums) in &followed.blocking.waits {
         let waiting_s = seconds((sums.waiting + sums.delay) as f64);
         let leaf = || Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site));
         // Before a rank's window begins, and after its end, it is in no call.
@@ -186,8 +185,7 @@ fn add_waiting(
         let in_call_s = if is_first && key.operation != 0 { waiting_s } else { 0.0 };
         *alone.entry(at).or_default() += Sums { waiting_s, lost_s: -in_call_s, ..Sums::default() };
     }
-    let causes: BTreeMap<_, _> = followed.blocking.causes.iter().collect();
-    for (&(_, kind), &ns) in causes {
+    for (&(_, kind), &ns) in &followed.blocking.causes {
         let caused_s = seconds(ns);
         let at = node(kind.region());
         *alone.entry(at).or_default() += Sums { caused_s, lost_s: caused_s, ..Sums::default() };

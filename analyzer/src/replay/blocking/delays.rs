@@ -11,9 +11,11 @@
 //! counted for. What another thread caused through b is not found in b's samples: it has its own, wherever somebody waited for that thread itself, and its shares are scaled to all that it
 //! caused.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::history::{History, PastInterval};
@@ -22,7 +24,7 @@ use crate::model::followed::DelayingCode;
 use crate::model::region_state::{Ns, RegionState};
 
 /// A sample of a rank's first thread.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct TimedSample {
     /// When it was taken; it stands for time before.
     pub at: Ns,
@@ -57,7 +59,7 @@ pub struct OwnCause {
 }
 
 /// What samples share.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
 struct Share {
     samples: u64,
     ns: f64,
@@ -68,7 +70,7 @@ struct Share {
 type Sharing = (usize, u32, usize);
 
 /// What samples have of what threads caused by what they did themselves.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Encode, Decode)]
 pub struct DelaySums {
     /// By thread and kind, and the line.
     shares: FxHashMap<((u32, RegionState), u32), Share>,
@@ -195,7 +197,7 @@ impl DelaySums {
     }
 
     /// By line, of what was `caused` in all by each thread and kind.
-    pub fn scaled(self, caused: &FxHashMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
+    pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
         let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), Share)| {
             let own = *self.own.get(&(thread, kind))?;
             let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;

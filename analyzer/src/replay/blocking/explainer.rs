@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
@@ -41,7 +42,7 @@ pub struct Explainer {
 }
 
 /// Waits explained, and the critical path.
-#[derive(Debug)]
+#[derive(Debug, Encode, Decode)]
 pub struct Explained {
     /// Waits and their causes.
     pub blocking: Blocking,

@@ -1,17 +1,18 @@
 //! Sums of waits and of their causes.
 
-use crate::model::waits::Blocking;
-use crate::model::waits::WaitKey;
-use crate::model::waits::WaitSums;
+use rustc_hash::FxHashMap;
 
 use super::history::StateTime;
 use super::states::ThreadStates;
 use crate::model::region_state::Ns;
+use crate::model::waits::{Blocking, WaitKey, WaitSums};
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
 pub(super) struct WaitTotals {
-    blocking: Blocking,
+    waits: FxHashMap<WaitKey, WaitSums>,
+    /// Nanoseconds that the first thread waited because of the second.
+    pairs: FxHashMap<(u32, u32), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
 }
@@ -24,7 +25,7 @@ impl WaitTotals {
             return;
         }
         let share = counted as f64 / all as f64;
-        let all = self.blocking.waits.entry(key).or_default();
+        let all = self.waits.entry(key).or_default();
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
@@ -32,14 +33,17 @@ impl WaitTotals {
         for part in causes {
             self.caused[part.state.at()] += part.ns * share;
             let (thread, _) = states.get(part.state);
-            *self.blocking.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
+            *self.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
     }
 
     /// The sums.
-    pub fn finish(mut self, states: &ThreadStates) -> Blocking {
-        let caused = states.all().iter().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
-        self.blocking.causes = caused.map(|(&state, ns)| (state, ns)).collect();
-        self.blocking
+    pub fn finish(self, states: &ThreadStates) -> Blocking {
+        let caused = states.all().iter().copied().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
+        Blocking {
+            causes: caused.collect(),
+            waits: self.waits.into_iter().collect(),
+            pairs: self.pairs.into_iter().collect(),
+        }
     }
 }

@@ -9,6 +9,8 @@
 //! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
 //! operation or by messages, do not get their work that way: they have a server, as for output.
 
+use bincode::{Decode, Encode};
+
 use crate::model::region_state::Ns;
 
 /// Less than one part in so many of the computation is no considerable one.
@@ -87,7 +89,7 @@ impl Demands {
 }
 
 /// Work that was handed out on demand, of all work, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
 pub struct OnDemand {
     on_demand: Ns,
     computed: Ns,

@@ -77,7 +77,7 @@ impl Known {
         let scenarios = conditions.into_iter().map(|condition| (WhatIf::Ideal, condition)).collect();
         let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);
         let options = FollowOptions { scenarios, watcher, segment_steps: Some(steps), ..FollowOptions::new(&scope) };
-        follow(Surveyed { run, survey, structure, model }, options, |_| ())
+        follow(Surveyed { run, survey, structure, model }, options, |_| ()).unwrap()
     }
 }
 
@@ -114,51 +114,12 @@ fn are_same(one: &Followed, other: &Followed) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A program of 4 ranks that goes through these rounds, in each of which ranks compute for different times, and communicate in some way. Sends are buffered: each segment
-/// learns anew of others whether they wait.
-fn rounds(kinds: &[(u8, u32)]) -> Script {
-    let mut text =
-        "ranks 4\nlatency 0.05\nbandwidth 1000\noverhead 0.01\ncomm row 0..1\ncomm row 2..3\nlate 2 0.7\n".to_owned();
-    for (round, &(kind, chance)) in kinds.iter().enumerate() {
-        for rank in 0..4 {
-            // No two ranks come at the same time.
-            let ms = 1.0 + f64::from((chance ^ (rank * 0x9e37)) % 997) / 331.0 + f64::from(rank) * 1e-4;
-            let (root, next, before) = (chance % 4, (rank + 1) % 4, (rank + 3) % 4);
-            let does = match kind {
-                0 => format!("bsend {next}; recv {before}"),
-                1 => format!("irecv {before} as a; bsend {next} bytes 100; compute 0.{rank}3; wait a"),
-                2 => format!("bcast 100 root {root}"),
-                3 => format!("reduce 8 root {root}"),
-                4 => "scan 8".to_owned(),
-                5 => "allreduce 8 on row".to_owned(),
-                // In transit while all meet.
-                6 => format!("irecv {before} as a; allreduce 8; compute {ms:.4}; bsend {next}; wait a"),
-                7 if rank == 0 => "recv any tag 9; recv any tag 9; recv any tag 9".to_owned(),
-                7 => "bsend 0 tag 9 bytes 50".to_owned(),
-                // Sent before all meet, received after that.
-                8 if rank == root => format!("bsend {} tag 3; barrier", (root + 1) % 4),
-                8 if rank == (root + 1) % 4 => format!("barrier; compute 0.3; recv {root} tag 3"),
-                8 => "barrier".to_owned(),
-                9 => "iallreduce 8 as c; compute 0.2; wait c".to_owned(),
-                _ => "allreduce 8".to_owned(),
-            };
-            text += &format!("rank {rank}:\ncompute {ms:.4}\niteration step\ncompute {ms:.4}\n{does}\nend\n");
-            if round % 3 == 2 {
-                text += &format!("compute {:.4}\nallreduce 16\n", ms / 3.0);
-            }
-        }
-    }
-    // They end one after another.
-    (0..4).for_each(|rank| text += &format!("rank {rank}:\ncompute 0.{rank}7\n"));
-    Script::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn rounds_are_the_same_in_segments(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..60), steps in 4_usize..80) {
-        let script = rounds(&kinds);
+        let script = Script::rounds(&kinds);
         let write = |dir: &std::path::Path| script.write(dir).unwrap();
         let (whole, _, all_seen) = followed(write, 1 << 40);
         let (cut, _, seen) = followed(write, steps);
@@ -260,7 +221,7 @@ fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
 #[test]
 fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
     let kinds: Vec<(u8, u32)> = (0..60).map(|i| (i as u8 % 8, 7919 * i)).collect();
-    let script = rounds(&kinds);
+    let script = Script::rounds(&kinds);
     let known = Known::new(|dir| script.write(dir).unwrap());
     let watched = |steps| {
         let (mut watch, mut statistics) =

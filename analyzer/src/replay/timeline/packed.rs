@@ -11,6 +11,10 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::step::{Batch, CallFacts, CommEvent, Step};
@@ -27,6 +31,8 @@ pub struct Packed {
     /// Whether the thread ends with it.
     last: bool,
     at: Cursor,
+    /// Where its bytes end.
+    end: usize,
 }
 
 /// The steps of a whole batch.
@@ -37,7 +43,7 @@ struct Contents {
 }
 
 /// Where the next step is.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Encode, Decode)]
 struct Cursor {
     byte: usize,
     /// Steps that are left.
@@ -87,9 +93,9 @@ impl Packed {
         SPARE.set((steps, all_events));
         bytes.shrink_to_fit();
         let last = std::mem::take(&mut batch.last);
-        let (steps, events) = (step_shapes.all, event_shapes.all);
+        let (steps, events, end) = (step_shapes.all, event_shapes.all, bytes.len());
         let contents = Arc::new(Contents { steps, events, bytes });
-        Packed { contents, batch, last, at: Cursor { byte: 0, left, end: 0, request: 0 } }
+        Packed { contents, batch, last, at: Cursor { byte: 0, left, end: 0, request: 0 }, end }
     }
 
     /// The next part; the last one is followed by none.
@@ -136,16 +142,28 @@ impl Packed {
         let n = n.min(self.at.left);
         let batch = std::mem::take(&mut self.batch);
         self.batch.thread = batch.thread;
-        let first = Packed {
-            contents: Arc::clone(&self.contents),
-            batch,
-            last: self.last && n == self.at.left,
-            at: Cursor { left: n, ..self.at },
-        };
+        let (last, at) = (self.last && n == self.at.left, Cursor { left: n, ..self.at });
         for _ in 0..n {
             self.at.next(&self.contents, |_| ());
         }
-        first
+        Packed { contents: Arc::clone(&self.contents), batch, last, at, end: self.at.byte }
+    }
+}
+
+/// What a process sends of it to another one: of the batch's bytes its own.
+impl Encode for Packed {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        let Contents { steps, events, bytes } = &*self.contents;
+        let bytes = &bytes[self.at.byte..self.end];
+        (steps, events, bytes, &self.batch, self.last, Cursor { byte: 0, ..self.at }).encode(encoder)
+    }
+}
+
+impl<C> Decode<C> for Packed {
+    fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        let (steps, events, bytes, batch, last, at): (_, _, Vec<u8>, _, _, _) = Decode::decode(decoder)?;
+        let end = bytes.len();
+        Ok(Packed { contents: Arc::new(Contents { steps, events, bytes }), batch, last, at, end })
     }
 }
 
@@ -232,6 +250,7 @@ mod tests {
     use super::*;
     use crate::model::region_state::RegionState;
     use crate::replay::timeline::{Piece, Role};
+    use crate::transport::codec::{decoded, encoded};
 
     #[test]
     fn parts_together_are_the_batch() {
@@ -279,6 +298,9 @@ mod tests {
             {
                 let mut rest = Piece::new(batch.clone(), packs);
                 let mut packed = rest.split_off_first(first);
+                // As another process has them.
+                let sent = |piece: Piece| decoded::<Piece>(&encoded(&piece)).unwrap();
+                (packed, rest) = (sent(packed), sent(rest));
                 let mut all = packed.next_part();
                 assert_eq!((packed.len() + all.steps.len(), rest.len()), (first, n - first));
                 for packed in [&mut packed, &mut rest] {

@@ -2,6 +2,11 @@
 
 use std::sync::Arc;
 
+use bincode::de::Decoder;
+use bincode::enc::Encoder;
+use bincode::error::{DecodeError, EncodeError};
+use bincode::{Decode, Encode};
+
 use super::packed::Packed;
 use super::step::{Batch, CommEvent, Step};
 
@@ -94,6 +99,24 @@ impl Piece {
         }
     }
 }
+
+/// Another process gets it in few bytes in any case.
+impl Encode for Piece {
+    fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
+        match self {
+            Piece::Batch(batch) => Packed::new(batch.clone()).encode(encoder),
+            Piece::Packed(packed) => packed.encode(encoder),
+        }
+    }
+}
+
+impl<C> Decode<C> for Piece {
+    fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
+        Packed::decode(decoder).map(Box::new).map(Piece::Packed)
+    }
+}
+
+bincode::impl_borrow_decode!(Piece);
 
 fn split_off_first(batch: &mut Batch, n: usize) -> Batch {
     let n = n.min(batch.steps.len());

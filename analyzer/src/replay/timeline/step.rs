@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::record::{NO_PEER, NONE};
 use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
 
 use crate::model::region_state::{Ns, RegionState};
 
 /// What a call, or a part of one, does with another rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum Role {
     /// Sends and returns when it may: a blocking send.
     Send,
@@ -48,7 +49,7 @@ pub enum Role {
 }
 
 /// What a step does with another rank or with a communicator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CommEvent {
     /// What it does.
     pub role: Role,
@@ -71,7 +72,7 @@ pub struct CommEvent {
 }
 
 /// What the arguments of a call say, for those who want to see single calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CallFacts {
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: none, or not known.
     pub comm: u32,
@@ -91,7 +92,7 @@ impl CallFacts {
 }
 
 /// An interval of computation and the call at its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Step {
     /// When the call begins: until then the thread did `before`.
     pub begin: Ns,
@@ -112,7 +113,7 @@ pub struct Step {
 }
 
 /// Steps of a thread that follow one another.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Batch {
     /// The thread's number in its log.
     pub thread: u32,

@@ -1,7 +1,9 @@
 //! Means, or the longest, by row and column.
 
+use bincode::{Decode, Encode};
+
 /// A number for each row and column; NaN where there is none.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Matrix {
     /// Number of columns.
     pub columns: usize,

@@ -112,6 +112,7 @@ mod program;
 mod random;
 mod record;
 mod reshape;
+mod rounds;
 mod simulate;
 mod simulation;
 mod state;

@@ -3,6 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use bincode::{Decode, Encode};
+
 /// Keeps the largest; of equals the first.
 #[derive(Clone, Debug)]
 pub(super) struct Longest<K, T> {
@@ -13,11 +15,18 @@ pub(super) struct Longest<K, T> {
 }
 
 /// A value with its size and when it came; smaller ones are greater, and of equals later ones.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Encode, Decode)]
 struct Ranked<K, T> {
     size: K,
     at: u64,
     value: T,
+}
+
+/// The largest of a segment of the run, in the order in which they came, and how many there were.
+#[derive(Encode, Decode)]
+pub(super) struct LongestOfSegment<K, T> {
+    seen: u64,
+    kept: Vec<Ranked<K, T>>,
 }
 
 impl<K: Ord + Copy, T> Longest<K, T> {
@@ -38,12 +47,17 @@ impl<K: Ord + Copy, T> Longest<K, T> {
         self.kept.push(Ranked { size, at: self.seen, value });
     }
 
-    /// Takes those that came after its own.
-    pub(super) fn join(&mut self, later: Self) {
-        let seen = self.seen + later.seen;
-        let mut kept = later.kept.into_vec();
+    /// Those of a segment of the run.
+    pub(super) fn of_segment(self) -> LongestOfSegment<K, T> {
+        let mut kept = self.kept.into_vec();
         kept.sort_unstable_by_key(|one| one.at);
-        kept.into_iter().for_each(|one| self.add(one.size, one.value));
+        LongestOfSegment { seen: self.seen, kept }
+    }
+
+    /// Takes those that came after its own.
+    pub(super) fn join(&mut self, later: LongestOfSegment<K, T>) {
+        let seen = self.seen + later.seen;
+        later.kept.into_iter().for_each(|one| self.add(one.size, one.value));
         self.seen = seen;
     }
 

@@ -14,6 +14,7 @@ mod watch;
 
 use std::collections::HashMap;
 
+use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
@@ -58,7 +59,7 @@ pub struct Watched {
 }
 
 /// A wait.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct WaitSeen {
     /// Number of the rank.
     pub rank: u32,
@@ -80,7 +81,7 @@ pub struct WaitSeen {
 pub type MessageSeen = crate::replay::Message;
 
 /// What a rank did for some time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct SpanSeen {
     /// Number of the rank.
     pub rank: u32,

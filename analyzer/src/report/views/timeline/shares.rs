@@ -13,6 +13,9 @@ pub(super) struct Shares {
     ns: [Vec<f32>; STATES],
 }
 
+/// Cells of a segment of the run: it has few of the bins.
+pub(super) type Cells = [Vec<(u32, f32)>; STATES];
+
 impl Shares {
     /// Bins of equal length up to `end`, which is more than 0.
     pub(super) fn new(rows: usize, bins: usize, end: Ns) -> Shares {
@@ -38,13 +41,19 @@ impl Shares {
         bins[last] += (end as f64 - last as f64 * self.bin_ns) as f32;
     }
 
+    /// What is not 0, by state: the number of the row's bin, and its nanoseconds.
+    pub(super) fn cells(&self) -> Cells {
+        let cells = |all: &Vec<f32>| (0..).zip(all.iter().copied()).filter(|&(_, ns)| ns != 0.0).collect();
+        self.ns.each_ref().map(cells)
+    }
+
     /// Adds those of other time.
-    pub(super) fn join(&mut self, other: Shares) {
-        for (all, more) in self.ns.iter_mut().zip(other.ns) {
-            match all.is_empty() {
-                true => *all = more,
-                false => all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more),
+    pub(super) fn join(&mut self, other: Cells) {
+        for (all, more) in self.ns.iter_mut().zip(other) {
+            if all.is_empty() && !more.is_empty() {
+                all.resize(self.rows * self.bins, 0.0);
             }
+            more.into_iter().for_each(|(at, ns)| all.get_mut(at as usize).into_iter().for_each(|all| *all += ns));
         }
     }
 

@@ -1,16 +1,18 @@
 //! Takes in what threads do while they are followed.
 
+use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
 use super::super::{Matrix, Rows};
 use super::blocked::Blocked;
-use super::longest::Longest;
-use super::shares::Shares;
+use super::longest::{Longest, LongestOfSegment};
+use super::shares::{Cells, Shares};
 use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 use crate::replay::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use crate::transport::codec::{decoded, encoded};
 
 /// Most bins in which a row's time is given, and of all rows together.
 const MOST_BINS: usize = 20_000;
@@ -148,8 +150,7 @@ impl Watcher for Watch<'_> {
     }
 
     fn add(&mut self, seen: Seen) {
-        let Ok(seen) = seen.downcast::<SegmentSeen>() else { return };
-        let SegmentSeen { shares, waits, messages, spans, blocked } = *seen;
+        let Some(SegmentSeen { shares, waits, messages, spans, blocked }) = decoded(&seen) else { return };
         self.shares.join(shares);
         self.waits.join(waits);
         self.messages.join(messages);
@@ -169,15 +170,22 @@ impl Watcher for Watch<'_> {
 impl SegmentWatcher for Watch<'_> {
     fn seen(self: Box<Self>) -> Seen {
         let Watch { shares, waits, messages, spans, blocked, .. } = *self;
-        Box::new(SegmentSeen { shares, waits, messages, spans, blocked: blocked.map(Blocked::finish) })
+        encoded(&SegmentSeen {
+            shares: shares.cells(),
+            waits: waits.of_segment(),
+            messages: messages.of_segment(),
+            spans,
+            blocked: blocked.map(Blocked::finish),
+        })
     }
 }
 
 /// What was seen in a segment of the run.
+#[derive(Encode, Decode)]
 struct SegmentSeen {
-    shares: Shares,
-    waits: Longest<Ns, WaitSeen>,
-    messages: Longest<(bool, Ns), MessageSeen>,
+    shares: Cells,
+    waits: LongestOfSegment<Ns, WaitSeen>,
+    messages: LongestOfSegment<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
     blocked: Option<Matrix>,
 }

@@ -1,13 +1,16 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
+pub(crate) mod share;
+mod watchers;
+
 use std::time::Duration;
 
-use crate::replay::what_if::condition;
 use lbprof_collector::format::Mode;
+
+use self::watchers::{WantedWatchers, Watchers};
 
 use crate::export::{Exported, Format, InRegion};
 use crate::metrics::findings::findings;
-use crate::metrics::statistics::StatisticsWatcher;
 use crate::model::Model;
 use crate::model::followed::Followed;
 use crate::model::statistics::Statistics;
@@ -16,12 +19,10 @@ use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::read::spawned;
-use crate::replay::what_if::{Condition, plan};
-use crate::replay::{
-    FollowOptions, Message, PartWatcher, Scope, Seen, SegmentWatcher, StateInterval, Surveyed, Watcher, follow,
-};
+use crate::replay::what_if::{condition, plan};
+use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
 use crate::report::clusters::Clusters;
-use crate::report::views::{Watch, Watched};
+use crate::report::views::Watched;
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::sampled_code::SampledCode;
@@ -49,6 +50,8 @@ pub struct Options {
     pub watch: bool,
     /// Whether to look at calls and messages one by one, for what they add up to.
     pub statistics: bool,
+    /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
+    pub segment_steps: Option<usize>,
 }
 
 impl Default for Options {
@@ -63,6 +66,7 @@ impl Default for Options {
             asked: Some(Vec::new()),
             watch: false,
             statistics: true,
+            segment_steps: None,
         }
     }
 }
@@ -115,10 +119,10 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
     let mut watched = None;
     if options.asked.is_some() {
         model.asked = asked(&model, options)?;
-        let scenarios = first.scenarios(&model);
-        let mut watchers = Watchers::new(&model, options);
-        let followed = first.follow((&model, &Scope::all(&model)), scenarios, watchers.any(), first.code());
-        (watched, model.statistics) = watchers.finish(followed.is_some());
+        let all = Scope::all(&model);
+        let found = first.follow_watched((&model, &all), &model, WantedWatchers::of(options), (true, options))?;
+        let followed;
+        (followed, watched, model.statistics) = found;
         model.followed = followed;
     }
     Ok(Analysis { model, names: first.names, watched })
@@ -170,31 +174,30 @@ fn analyse_with(
     };
     // The outermost one is all of the run.
     let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
-    let (mut watched, mut statistics) = (None, None);
+    let mut watched = None;
     if follows {
         if region.is_none() {
             model.asked = asked(&model, options)?;
         }
         let all = if narrows { &all } else { &model };
-        let scenarios = if region.is_none() && format.is_none() { first.scenarios(&model) } else { Vec::new() };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
-        let followed = match format {
+        let (followed, statistics);
+        (followed, watched, statistics) = match format {
             Some(format) => {
                 let part = Exported { model: &model, places: &first.names.places, region };
                 format.begins(&part)?;
                 loop {
                     let watcher = &mut InRegion::new(&part, format);
-                    let followed = first.follow((all, &scope), Vec::new(), Some(watcher), None);
+                    let options = FollowOptions { watcher: Some(watcher), ..FollowOptions::new(&scope) };
+                    let followed = first.follow(all, options)?;
                     if !format.again() {
-                        break followed;
+                        break (followed, None, None);
                     }
                 }
             }
             None => {
-                let mut watchers = if region.is_none() { Watchers::new(&model, options) } else { Watchers::default() };
-                let followed = first.follow((all, &scope), scenarios, watchers.any(), first.code());
-                (watched, statistics) = watchers.finish(followed.is_some());
-                followed
+                let wanted = if region.is_none() { WantedWatchers::of(options) } else { WantedWatchers::default() };
+                first.follow_watched((all, &scope), &model, wanted, (!narrows, options))?
             }
         };
         model.followed = followed;
@@ -230,82 +233,11 @@ fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32,
     found.rows.into_iter().map(|row| (row.id, row.ranks)).collect()
 }
 
-/// Those who want to know what ranks do while they are followed.
-#[derive(Default)]
-struct Watchers<'a> {
-    watch: Option<Watch<'a>>,
-    statistics: Option<StatisticsWatcher<'a>>,
-}
-
-impl<'a> Watchers<'a> {
-    /// Of the ranks of `model`.
-    fn new(model: &'a Model, options: &Options) -> Self {
-        Watchers {
-            watch: Some(model).filter(|_| options.watch).and_then(Watch::new),
-            statistics: Some(model).filter(|_| options.statistics).and_then(StatisticsWatcher::new),
-        }
-    }
-
-    /// Itself, if there is one.
-    fn any(&mut self) -> Option<&mut dyn Watcher> {
-        (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn Watcher)
-    }
-
-    /// What they have seen, if ranks were followed.
-    fn finish(self, are_followed: bool) -> (Option<Watched>, Option<Statistics>) {
-        (
-            self.watch.filter(|_| are_followed).map(Watch::finish),
-            self.statistics.filter(|_| are_followed).map(StatisticsWatcher::finish),
-        )
-    }
-}
-
-impl Watcher for Watchers<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.watch.iter_mut().for_each(|watch| watch.spends(state));
-        self.statistics.iter_mut().for_each(|statistics| statistics.spends(state));
-    }
-
-    fn receives(&mut self, message: &Message) {
-        self.watch.iter_mut().for_each(|watch| watch.receives(message));
-        self.statistics.iter_mut().for_each(|statistics| statistics.receives(message));
-    }
-
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
-        let watchers =
-            [self.watch.as_ref().map(Watcher::of_segment), self.statistics.as_ref().map(Watcher::of_segment)];
-        Some(Box::new(Watching(watchers.map(Option::flatten))))
-    }
-
-    fn add(&mut self, seen: Seen) {
-        let Ok(seen) = seen.downcast::<[Option<Seen>; 2]>() else { return };
-        let [watched, statistics] = *seen;
-        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.add(seen));
-        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.add(seen));
-    }
-}
-
-/// The watchers of a segment, in the order of [`Watchers`].
-struct Watching<'a>([Option<Box<dyn SegmentWatcher + 'a>>; 2]);
-
-impl Watcher for Watching<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.spends(state));
-    }
-
-    fn receives(&mut self, message: &Message) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.receives(message));
-    }
-}
-
-impl SegmentWatcher for Watching<'_> {
-    fn seen(self: Box<Self>) -> Seen {
-        Box::new(self.0.map(|watcher| watcher.map(SegmentWatcher::seen)))
-    }
-}
-
 /// Who receives what is done.
 type Report<'a> = &'a (dyn Fn(Stage) + Sync);
+
+/// What following the ranks gives, and what watchers have seen; of each nothing where ranks were not followed, or it was not wanted.
+type FollowedAndSeen = (Option<Followed>, Option<Watched>, Option<Statistics>);
 
 /// What is known before a run is gathered.
 struct First<'a> {
@@ -341,35 +273,51 @@ impl<'a> First<'a> {
         }
     }
 
-    /// What to ask of `model`, and under what conditions that is answered.
-    fn scenarios<'m>(&self, model: &'m Model) -> Vec<(WhatIf, Condition<'m>)> {
-        // What a rank did whose calls are sums cannot be replayed.
-        let scenarios = if self.survey.profiles { Vec::new() } else { plan(model, &model.asked) }.into_iter();
-        scenarios.map(|scenario| (scenario, condition(scenario, model))).collect()
-    }
-
     /// The code that samples hit, where there are any.
     fn code(&self) -> Option<&SampledCode> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Follows the ranks of the run, of which `all` is, and shows `watcher` what they do in the part in `scope`; nothing where
-    /// the calls of all ranks were recorded as sums, which say nothing of who waited for whom. With `code`, also by what code ranks made others wait.
-    fn follow(
+    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what watchers have seen.
+    /// `shares`: whether other processes may follow a part of it.
+    fn follow_watched(
         &self,
         (all, scope): (&Model, &Scope),
-        scenarios: Vec<(WhatIf, Condition)>,
-        watcher: Option<&mut dyn Watcher>,
-        code: Option<&SampledCode>,
-    ) -> Option<Followed> {
+        model: &Model,
+        wanted: WantedWatchers,
+        (shares, options): (bool, &Options),
+    ) -> Result<FollowedAndSeen, Failure> {
+        // What a rank did whose calls are sums cannot be replayed, nor can a region of a run.
+        let can_replay = scope.has_path() && !self.survey.profiles;
+        let scenarios = if can_replay { plan(model, &model.asked) } else { Vec::new() };
+        let segment_steps = options.segment_steps;
+        let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
+        let mut watchers = Watchers::new(model, wanted);
+        let options = FollowOptions {
+            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            watcher: watchers.any(),
+            code: self.code(),
+            segment_steps,
+            input: shares.then_some(&input),
+            ..FollowOptions::new(scope)
+        };
+        let followed = self.follow(all, options)?;
+        let (watched, statistics) = watchers.finish(followed.is_some());
+        Ok((followed, watched, statistics))
+    }
+
+    /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
+    /// whom.
+    fn follow(&self, all: &Model, options: FollowOptions) -> Result<Option<Followed>, Failure> {
         if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
-            return None;
+            return Ok(None);
         }
-        let mut part = watcher.map(|watcher| PartWatcher::new(scope, watcher));
+        let scope = options.scope;
+        let mut part = options.watcher.map(|watcher| PartWatcher::new(scope, watcher));
         let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
         let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = FollowOptions { scenarios, watcher, code, ..FollowOptions::new(scope) };
-        Some(follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))))
+        let options = FollowOptions { watcher, ..options };
+        follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))).map(Some)
     }
 
     fn gather(&self, run: &Run) -> Result<Model, Failure> {

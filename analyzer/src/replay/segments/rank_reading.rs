@@ -1,0 +1,216 @@
+//! Reads the steps of a rank, up to calls at which the run may be cut.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bincode::{Decode, Encode};
+use lbprof_collector::record::NONE;
+use rustc_hash::FxHashSet;
+
+use crate::model::region_state::{Ns, RegionState};
+use crate::replay::cut::{AtCut, may_cut};
+use crate::replay::timeline::{CommEvent, Piece, RankInput, RankSteps, Role, Step};
+
+/// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.
+const MOST: usize = 4;
+/// Of a rank that does not lead, where steps are packed: it may be one that has messages from all others.
+const MOST_PACKED: usize = 64;
+
+/// A call of the rank that leads at which the run may be cut: the other ranks' calls of the same number are the same collective.
+#[derive(Clone, Copy, Debug, Encode, Decode)]
+pub struct Mark {
+    /// Index of its communicator.
+    pub comm: u32,
+    /// How many such calls the segment has, with this one.
+    number: usize,
+}
+
+/// What a rank does in a segment that ends with such a call.
+pub struct UpToCut {
+    /// When it entered the call.
+    pub begin: Ns,
+    /// Where it is after that.
+    pub at: AtCut,
+    /// Its steps.
+    pub read: VecDeque<Piece>,
+}
+
+/// Where a rank was read to.
+pub struct RankReading<'a> {
+    /// What was read and is in no segment yet, and who reads on.
+    input: RankInput<'a>,
+    /// Whether its steps are packed.
+    packs: bool,
+    /// Lists and steps of the segments.
+    lists: Vec<Arc<[u32]>>,
+    given: usize,
+    /// Segments that were read and not taken yet.
+    ready: VecDeque<UpToCut>,
+}
+
+/// A call of a rank at which the run may be cut.
+#[derive(Clone, Copy)]
+struct Found {
+    mark: Mark,
+    /// When it began and ended.
+    begin: Ns,
+    end: Ns,
+    kind: RegionState,
+    /// Where it is: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
+    pieces: usize,
+    steps: usize,
+}
+
+impl<'a> RankReading<'a> {
+    /// One of which nothing was read yet.
+    pub fn new(steps: Option<Box<RankSteps<'a>>>, packs: bool) -> Self {
+        let input = RankInput { steps, ..RankInput::default() };
+        RankReading { input, packs, lists: Vec::new(), given: 0, ready: VecDeque::new() }
+    }
+
+    /// Reads a segment of so many steps, as the rank that leads; `None`: the run can't be cut there.
+    pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<Mark> {
+        let found = self.find_after(of_all, steps)?;
+        self.split(&found);
+        Some(found.mark)
+    }
+
+    /// Reads a segment that ends where that of the leading rank does, which has so many `steps`; `false`: the run can't be cut there.
+    pub fn follow(&mut self, of_all: &[bool], mark: Mark, steps: usize) -> bool {
+        let found =
+            self.find_number(of_all, mark.number, self.most(steps)).filter(|found| found.mark.comm == mark.comm);
+        found.inspect(|found| self.split(found)).is_some()
+    }
+
+    /// The segments that were read and not taken yet.
+    pub fn ready(&self) -> &VecDeque<UpToCut> {
+        &self.ready
+    }
+
+    /// The first of them.
+    pub fn take(&mut self) -> Option<UpToCut> {
+        self.ready.pop_front()
+    }
+
+    /// All that was not taken, and what was not read yet.
+    pub fn rest(self) -> RankInput<'a> {
+        let mut read: VecDeque<Piece> = self.ready.into_iter().flat_map(|segment| segment.read).collect();
+        read.extend(self.input.read);
+        RankInput { read, ..self.input }
+    }
+
+    /// Reads to the end of the log; `false` where that is more than a segment may have.
+    pub fn read_rest(&mut self, steps: usize) -> bool {
+        let most = self.most(steps);
+        while self.input.read.iter().map(Piece::len).sum::<usize>() <= most {
+            if !self.read() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Reads to a cut, and leaves out what is before it.
+    pub fn leave_out(&mut self, cut: &AtCut) {
+        (self.given, self.lists) = (cut.steps, cut.lists.clone());
+        let mut left = cut.steps;
+        while left > 0 && (!self.input.read.is_empty() || self.read()) {
+            let Some(piece) = self.input.read.front_mut() else { return };
+            left -= piece.split_off_first(left).len();
+            if piece.is_empty() {
+                self.input.read.pop_front();
+            }
+        }
+    }
+
+    /// Most steps of a segment in which the leading rank has so many.
+    fn most(&self, steps: usize) -> usize {
+        steps.saturating_mul(if self.packs { MOST_PACKED } else { MOST })
+    }
+
+    /// Reads on; `false`: at the end of the log.
+    fn read(&mut self) -> bool {
+        let Some(steps) = &mut self.input.steps else { return false };
+        let Some(batch) = steps.next_batch() else {
+            self.input.steps = None;
+            return false;
+        };
+        if self.packs {
+            steps.give_back_memory();
+        }
+        self.input.read.push_back(Piece::new(batch, self.packs));
+        true
+    }
+
+    /// The first call at which the run may be cut, of those that `accept` accepts, by its number and how many steps there were before it, at most `most`.
+    fn find(
+        &mut self,
+        of_all: &[bool],
+        most: usize,
+        mut accept: impl FnMut(&[CommEvent], Option<usize>, usize) -> bool,
+    ) -> Option<Found> {
+        let (mut pieces, mut before, mut number) = (0, 0, 0);
+        while before <= most {
+            if pieces == self.input.read.len() && !self.read() {
+                return None;
+            }
+            let piece = &self.input.read[pieces];
+            if piece.thread() != 0 || piece.is_after_gap() {
+                return None;
+            }
+            let (mut comm, mut at) = (NONE, before);
+            let found = piece.find(|step, events| {
+                let cuts = may_cut(of_all, step, events);
+                number += usize::from(cuts.is_some());
+                at += 1;
+                comm = cuts.unwrap_or(NONE);
+                accept(events, cuts.map(|_| number), at)
+            });
+            if let Some((steps, Step { begin, end, kind, .. })) = found {
+                return Some(Found { mark: Mark { comm, number }, begin, end, kind, pieces, steps: steps + 1 });
+            }
+            before += piece.len();
+            pieces += 1;
+        }
+        None
+    }
+
+    /// The first after so many steps at which no request is open.
+    fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<Found> {
+        let mut open = FxHashSet::default();
+        self.find(of_all, MOST.saturating_mul(steps), |events, number, before| {
+            for event in events {
+                match event.role {
+                    Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
+                        open.insert(event.request)
+                    }
+                    Role::Done | Role::Found | Role::Cancelled => open.remove(&event.request),
+                    _ => false,
+                };
+            }
+            number.is_some() && before >= steps && open.is_empty()
+        })
+    }
+
+    /// The one of this number.
+    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<Found> {
+        self.find(of_all, most, |_, number, _| number == Some(wanted))
+    }
+
+    /// What it does until the end of the call that was found is a segment.
+    fn split(&mut self, found: &Found) {
+        let read = &mut self.input.read;
+        let rest = read.split_off(found.pieces);
+        let mut segment = std::mem::replace(read, rest);
+        if let Some(piece) = read.front_mut() {
+            segment.push_back(piece.split_off_first(found.steps));
+            if piece.is_empty() {
+                read.pop_front();
+            }
+        }
+        self.given += segment.iter().map(Piece::len).sum::<usize>();
+        self.lists.extend(segment.iter().flat_map(Piece::lists).cloned());
+        let at = AtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
+        self.ready.push_back(UpToCut { begin: found.begin, at, read: segment });
+    }
+}

@@ -1,0 +1,344 @@
+//! The segments of a run that several processes follow, each of which reads some of the ranks.
+//!
+//! ```text
+//!   process 0                                 all, 0 too
+//!   Begin: samples of all ranks          ─→                                                      ←─ samples of one's ranks
+//!   Lead: so many segments               ─→   who has the rank that leads reads it               ─→ where segments end
+//!   Read: up to these ends               ─→   reads its ranks                                    ─→ how far, and who enters last
+//!   Follow: the segments up to these cuts ─→  sends to each process what its ranks do in the segments which that follows,
+//!                                             and follows its own                                ─→ what was found, joined by 0 in their order
+//!     … and so on: Lead, Read, Follow
+//!   Rest                                 ─→   reads to the ends of the logs                      ─→ what its ranks do after the last cut
+//!   End
+//! ```
+//!
+//! Where the run cannot be cut process 0 goes on alone from the last cut.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bincode::{Decode, Encode};
+
+use super::rank_reading::{Mark, UpToCut};
+use super::reading::{LastEntry, Reading, Segment};
+use super::{
+    FollowOptions, Following, Found, Joined, Surveyed, Tables, at_a_time, leading, open, own_places, sampled, setting,
+    watched,
+};
+use crate::model::what_if::WhatIf;
+use crate::read::pass::Progress;
+use crate::read::together::Pass;
+use crate::replay::blocking::TimedSample;
+use crate::replay::cut::{AtCut, Cut};
+use crate::replay::part::Part;
+use crate::replay::timeline::{Piece, RankInput};
+use crate::replay::watcher::Watcher;
+use crate::replay::what_if::Condition;
+use crate::transport::{Failure, Team};
+
+/// What process 0 says next.
+#[derive(Encode, Decode)]
+enum Next {
+    /// All have begun; these are the samples of all ranks.
+    Begin(Vec<Vec<TimedSample>>),
+    /// Read so many segments of the rank that leads.
+    Lead(usize),
+    /// Read the others up to these ends.
+    Read(Vec<Mark>),
+    /// The run is cut here.
+    Follow(Vec<CutAt>),
+    /// There are no more cuts.
+    Rest,
+    /// That is all.
+    End,
+}
+
+/// Where a segment ends.
+#[derive(Clone, Copy, Encode, Decode)]
+struct CutAt {
+    comm: u32,
+    last: LastEntry,
+}
+
+/// What a process has to say before it begins: the places of its ranks, and whether the run can be cut.
+#[derive(Encode, Decode)]
+struct Ready {
+    places: Range<usize>,
+    can_cut: bool,
+    samples: Vec<Vec<TimedSample>>,
+}
+
+/// Which of some ranks entered last, at the end of each segment; `None`: there are no ranks.
+#[derive(Encode, Decode)]
+struct LastEntries(Vec<Option<LastEntry>>);
+
+impl LastEntries {
+    /// Those of lower and higher ranks, as far as both can be cut.
+    fn and_higher(self, higher: LastEntries) -> LastEntries {
+        let both = |(lower, higher): (Option<LastEntry>, Option<LastEntry>)| match (lower, higher) {
+            (Some(lower), Some(higher)) => Some(lower.or_higher(higher)),
+            (lower, higher) => lower.or(higher),
+        };
+        LastEntries(self.0.into_iter().zip(higher.0).map(both).collect())
+    }
+}
+
+/// What the ranks of one process do in segments that follow one another.
+#[derive(Encode, Decode)]
+struct OwnSegments {
+    /// Where they were before; none at the begin of the run.
+    from: Vec<AtCut>,
+    segments: Vec<OwnSegment>,
+}
+
+/// What they do in one.
+#[derive(Encode, Decode)]
+struct OwnSegment {
+    steps: Vec<VecDeque<Piece>>,
+    /// Where they are after that.
+    to: Vec<AtCut>,
+}
+
+/// What the ranks of one process do after the last cut.
+#[derive(Encode, Decode)]
+struct OwnRest {
+    /// Where they were there.
+    from: Vec<AtCut>,
+    /// `None`: more than a segment may have.
+    steps: Option<Vec<VecDeque<Piece>>>,
+}
+
+/// The processes that follow a run with this one, which is process 0: they are asked to. `None`: this one follows it alone.
+///
+/// Errors: a process failed.
+pub(super) fn team<'a>(surveyed: Surveyed<'a>, options: &FollowOptions) -> Result<Option<&'a Team>, Failure> {
+    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.of_segment().is_some());
+    match (&surveyed.run.together, options.input) {
+        (Some(together), Some(input)) if has_segments && options.can_cut(surveyed.model) => {
+            together.begin((Pass::Follow, surveyed.run.part()), input())
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Begins, as process 0, which reads the ranks at these places: the samples of all ranks. `None`: the run cannot be cut, so this process follows it alone.
+///
+/// Errors: a process failed.
+pub(super) fn begin(
+    team: &Team,
+    (places, can_cut): (Range<usize>, bool),
+    samples: Vec<Vec<TimedSample>>,
+) -> Result<Option<Vec<Vec<TimedSample>>>, Failure> {
+    let ready = ended_on_failure(team, team.gather(Ok(Ready { places, can_cut, samples })))?.unwrap_or_default();
+    let follow_one_another = ready.windows(2).all(|pair| pair[0].places.end == pair[1].places.start);
+    if !follow_one_another || !ready.iter().all(|one| one.can_cut) {
+        team.broadcast(&Next::End)?;
+        return Ok(None);
+    }
+    let begin = Next::Begin(ready.into_iter().flat_map(|one| one.samples).collect());
+    team.broadcast(&begin)?;
+    let Next::Begin(samples) = begin else { unreachable!("it was made above") };
+    Ok(Some(samples))
+}
+
+/// Lets the others end where one has failed.
+fn ended_on_failure<T>(team: &Team, done: Result<T, Failure>) -> Result<T, Failure> {
+    if done.is_err() {
+        team.broadcast(&Next::End)?;
+    }
+    done
+}
+
+/// Follows segments of a run for process 0, which has asked for it.
+///
+/// Errors: another process is not there any more. Process 0 gets to know what fails here.
+pub fn follow_share(team: &Team, surveyed: Surveyed, options: FollowOptions) -> Result<(), Failure> {
+    let model = surveyed.model;
+    let tables = Tables::new(model);
+    let ids = tables.ids(surveyed, options.watcher.is_some());
+    let places = own_places(surveyed);
+    let ready = team.guarded(|| {
+        let logs: Vec<_> = model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
+        let can_cut = logs.iter().all(Option::is_some);
+        let samples = options.code.map(|code| sampled(surveyed, code, places.clone())).unwrap_or_default();
+        Ok((logs, Ready { places: places.clone(), can_cut, samples }))
+    });
+    let (logs, ready) = match ready {
+        Ok((logs, ready)) => (logs, Ok(ready)),
+        Err(failure) => (Vec::new(), Err(failure)),
+    };
+    team.gather(ready)?;
+    let Next::Begin(samples) = team.received_broadcast()? else { return Ok(()) };
+    let FollowOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
+    let (_, conditions): (Vec<WhatIf>, Vec<Condition>) = scenarios.into_iter().unzip();
+    let unread = vec![false; model.ranks.len()];
+    let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
+    let reading = Reading::new(logs, (places.start, model.ranks.len()), leading(&setting, segment_steps));
+    let following = Following { surveyed, ids, setting: &setting, progress: &|_| () };
+    let mut share = Share { team, following: &following, reading, at: Vec::new(), last: None };
+    loop {
+        match team.received_broadcast()? {
+            Next::Lead(n) => drop(share.lead(n)?),
+            Next::Read(marks) => drop(share.read_to(&marks)?),
+            Next::Follow(cuts) => drop(share.follow(&cuts, watcher.as_deref())?),
+            Next::Rest => drop(share.rest()?),
+            Next::Begin(_) | Next::End => return Ok(()),
+        }
+    }
+}
+
+/// Says why this process cannot follow segments for process 0.
+///
+/// Errors: another process is not there any more.
+pub fn decline_share(team: &Team, failure: Failure) -> Result<(), Failure> {
+    team.gather::<Ready>(Err(failure))?;
+    team.received_broadcast::<Next>().map(drop)
+}
+
+impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
+    /// All segments, with the other processes, as process 0.
+    pub(super) fn together<'w>(
+        &self,
+        team: &Team,
+        reading: Reading<'a>,
+        watcher: Option<&'w mut (dyn Watcher + 'w)>,
+    ) -> Result<Part, Failure> {
+        let mut share = Share { team, following: self, reading, at: Vec::new(), last: None };
+        let mut found = Joined { part: None, watcher };
+        let rest = ended_on_failure(team, share.all_cuts(&mut found))?;
+        team.broadcast(&Next::End)?;
+        drop(share);
+        Ok(self.to_end(rest, found))
+    }
+}
+
+/// A process's part of the work.
+struct Share<'s, 'a, P> {
+    team: &'s Team,
+    following: &'s Following<'a, P>,
+    reading: Reading<'a>,
+    /// The last cut, and where its ranks are there; none before the first.
+    last: Option<CutAt>,
+    at: Vec<AtCut>,
+}
+
+impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
+    /// As process 0: has all segments followed that end with a cut; the rest of the run.
+    fn all_cuts(&mut self, found: &mut Joined) -> Result<Segment<'a>, Failure> {
+        let n = at_a_time() * self.team.processes();
+        loop {
+            self.team.broadcast(&Next::Lead(n))?;
+            let marks = self.lead(n)?.unwrap_or_default();
+            self.team.broadcast(&Next::Read(marks.clone()))?;
+            let lasts = self.read_to(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
+            let is_last = lasts.len() < n;
+            let cut = |(mark, last): (&Mark, Option<LastEntry>)| Some(CutAt { comm: mark.comm, last: last? });
+            let cuts: Vec<CutAt> = marks.iter().zip(lasts).filter_map(cut).collect();
+            self.team.broadcast(&Next::Follow(cuts.clone()))?;
+            let followed = self.follow(&cuts, found.watcher.as_deref())?.unwrap_or_default();
+            self.show_progress_of_others(&followed);
+            if let Err(from) = followed.into_iter().flatten().try_for_each(|one| found.add(one)) {
+                return Ok(self.following.rest_from(from));
+            }
+            if is_last {
+                self.team.broadcast(&Next::Rest)?;
+                let rest = self.rest()?.unwrap_or_default();
+                let (from, steps): (Vec<Vec<AtCut>>, Vec<_>) =
+                    rest.into_iter().map(|own| (own.from, own.steps)).unzip();
+                let from = cut_of(self.last, from);
+                let steps: Option<Vec<_>> = steps.into_iter().collect();
+                return Ok(match steps {
+                    Some(steps) => Segment { from, inputs: steps.into_iter().flatten().map(read).collect(), to: None },
+                    None => self.following.rest_from(from),
+                });
+            }
+        }
+    }
+
+    /// Reads `n` segments, where one of its ranks leads: where they end.
+    fn lead(&mut self, n: usize) -> Result<Option<Vec<Mark>>, Failure> {
+        let marks = self.team.guarded(|| Ok(self.reading.lead(n)));
+        self.team.reduce(marks, |lower, higher| if lower.is_empty() { higher } else { lower })
+    }
+
+    /// Reads up to these ends.
+    fn read_to(&mut self, marks: &[Mark]) -> Result<Option<LastEntries>, Failure> {
+        let own = self.team.guarded(|| Ok(LastEntries(self.reading.read_to(marks))));
+        self.team.reduce(own, LastEntries::and_higher)
+    }
+
+    /// Follows some of the segments up to `cuts`: what all have found, in the order of segments.
+    fn follow(&mut self, cuts: &[CutAt], watcher: Option<&dyn Watcher>) -> Result<Option<Vec<Vec<Found>>>, Failure> {
+        let (own, processes) = (self.team.process(), self.team.processes());
+        let first_of = |process: usize| cuts.len() * process / processes;
+        let before = first_of(own).checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
+        let shares =
+            self.team.guarded(|| Ok((0..processes).map(|to| self.take(first_of(to + 1) - first_of(to))).collect()));
+        let shares = self.team.exchange(shares);
+        self.last = cuts.last().copied().or(self.last);
+        let cuts = &cuts[first_of(own)..first_of(own + 1)];
+        let followed = shares.and_then(|shares| {
+            self.team.guarded(|| Ok(self.following.segments(watched(watcher, joined(shares, before, cuts)))))
+        });
+        self.team.gather(followed)
+    }
+
+    /// What its ranks do in the next `n` segments.
+    fn take(&mut self, n: usize) -> OwnSegments {
+        let from = self.at.clone();
+        let segment = |_| {
+            let (steps, to) = self.reading.take().into_iter().map(|UpToCut { at, read, .. }| (read, at)).unzip();
+            OwnSegment { steps, to }
+        };
+        let segments: Vec<OwnSegment> = (0..n).map(segment).collect();
+        segments.last().into_iter().for_each(|last| self.at.clone_from(&last.to));
+        OwnSegments { from, segments }
+    }
+
+    /// Reads what its ranks do after the last cut.
+    fn rest(&mut self) -> Result<Option<Vec<OwnRest>>, Failure> {
+        let own = self.team.guarded(|| {
+            let is_all = self.reading.read_rest();
+            let rest = is_all.then(|| self.reading.take_rest().into_iter().map(|input| input.read).collect());
+            Ok(OwnRest { from: std::mem::take(&mut self.at), steps: rest })
+        });
+        self.team.gather(own)
+    }
+
+    /// What the other processes have followed.
+    fn show_progress_of_others(&self, followed: &[Vec<Found>]) {
+        let of_others = followed.iter().skip(1).flatten().flatten();
+        (self.following.progress)(Progress::Records(of_others.map(|(part, _)| part.counts.steps).sum()));
+    }
+}
+
+/// The segments of a process, which end with these cuts; `before`: the cut before the first, and `shares` are of all processes.
+fn joined<'a>(shares: Vec<OwnSegments>, before: Option<CutAt>, cuts: &[CutAt]) -> Vec<Segment<'a>> {
+    let (from, shares): (Vec<Vec<AtCut>>, Vec<_>) =
+        shares.into_iter().map(|own| (own.from, own.segments.into_iter())).unzip();
+    let mut from = cut_of(before, from);
+    let mut shares = shares;
+    let segment = |&cut: &CutAt| {
+        let of_all: Vec<OwnSegment> = shares.iter_mut().filter_map(Iterator::next).collect();
+        let (steps, to): (Vec<_>, Vec<_>) = of_all.into_iter().map(|own| (own.steps, own.to)).unzip();
+        let to = cut_of(Some(cut), to);
+        Segment {
+            from: std::mem::replace(&mut from, to.clone()),
+            inputs: steps.into_iter().flatten().map(read).collect(),
+            to,
+        }
+    };
+    cuts.iter().map(segment).collect()
+}
+
+/// A cut, at which the ranks of each process are there.
+fn cut_of(cut: Option<CutAt>, ranks: Vec<Vec<AtCut>>) -> Option<Arc<Cut>> {
+    let CutAt { comm, last } = cut?;
+    Some(Arc::new(Cut { comm, last: last.at, last_rank: last.rank, ranks: ranks.into_iter().flatten().collect() }))
+}
+
+/// A rank that does no more than what was read.
+fn read<'a>(read: VecDeque<Piece>) -> RankInput<'a> {
+    RankInput { read, steps: None }
+}

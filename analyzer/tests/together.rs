@@ -17,6 +17,7 @@ use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::serve::serve;
 use lbprof_analyzer::transport::threads::in_threads;
 use lbprof_analyzer::transport::{Failure, Team};
+use lbprof_collector::Operation;
 use lbprof_collector::format::log_name;
 use lbprof_collector::polling::Polling;
 use lbprof_simulator::nodes::into_node_files;
@@ -39,14 +40,16 @@ struct Wanted {
     polling: Polling,
     /// Whether ranks' summaries are read in place of their events; there is no replay then.
     first_look: bool,
+    /// Steps of all ranks in a segment of the third pass, if not [`SEGMENT_STEPS`].
+    segment_steps: Option<usize>,
 }
 
 /// The JSON report on a part of `run`, with all rows, what the page shows beside that, and in how many segments the run was followed; why there is none.
 fn report(run: Run, wanted: &Wanted) -> Result<(String, usize), AnalysisError> {
-    let Wanted { selection, polling, first_look } = wanted;
+    let Wanted { selection, polling, first_look, segment_steps } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
-    let segment_steps = Some(SEGMENT_STEPS);
+    let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
     let options = Options { symbols: false, asked, watch: true, segment_steps, ..Options::default() };
     let analysis = analyse_part(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
@@ -178,6 +181,22 @@ fn ranks_are_followed_by_all_processes() {
         assert!(found >= segments, "{found}");
         assert_same_by(&[1, 2, 3, 4, 5, 8, 11], dir.path(), &all());
     }
+}
+
+#[test]
+fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
+    let one = |rank: u32, script: RankScript| {
+        script.repeat(1500, move |at, script| {
+            let (right, left) = (((rank + 1) % 6) as i32, ((rank + 5) % 6) as i32);
+            let more = f64::from((7 * rank + 3 * at) % 11) / 1e3;
+            let script = script.compute(0.1).call(Operation::Buffer_flush, 0.07 + more, |_| ()).compute(0.03 - more);
+            script.send(right, 1, 100, 0.07).recv(left, 1, 100, 0.013).compute(0.07).allreduce(8, 0.0171)
+        })
+    };
+    let dir = written(Scenario::ranks(6).each(one));
+    let several = Wanted { segment_steps: Some(6 * 700), ..all() };
+    assert!(alone(dir.path(), &several).unwrap().1 > 5);
+    assert_same_by(&[2, 3, 4], dir.path(), &several);
 }
 
 #[test]

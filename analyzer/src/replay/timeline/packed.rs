@@ -100,7 +100,17 @@ impl Packed {
 
     /// The next part; the last one is followed by none.
     pub fn next_part(&mut self) -> Batch {
-        let n = self.at.left.min(PART);
+        self.part_of(PART)
+    }
+
+    /// All of it.
+    pub fn unpacked(mut self) -> Batch {
+        self.part_of(usize::MAX)
+    }
+
+    /// At most so many of the next steps.
+    fn part_of(&mut self, most: usize) -> Batch {
+        let n = self.at.left.min(most);
         let mut part = std::mem::take(&mut self.batch);
         self.batch.thread = part.thread;
         part.last = self.last && self.at.left == n;

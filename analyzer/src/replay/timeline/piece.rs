@@ -100,19 +100,21 @@ impl Piece {
     }
 }
 
-/// Another process gets it in few bytes in any case.
+/// Another process gets it in few bytes in any case, and has it as it was: how many steps come at a time decides which of two threads is followed first
+/// that do something at the same time.
 impl Encode for Piece {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         match self {
-            Piece::Batch(batch) => Packed::new(batch.clone()).encode(encoder),
-            Piece::Packed(packed) => packed.encode(encoder),
+            Piece::Batch(batch) => (false, Packed::new(batch.clone())).encode(encoder),
+            Piece::Packed(packed) => (true, packed).encode(encoder),
         }
     }
 }
 
 impl<C> Decode<C> for Piece {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        Packed::decode(decoder).map(Box::new).map(Piece::Packed)
+        let (stays_packed, packed): (bool, Packed) = Decode::decode(decoder)?;
+        Ok(if stays_packed { Piece::Packed(Box::new(packed)) } else { Piece::Batch(packed.unpacked()) })
     }
 }
 

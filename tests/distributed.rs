@@ -44,9 +44,25 @@ fn nine_ranks(folder: &Path) -> anyhow::Result<PathBuf> {
     Ok(dir)
 }
 
+/// Four ranks that make 150,000 calls each: more than lb-report follows as one segment.
+fn long_run(folder: &Path) -> anyhow::Result<PathBuf> {
+    let dir = folder.join("long");
+    fs::create_dir_all(&dir)?;
+    let one = |rank: u32, script: lbprof_simulator::scenario::RankScript| {
+        script.repeat(50_000, move |at, script| {
+            let (right, left) = (((rank + 1) % 4) as i32, ((rank + 3) % 4) as i32);
+            let more = f64::from((rank + at) % 7) / 100.0;
+            let script = script.compute(0.1 + more).send(right, 1, 100, 0.05).compute(0.1).recv(left, 1, 100, 0.1);
+            script.allreduce(8, 0.2 - more)
+        })
+    };
+    Scenario::ranks(4).each(one).write(&dir)?;
+    Ok(dir)
+}
+
 fn reports_what_one_process_reports(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let stored = place::workspace().join("tests/logs/version-2/killed");
-    for (n, dir) in [(3, stored), (4, nine_ranks(folder)?)] {
+    for (n, dir) in [(3, stored), (4, nine_ranks(folder)?), (3, long_run(folder)?)] {
         let dir = dir.to_str().context("a path of UTF-8")?;
         let [own, expected] = ["together.json", "alone.json"].map(|name| folder.join(name));
         let alone = Command::new(place::built("lb-report")?).args([dir, "--full", "--json"]).arg(&expected).status()?;

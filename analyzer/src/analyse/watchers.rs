@@ -89,6 +89,12 @@ impl Watcher for Watching<'_> {
     fn receives(&mut self, message: &Message) {
         self.0.iter_mut().flatten().for_each(|watcher| watcher.receives(message));
     }
+
+    fn add(&mut self, seen: Seen) {
+        let Some(seen) = decoded::<[Option<Seen>; 2]>(&seen) else { return };
+        let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
+        own.for_each(|(watcher, seen)| watcher.add(seen));
+    }
 }
 
 impl SegmentWatcher for Watching<'_> {

@@ -8,7 +8,7 @@ use lbprof_collector::{Activity, Operation};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::model::statistics::{STATES, Statistics, Volume, WAITING, WINDOWS, Windows};
+use crate::model::statistics::{OnCommunicator, STATES, Statistics, Volume, WAITING, WINDOWS, Windows};
 use crate::replay::{Message, Seen, SegmentWatcher, StateInterval, Watcher};
 use crate::transport::codec::{decoded, encoded};
 
@@ -49,17 +49,18 @@ impl<'a> StatisticsWatcher<'a> {
     fn counts(&mut self, state: &StateInterval) {
         let facts = &state.facts;
         let rank = self.model.ranks.get(state.thread.rank as usize).map_or(state.thread.rank, |rank| rank.rank);
-        let time_s = (state.interval.end - state.interval.begin) as f64 * 1e-9;
-        self.found.calls.entry((state.site, state.operation)).or_default().count(time_s, rank);
+        let time = state.interval.end - state.interval.begin;
+        self.found.calls.entry((state.site, state.operation)).or_default().count(time, rank);
         if facts.sent > 0 || sends(state.operation) {
             self.found.sizes.entry(state.operation).or_default().count(facts.sent);
         }
-        let on = self.found.communicators.entry(facts.comm).or_default();
-        on.calls += 1;
-        on.time_s += time_s;
-        on.waiting_s += state.waiting().ns() as f64 * 1e-9;
-        on.sent = on.sent.saturating_add(facts.sent);
-        on.received = on.received.saturating_add(facts.received);
+        *self.found.communicators.entry(facts.comm).or_default() += OnCommunicator {
+            calls: 1,
+            time,
+            waiting: state.waiting().ns(),
+            sent: facts.sent,
+            received: facts.received,
+        };
     }
 }
 
@@ -146,26 +147,32 @@ fn sent(found: &mut Statistics, pair: (u32, u32), volume: Volume) {
     }
 }
 
-/// Adds what was found of a later segment of the run.
+/// Adds what was found of another segment of the run.
 fn add(all: &mut Statistics, more: Statistics) {
     let Statistics { messages, unlisted, message_sizes, sizes, calls, communicators, windows } = more;
-    let mut pairs: Vec<_> = messages.into_iter().collect();
-    // The same ones of too many are listed each time.
-    pairs.sort_unstable_by_key(|&(pair, _)| pair);
-    pairs.into_iter().for_each(|(pair, volume)| sent(all, pair, volume));
+    for (pair, volume) in messages {
+        all.messages.entry(pair).or_default().add(volume.messages, volume.bytes);
+    }
     all.unlisted.add(unlisted.messages, unlisted.bytes);
+    bound_pairs(all);
     all.message_sizes.add(&message_sizes);
     sizes.into_iter().for_each(|(operation, sizes)| all.sizes.entry(operation).or_default().add(&sizes));
     calls.into_iter().for_each(|(call, durations)| all.calls.entry(call).or_default().add(&durations));
-    for (comm, more) in communicators {
-        let on = all.communicators.entry(comm).or_default();
-        on.calls += more.calls;
-        on.time_s += more.time_s;
-        on.waiting_s += more.waiting_s;
-        on.sent = on.sent.saturating_add(more.sent);
-        on.received = on.received.saturating_add(more.received);
-    }
+    communicators.into_iter().for_each(|(comm, on)| *all.communicators.entry(comm).or_default() += on);
     let sum = |all: &mut [Ns], more: &[Ns]| all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more);
     all.windows.states.iter_mut().zip(&windows.states).for_each(|(all, more)| sum(all, more));
     all.windows.computation.iter_mut().zip(&windows.computation).for_each(|(all, more)| sum(all, more));
+}
+
+/// Lists the first pairs, where there are too many: in whatever groups segments are joined, these are the same, and so are their sums.
+fn bound_pairs(found: &mut Statistics) {
+    if found.messages.len() <= MOST_PAIRS {
+        return;
+    }
+    let mut pairs: Vec<(u32, u32)> = found.messages.keys().copied().collect();
+    let (_, _, last) = pairs.select_nth_unstable(MOST_PAIRS - 1);
+    for pair in last {
+        let left_out = found.messages.remove(pair).unwrap_or_default();
+        found.unlisted.add(left_out.messages, left_out.bytes);
+    }
 }

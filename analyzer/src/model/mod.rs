@@ -4,6 +4,7 @@
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
 pub mod alone;
+pub mod exact_sum;
 mod facts;
 pub mod followed;
 pub mod interval;

@@ -1,6 +1,7 @@
 //! What single calls and messages add up to: who sends to whom, how large and how long they are, and what ranks do when.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
@@ -80,37 +81,31 @@ impl Sizes {
     }
 }
 
-/// How long calls take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+/// How long calls take, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Durations {
     /// How many.
     pub calls: u64,
-    /// Seconds of all together.
-    pub sum_s: f64,
-    /// Sum of the squares of their deviations from the mean, in s² (Welford).
-    pub squares: f64,
-    /// The shortest, and a world rank that has it.
-    pub min: (f64, u32),
+    /// All together.
+    sum: u128,
+    /// Their squares.
+    squares: u128,
+    /// The shortest, and the lowest world rank that has it.
+    pub min: (Ns, u32),
     /// The longest, likewise.
-    pub max: (f64, u32),
+    pub max: (Ns, u32),
 }
 
 impl Durations {
     /// Counts a call of `rank`.
-    pub fn count(&mut self, seconds: f64, rank: u32) {
-        if self.calls == 0 || (seconds, rank) < self.min {
-            self.min = (seconds, rank);
-        }
-        if self.calls == 0 || seconds > self.max.0 || (seconds == self.max.0 && rank < self.max.1) {
-            self.max = (seconds, rank);
-        }
-        let before_s = self.mean_s().unwrap_or(0.0);
-        self.calls += 1;
-        self.sum_s += seconds;
-        self.squares += (seconds - before_s) * (seconds - self.sum_s / self.calls as f64);
+    #[inline]
+    pub fn count(&mut self, time: Ns, rank: u32) {
+        let ns = u128::from(time.unsigned_abs());
+        let one = Durations { calls: 1, sum: ns, squares: ns * ns, min: (time, rank), max: (time, rank) };
+        self.add(&one);
     }
 
-    /// Adds other calls (Chan, Golub and LeVeque, 1979).
+    /// Adds other calls.
     pub fn add(&mut self, other: &Durations) {
         if self.calls == 0 || other.calls == 0 {
             if self.calls == 0 {
@@ -118,43 +113,55 @@ impl Durations {
             }
             return;
         }
-        let (own, others) = (self.calls as f64, other.calls as f64);
-        let apart = other.sum_s / others - self.sum_s / own;
-        self.squares += other.squares + apart * apart * own * others / (own + others);
         self.calls += other.calls;
-        self.sum_s += other.sum_s;
-        if other.min < self.min {
-            self.min = other.min;
-        }
+        self.sum = self.sum.saturating_add(other.sum);
+        self.squares = self.squares.saturating_add(other.squares);
+        self.min = self.min.min(other.min);
         if other.max.0 > self.max.0 || (other.max.0 == self.max.0 && other.max.1 < self.max.1) {
             self.max = other.max;
         }
     }
 
-    /// Their mean; `None` where there is none.
+    /// Their mean, in seconds; `None` where there is none.
     pub fn mean_s(&self) -> Option<f64> {
-        (self.calls > 0).then(|| self.sum_s / self.calls as f64)
+        (self.calls > 0).then(|| self.sum as f64 * 1e-9 / self.calls as f64)
     }
 
-    /// Their standard deviation, as that of all calls there are; `None` where there is none.
+    /// Their standard deviation in seconds, as that of all calls there are; `None` where there is none.
     pub fn deviation_s(&self) -> Option<f64> {
-        (self.calls > 0).then(|| (self.squares.max(0.0) / self.calls as f64).sqrt())
+        (self.calls > 0).then(|| {
+            let calls = u128::from(self.calls);
+            // sum² / calls, without squaring the sum.
+            let (mean, rest) = (self.sum / calls, self.sum % calls);
+            let of_mean = mean.saturating_mul(self.sum).saturating_add(rest.saturating_mul(self.sum) / calls);
+            (self.squares.saturating_sub(of_mean) as f64 / self.calls as f64).sqrt() * 1e-9
+        })
     }
 }
 
 /// Calls on a communicator.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct OnCommunicator {
     /// How many.
     pub calls: u64,
-    /// Seconds in them, of all ranks.
-    pub time_s: f64,
+    /// Nanoseconds in them, of all ranks.
+    pub time: Ns,
     /// Of these waiting.
-    pub waiting_s: f64,
+    pub waiting: Ns,
     /// Bytes sent, written or contributed.
     pub sent: u64,
     /// Bytes received, read or given.
     pub received: u64,
+}
+
+impl AddAssign for OnCommunicator {
+    fn add_assign(&mut self, OnCommunicator { calls, time, waiting, sent, received }: OnCommunicator) {
+        self.calls += calls;
+        self.time += time;
+        self.waiting += waiting;
+        self.sent = self.sent.saturating_add(sent);
+        self.received = self.received.saturating_add(received);
+    }
 }
 
 /// Number of windows of time.
@@ -193,17 +200,29 @@ mod tests {
 
     #[test]
     fn durations_add_up() {
-        let times = [1.0, 2.0, 4.0, 9.0, 4.0];
+        let s = 1_000_000_000;
+        let times = [s, 2 * s, 4 * s, 9 * s, 4 * s];
         let mut all = Durations::default();
         times.iter().zip(0..).for_each(|(&time, rank)| all.count(time, rank));
-        assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (1.0, 0), (9.0, 3)));
+        assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (s, 0), (9 * s, 3)));
         // √((9 + 4 + 0 + 25 + 0) / 5)
         assert!((all.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
         let (mut one, mut other) = (Durations::default(), Durations::default());
         times[..2].iter().zip(0..).for_each(|(&time, rank)| one.count(time, rank));
         times[2..].iter().zip(2..).for_each(|(&time, rank)| other.count(time, rank));
         one.add(&other);
-        assert!((one.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
-        assert_eq!((one.calls, one.min, one.max), (all.calls, all.min, all.max));
+        assert_eq!(one, all);
+    }
+
+    #[test]
+    fn the_deviation_of_many_long_calls_that_hardly_differ_is_known() {
+        let (mut all, hour) = (Durations::default(), 3_600_000_000_000);
+        [hour - 3, hour + 3].into_iter().for_each(|time| all.count(time, 0));
+        // A million million of them.
+        (0..40).for_each(|_| {
+            let half = all;
+            all.add(&half);
+        });
+        assert!((all.deviation_s().unwrap() - 3e-9).abs() < 1e-20);
     }
 }

@@ -1,6 +1,7 @@
 //! Waits and their causes, summed up.
 
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 use serde::Serialize;
@@ -19,29 +20,10 @@ pub struct Blocking {
 }
 
 impl Blocking {
-    /// Adds those of another part of the run.
-    pub fn add(&mut self, other: Blocking) {
-        add(&mut self.waits, other.waits, |sums, WaitSums { count, waiting, delay }| {
-            sums.count += count;
-            sums.waiting += waiting;
-            sums.delay += delay;
-        });
-        add(&mut self.causes, other.causes, |ns, more| *ns += more);
-        add(&mut self.pairs, other.pairs, |ns, more| *ns += more);
-    }
-
     /// Nanoseconds of all waits together.
     pub fn total(&self) -> f64 {
         self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()
     }
-}
-
-/// Adds values by key, the fewer to the more: the sum of two does not depend on their order.
-fn add<K: Ord, V: Default>(all: &mut BTreeMap<K, V>, mut more: BTreeMap<K, V>, sum: impl Fn(&mut V, V)) {
-    if more.len() > all.len() {
-        std::mem::swap(all, &mut more);
-    }
-    more.into_iter().for_each(|(key, value)| sum(all.entry(key).or_default(), value));
 }
 
 /// Why a thread waits.
@@ -138,4 +120,12 @@ pub struct WaitSums {
     pub waiting: Ns,
     /// Nanoseconds from then until its message had arrived.
     pub delay: Ns,
+}
+
+impl AddAssign for WaitSums {
+    fn add_assign(&mut self, WaitSums { count, waiting, delay }: WaitSums) {
+        self.count += count;
+        self.waiting += waiting;
+        self.delay += delay;
+    }
 }

@@ -3,27 +3,11 @@
 
 use bincode::{Decode, Encode};
 
+use crate::model::exact_sum;
 use crate::model::samples::{Counted, CpuTime, OverRanks};
 
-/// A sum of numbers of either sign in units of 2⁻⁸⁰, in which every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact. Adding whole units is associative.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-struct ExactSum(i128);
-
-impl ExactSum {
-    const UNIT: f64 = 1.0 / (1_u128 << 80) as f64;
-
-    fn of(number: f64) -> ExactSum {
-        ExactSum((number / Self::UNIT) as i128)
-    }
-
-    fn add(&mut self, other: ExactSum) {
-        self.0 = self.0.saturating_add(other.0);
-    }
-
-    fn number(self) -> f64 {
-        self.0 as f64 * Self::UNIT
-    }
-}
+/// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
+type ExactSum = exact_sum::ExactSum<80>;
 
 /// CPU time in a line over ranks, of those that have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
@@ -65,11 +49,11 @@ impl LineTimes {
         }
         self.ranks += other.ranks;
         self.samples = self.samples.saturating_add(other.samples);
-        self.seconds.add(other.seconds);
-        self.squares.add(other.squares);
+        self.seconds += other.seconds;
+        self.squares += other.squares;
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.cycles = self.cycles.saturating_add(other.cycles);
-        self.counted.add(other.counted);
+        self.counted += other.counted;
         self.min_s = self.min_s.min(other.min_s);
         if other.max_s > self.max_s {
             (self.max_s, self.max_rank) = (other.max_s, other.max_rank);

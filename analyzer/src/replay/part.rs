@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use crate::model::exact_sum::ExactNs;
 use crate::model::followed::{Counts, ThreadOf};
 use crate::model::region_state::Ns;
 use crate::replay::blocking::Explained;
@@ -13,7 +14,7 @@ pub struct Part {
     /// Waits and the critical path.
     pub explained: Explained,
     /// How long it would take in each replay, in nanoseconds.
-    pub replays_ns: Vec<f64>,
+    pub replays_ns: Vec<ExactNs>,
     /// What could not be matched, and what was corrected.
     pub counts: Counts,
     /// Work that was handed out on demand.
@@ -27,11 +28,12 @@ pub struct Part {
 }
 
 impl Part {
-    /// This and what came after it.
-    pub fn and(self, after: Part) -> Part {
+    /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
+    pub fn and(mut self, after: Part) -> Part {
+        self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
         Part {
             explained: self.explained.and(after.explained),
-            replays_ns: self.replays_ns.iter().zip(&after.replays_ns).map(|(before, after)| before + after).collect(),
+            replays_ns: self.replays_ns,
             counts: self.counts.and(after.counts),
             on_demand: self.on_demand.and(after.on_demand),
             segments: self.segments + after.segments,

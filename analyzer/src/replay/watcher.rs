@@ -21,7 +21,8 @@ pub trait Watcher: Send {
         None
     }
 
-    /// Adds what such a one has seen; segments come in the order of time.
+    /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
+    /// what one of all these would have.
     fn add(&mut self, _seen: Seen) {}
 }
 
@@ -59,6 +60,10 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
 
     fn receives(&mut self, message: &Message) {
         (**self).receives(message);
+    }
+
+    fn add(&mut self, seen: Seen) {
+        (**self).add(seen);
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
-use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 use super::BlockingTable;
@@ -80,10 +79,10 @@ impl DurationsRow {
     fn of(durations: &Durations) -> Option<DurationsRow> {
         Some(DurationsRow {
             calls: durations.calls,
-            min_s: durations.min.0,
+            min_s: durations.min.0 as f64 * 1e-9,
             min_rank: durations.min.1,
             mean_s: durations.mean_s()?,
-            max_s: durations.max.0,
+            max_s: durations.max.0 as f64 * 1e-9,
             max_rank: durations.max.1,
             deviation_s: durations.deviation_s()?,
         })
@@ -136,7 +135,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
     // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
     let mut durations: BTreeMap<(Option<u32>, String), Durations> = BTreeMap::new();
-    for (&(site, operation), own) in model.statistics.iter().flat_map(|found| sorted(&found.calls)) {
+    for (&(site, operation), own) in model.statistics.iter().flat_map(|found| &found.calls) {
         let site =
             Some(site).filter(|&site| site != NONE).map(|site| first.get(site as usize).copied().unwrap_or(site));
         durations.entry((site, operation_name(operation))).or_default().add(own);
@@ -154,11 +153,6 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
         b.total_cmp(&a).then(b_others.total_cmp(&a_others))
     });
     rows
-}
-
-/// What is added up in an order that does not depend on that of a map.
-fn sorted<K: Ord, V>(map: &FxHashMap<K, V>) -> impl Iterator<Item = (&K, &V)> {
-    map.iter().collect::<BTreeMap<_, _>>().into_iter()
 }
 
 /// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.

@@ -229,13 +229,14 @@ fn communicators(model: &Model, found: &Statistics) -> Vec<CommunicatorRow> {
     let mut rows: Vec<CommunicatorRow> = Vec::new();
     for (&comm, of) in &found.communicators {
         let known = model.communicators.get(comm as usize).filter(|_| comm != NONE);
+        let time_s = of.time as f64 * 1e-9;
         rows.push(CommunicatorRow {
             name: known.map(|one| one.label()).unwrap_or_default(),
             ranks: known.map(|one| one.group.len() + one.remote.len()),
             calls: of.calls,
-            time_s: of.time_s,
-            share: if whole_s > 0.0 { of.time_s / whole_s } else { 0.0 },
-            waiting_s: of.waiting_s,
+            time_s,
+            share: if whole_s > 0.0 { time_s / whole_s } else { 0.0 },
+            waiting_s: of.waiting as f64 * 1e-9,
             sent_bytes: of.sent,
             received_bytes: of.received,
         });

@@ -12,7 +12,7 @@
 //! caused.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 use std::sync::Arc;
 
 use bincode::{Decode, Encode};
@@ -20,6 +20,8 @@ use rustc_hash::FxHashMap;
 
 use super::history::{History, PastInterval};
 use super::states::{ThreadState, ThreadStates};
+use super::tables::add_each;
+use crate::model::exact_sum::ExactNs;
 use crate::model::followed::DelayingCode;
 use crate::model::region_state::{Ns, RegionState};
 
@@ -69,13 +71,29 @@ struct Share {
 /// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
 type Sharing = (usize, u32, usize);
 
+/// The same in a part of the run.
+#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
+struct ExactShare {
+    samples: u64,
+    ns: ExactNs,
+    squares: ExactNs,
+}
+
+impl AddAssign for ExactShare {
+    fn add_assign(&mut self, ExactShare { samples, ns, squares }: ExactShare) {
+        self.samples += samples;
+        self.ns += ns;
+        self.squares += squares;
+    }
+}
+
 /// What samples have of what threads caused by what they did themselves.
 #[derive(Debug, Default, Encode, Decode)]
 pub struct DelaySums {
     /// By thread and kind, and the line.
-    shares: FxHashMap<((u32, RegionState), u32), Share>,
+    shares: BTreeMap<((u32, RegionState), u32), ExactShare>,
     /// By thread and kind: nanoseconds caused that have been shared out, or for which there were no samples.
-    own: FxHashMap<(u32, RegionState), f64>,
+    own: BTreeMap<(u32, RegionState), ExactNs>,
 }
 
 /// Sums over waits.
@@ -177,36 +195,33 @@ impl Delays {
     /// The sums.
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
-        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), share)).collect();
-        let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0).collect();
-        DelaySums { shares, own }
+        let exact = |Share { samples, ns, squares }| {
+            let (ns, squares) = (ExactNs::of(ns), ExactNs::of(squares));
+            ExactShare { samples, ns, squares }
+        };
+        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), exact(share)));
+        let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
+        DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::of(ns))).collect() }
     }
 }
 
 impl DelaySums {
     /// This and what came after it.
     pub fn and(mut self, after: DelaySums) -> DelaySums {
-        for (key, Share { samples, ns, squares }) in after.shares {
-            let share = self.shares.entry(key).or_default();
-            share.samples += samples;
-            share.ns += ns;
-            share.squares += squares;
-        }
-        after.own.into_iter().for_each(|(key, ns)| *self.own.entry(key).or_default() += ns);
+        add_each(&mut self.shares, after.shares);
+        add_each(&mut self.own, after.own);
         self
     }
 
     /// By line, of what was `caused` in all by each thread and kind.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
-        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), Share)| {
-            let own = *self.own.get(&(thread, kind))?;
+        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), ExactShare)| {
+            let own = self.own.get(&(thread, kind))?.number();
             let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
-            let (ns, error_ns) = (scale * share.ns, scale * share.squares.sqrt());
+            let (ns, error_ns) = (scale * share.ns.number(), scale * share.squares.number().sqrt());
             Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })
         };
-        let mut all: Vec<DelayingCode> = self.shares.into_iter().filter_map(code).collect();
-        all.sort_by_key(|one| (one.thread, one.kind, one.leaf));
-        all
+        self.shares.into_iter().filter_map(code).collect()
     }
 }
 

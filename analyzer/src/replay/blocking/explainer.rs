@@ -1,6 +1,7 @@
 //! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bincode::{Decode, Encode};
@@ -13,11 +14,12 @@ use super::critical_path::CriticalPath;
 use super::delays::{DelaySums, Delays, TimedSample};
 use super::history::{History, StateTime};
 use super::states::ThreadStates;
-use super::tables::WaitTotals;
+use super::tables::{WaitTotals, WaitsAndCauses, add_each};
+use crate::model::exact_sum::ExactNs;
 use crate::model::followed::OnPath;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{Blocking, WaitKey, WaitState, WaitSums};
+use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
@@ -41,13 +43,13 @@ pub struct Explainer {
     kept: usize,
 }
 
-/// Waits explained, and the critical path.
+/// Waits explained, and the critical path, in a part of the run.
 #[derive(Debug, Encode, Decode)]
 pub struct Explained {
     /// Waits and their causes.
-    pub blocking: Blocking,
-    /// The critical path, by thread and kind.
-    pub critical_path: Vec<OnPath>,
+    pub waits: WaitsAndCauses,
+    /// Nanoseconds of the critical path, by thread and kind.
+    pub critical_path: BTreeMap<(u32, RegionState), ExactNs>,
     /// The code by which threads make others wait, where they were sampled.
     pub delays: DelaySums,
     /// Intervals and causes that were kept at most.
@@ -57,16 +59,8 @@ pub struct Explained {
 impl Explained {
     /// This and what came after it: the critical path goes on there.
     pub fn and(mut self, after: Explained) -> Explained {
-        self.blocking.add(after.blocking);
-        self.critical_path.extend(after.critical_path);
-        self.critical_path.sort_by_key(|part| (part.thread, part.kind));
-        self.critical_path.dedup_by(|part, kept| {
-            let is_same = (part.thread, part.kind) == (kept.thread, kept.kind);
-            if is_same {
-                kept.ns += part.ns;
-            }
-            is_same
-        });
+        self.waits.add(after.waits);
+        add_each(&mut self.critical_path, after.critical_path);
         let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
         Explained { delays, kept, ..self }
     }
@@ -137,10 +131,11 @@ impl Explainer {
 
     /// What was found.
     pub fn finish(self) -> Explained {
+        let path = self.critical.into_iter().flatten();
         Explained {
-            blocking: self.sums.finish(&self.states),
+            waits: self.sums.finish(&self.states),
             delays: self.delays.finish(&self.states),
-            critical_path: self.critical.unwrap_or_default(),
+            critical_path: path.map(|OnPath { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect(),
             kept: self.kept,
         }
     }

@@ -1,10 +1,15 @@
 //! Sums of waits and of their causes.
 
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
 use super::history::StateTime;
 use super::states::ThreadStates;
-use crate::model::region_state::Ns;
+use crate::model::exact_sum::ExactNs;
+use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{Blocking, WaitKey, WaitSums};
 
 /// Sums that are being made.
@@ -38,12 +43,47 @@ impl WaitTotals {
     }
 
     /// The sums.
-    pub fn finish(self, states: &ThreadStates) -> Blocking {
+    pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
         let caused = states.all().iter().copied().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
-        Blocking {
-            causes: caused.collect(),
+        WaitsAndCauses {
             waits: self.waits.into_iter().collect(),
-            pairs: self.pairs.into_iter().collect(),
+            causes: caused.map(|(state, ns)| (state, ExactNs::of(ns))).collect(),
+            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
         }
     }
+}
+
+/// The sums of a part of the run, as [`Blocking`] has them of all of it.
+#[derive(Debug, Encode, Decode)]
+pub struct WaitsAndCauses {
+    waits: BTreeMap<WaitKey, WaitSums>,
+    causes: BTreeMap<(u32, RegionState), ExactNs>,
+    pairs: BTreeMap<(u32, u32), ExactNs>,
+}
+
+impl WaitsAndCauses {
+    /// Adds those of another part of the run.
+    pub fn add(&mut self, other: WaitsAndCauses) {
+        add_each(&mut self.waits, other.waits);
+        add_each(&mut self.causes, other.causes);
+        add_each(&mut self.pairs, other.pairs);
+    }
+
+    /// Those of the run.
+    pub fn finish(self) -> Blocking {
+        Blocking { waits: self.waits, causes: numbers(self.causes), pairs: numbers(self.pairs) }
+    }
+}
+
+/// Adds values by key, the fewer to the more.
+pub(super) fn add_each<K: Ord, V: Default + AddAssign>(all: &mut BTreeMap<K, V>, mut more: BTreeMap<K, V>) {
+    if more.len() > all.len() {
+        std::mem::swap(all, &mut more);
+    }
+    more.into_iter().for_each(|(key, value)| *all.entry(key).or_default() += value);
+}
+
+/// Sums by key as numbers.
+fn numbers<K: Ord>(sums: BTreeMap<K, ExactNs>) -> BTreeMap<K, f64> {
+    sums.into_iter().map(|(key, sum)| (key, sum.number())).collect()
 }

@@ -26,6 +26,7 @@ use super::timeline::{CommEvent, RankInput, Source, Step};
 use super::watcher::Watcher;
 use super::what_if::{Clocks, Condition};
 use crate::model::Model;
+use crate::model::exact_sum::ExactNs;
 use crate::model::followed::{Counts, ThreadOf};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
@@ -305,7 +306,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     /// What was found until `cut`, at which all ranks are.
     pub fn finish_at(self, cut: &Cut) -> Part {
         let since = |rank: &AtCut| rank.end - cut.last;
-        let replays_ns = self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since));
+        let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
         let explained = self.sinks.waits.finish(|| Some(vec![(cut.last_rank, cut.last)]));
         let (matched, on_demand) = self.matcher.finish();
         Part {
@@ -339,7 +340,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let (matched, on_demand) = self.matcher.finish();
         Part {
             explained,
-            replays_ns: self.sinks.clocks.times_ns(firsts.into_iter()),
+            replays_ns: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,
@@ -347,6 +348,10 @@ impl<'a, 'scope> Engine<'a, 'scope> {
             elapsed,
         }
     }
+}
+
+fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
+    times_ns.into_iter().map(ExactNs::of).collect()
 }
 
 /// When the windows of the ranks in `scope` ended, once all threads have passed these ends: all have been followed until `now`.

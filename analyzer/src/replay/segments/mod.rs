@@ -34,7 +34,9 @@ use super::sinks::Members;
 use super::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
 use super::watcher::{Seen, SegmentWatcher, Watcher};
 use super::what_if::Condition;
-use crate::model::followed::{Counts, Followed};
+use crate::model::exact_sum::ExactNs;
+use crate::model::followed::{Counts, Followed, OnPath};
+use crate::model::region_state::RegionState;
 use crate::model::what_if::WhatIf;
 use crate::model::{Model, RankModel};
 use crate::profile::samples::of_first_thread;
@@ -148,15 +150,17 @@ pub fn follow(
         (None, watcher) => following.side_by_side(Segments::new(reading, can_cut), watcher),
     };
     let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = part;
-    let Explained { blocking, critical_path, delays, kept } = explained;
+    let Explained { waits, critical_path, delays, kept } = explained;
+    let blocking = waits.finish();
+    let on_path = |((thread, kind), ns): ((u32, RegionState), ExactNs)| OnPath { thread, kind, ns: ns.number() };
     Ok(Followed {
         ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
         regions: model.regions.clone(),
         threads,
         delaying_code: delays.scaled(&blocking.causes),
         blocking,
-        replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns * 1e-9)).collect(),
-        critical_path,
+        replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
+        critical_path: critical_path.into_iter().map(on_path).collect(),
         elapsed,
         counts: Counts { hands_out_work: on_demand.is_considerable(), ..counts },
         kept,
@@ -240,7 +244,8 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
         while !next.is_empty() {
             let follow = found.watched(next);
             let (followed, read) = rayon::join(|| self.segments(follow), || segments.next(at_a_time));
-            if let Err(from) = followed.into_iter().try_for_each(|one| found.add(one)) {
+            let joined = followed.into_iter().try_for_each(|one| one.map(|one| found.add(one)));
+            if let Err(from) = joined {
                 drop((segments, read));
                 return self.to_end(self.rest_from(from), found);
             }
@@ -329,14 +334,10 @@ impl Joined<'_> {
         watched(self.watcher.as_deref(), segments)
     }
 
-    /// Adds what was found in the next one.
-    ///
-    /// Errors: the run cannot be cut at its end: where it begins.
-    fn add(&mut self, found: Found) -> Result<(), Option<Arc<Cut>>> {
-        let (part, seen) = found?;
+    /// Adds what was found in the next ones.
+    fn add(&mut self, (part, seen): (Part, Option<Seen>)) {
         self.part = Some(after(self.part.take(), part));
         self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
-        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@
 //!   Lead: so many segments               ─→   who has the rank that leads reads it               ─→ where segments end
 //!   Read: up to these ends               ─→   reads its ranks                                    ─→ how far, and who enters last
 //!   Follow: the segments up to these cuts ─→  sends to each process what its ranks do in the segments which that follows,
-//!                                             and follows its own                                ─→ what was found, joined by 0 in their order
+//!                                             and follows its own                                ─→ what was found, joined by a tree in their order
 //!     … and so on: Lead, Read, Follow
 //!   Rest                                 ─→   reads to the ends of the logs                      ─→ what its ranks do after the last cut
 //!   End
@@ -33,7 +33,7 @@ use crate::replay::blocking::TimedSample;
 use crate::replay::cut::{AtCut, Cut};
 use crate::replay::part::Part;
 use crate::replay::timeline::{Piece, RankInput};
-use crate::replay::watcher::Watcher;
+use crate::replay::watcher::{Seen, Watcher};
 use crate::replay::what_if::Condition;
 use crate::transport::{Failure, Team};
 
@@ -98,6 +98,47 @@ struct OwnSegment {
     steps: Vec<VecDeque<Piece>>,
     /// Where they are after that.
     to: Vec<AtCut>,
+}
+
+/// What was found in segments that follow one another, up to the first at whose end the run cannot be cut.
+#[derive(Encode, Decode)]
+struct FoundTogether {
+    /// Nothing where there are none.
+    found: Option<(Part, Option<Seen>)>,
+    /// Where that segment begins.
+    not_cut: Option<Option<Arc<Cut>>>,
+}
+
+impl FoundTogether {
+    /// That of all these segments; `watcher` is one that has seen none of them.
+    fn of(all: Vec<Found>, watcher: Option<&dyn Watcher>) -> FoundTogether {
+        let none = FoundTogether { found: None, not_cut: None };
+        all.into_iter().fold(none, |before, found| match found {
+            Ok(found) => before.and(FoundTogether { found: Some(found), not_cut: None }, watcher),
+            Err(from) => before.and(FoundTogether { found: None, not_cut: Some(from) }, watcher),
+        })
+    }
+
+    /// This and what was found in the segments after it.
+    fn and(self, after: FoundTogether, watcher: Option<&dyn Watcher>) -> FoundTogether {
+        if self.not_cut.is_some() {
+            return self;
+        }
+        let found = match (self.found, after.found) {
+            (Some((part, seen)), Some((after, seen_after))) => {
+                Some((part.and(after), seen_in_both(watcher, [seen, seen_after])))
+            }
+            (before, after) => before.or(after),
+        };
+        FoundTogether { found, ..after }
+    }
+}
+
+/// What was seen in two parts of the run.
+fn seen_in_both(watcher: Option<&dyn Watcher>, seen: [Option<Seen>; 2]) -> Option<Seen> {
+    let mut both = watcher?.of_segment()?;
+    seen.into_iter().flatten().for_each(|seen| both.add(seen));
+    Some(both.seen())
 }
 
 /// What the ranks of one process do after the last cut.
@@ -236,10 +277,12 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
             let cut = |(mark, last): (&Mark, Option<LastEntry>)| Some(CutAt { comm: mark.comm, last: last? });
             let cuts: Vec<CutAt> = marks.iter().zip(lasts).filter_map(cut).collect();
             self.team.broadcast(&Next::Follow(cuts.clone()))?;
-            let followed = self.follow(&cuts, found.watcher.as_deref())?.unwrap_or_default();
-            self.show_progress_of_others(&followed);
-            if let Err(from) = followed.into_iter().flatten().try_for_each(|one| found.add(one)) {
-                return Ok(self.following.rest_from(from));
+            let followed = self.follow(&cuts, found.watcher.as_deref())?;
+            if let Some(FoundTogether { found: more, not_cut }) = followed {
+                more.into_iter().for_each(|more| found.add(more));
+                if let Some(from) = not_cut {
+                    return Ok(self.following.rest_from(from));
+                }
             }
             if is_last {
                 self.team.broadcast(&Next::Rest)?;
@@ -268,8 +311,8 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
         self.team.reduce(own, LastEntries::and_higher)
     }
 
-    /// Follows some of the segments up to `cuts`: what all have found, in the order of segments.
-    fn follow(&mut self, cuts: &[CutAt], watcher: Option<&dyn Watcher>) -> Result<Option<Vec<Vec<Found>>>, Failure> {
+    /// Follows some of the segments up to `cuts`: what all have found.
+    fn follow(&mut self, cuts: &[CutAt], watcher: Option<&dyn Watcher>) -> Result<Option<FoundTogether>, Failure> {
         let (own, processes) = (self.team.process(), self.team.processes());
         let first_of = |process: usize| cuts.len() * process / processes;
         let before = first_of(own).checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
@@ -279,9 +322,15 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
         self.last = cuts.last().copied().or(self.last);
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
-            self.team.guarded(|| Ok(self.following.segments(watched(watcher, joined(shares, before, cuts)))))
+            let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
+            self.team.guarded(|| Ok(FoundTogether::of(follow(), watcher)))
         });
-        self.team.gather(followed)
+        let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
+        let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;
+        let all_steps: u64 = all.iter().flat_map(|all| &all.found).map(|(part, _)| part.counts.steps).sum();
+        // This process has shown its own.
+        (self.following.progress)(Progress::Records(all_steps.saturating_sub(own_steps)));
+        Ok(all)
     }
 
     /// What its ranks do in the next `n` segments.
@@ -304,12 +353,6 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
             Ok(OwnRest { from: std::mem::take(&mut self.at), steps: rest })
         });
         self.team.gather(own)
-    }
-
-    /// What the other processes have followed.
-    fn show_progress_of_others(&self, followed: &[Vec<Found>]) {
-        let of_others = followed.iter().skip(1).flatten().flatten();
-        (self.following.progress)(Progress::Records(of_others.map(|(part, _)| part.counts.steps).sum()));
     }
 }
 

@@ -1,9 +1,7 @@
 //! Means, or the longest, by row and column.
 
-use bincode::{Decode, Encode};
-
 /// A number for each row and column; NaN where there is none.
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matrix {
     /// Number of columns.
     pub columns: usize,

@@ -2,13 +2,16 @@
 
 use super::super::iterations::{Columns, Plan};
 use super::super::{Matrix, Rows};
+use super::cells::Cells;
 use crate::model::region_state::Ns;
 use crate::model::{Model, Series};
 
 /// Finds the iterations in which ranks wait, by their times.
 pub(super) struct Blocked<'a> {
     columns: Columns,
-    seconds: Matrix,
+    rows: usize,
+    /// Nanoseconds by row and column.
+    ns: Vec<u64>,
     /// By place of the rank in the model.
     ranks: Vec<Cursor<'a>>,
 }
@@ -32,8 +35,8 @@ impl<'a> Blocked<'a> {
             at: 0,
             column: 0,
         };
-        let seconds = Matrix::zeros(rows.len(), columns.len());
-        Some(Blocked { columns, seconds, ranks: model.ranks.iter().enumerate().map(cursor).collect() })
+        let ns = vec![0; rows.len() * columns.len()];
+        Some(Blocked { columns, rows: rows.len(), ns, ranks: model.ranks.iter().enumerate().map(cursor).collect() })
     }
 
     /// A rank waited; waits of a rank come in the order of time.
@@ -57,17 +60,25 @@ impl<'a> Blocked<'a> {
         }
         if let Some(column) = self.columns.of(number, cursor.column) {
             cursor.column = column;
-            self.seconds.add(cursor.row, column, (end - begin) as f64 * 1e-9);
+            let cell = self.ns.get_mut(cursor.row * self.columns.len() + column);
+            cell.into_iter().for_each(|ns| *ns += (end - begin).max(0) as u64);
         }
     }
 
-    /// Adds what another one has found of other waits.
-    pub(super) fn join(&mut self, seconds: &Matrix) {
-        self.seconds.values.iter_mut().zip(&seconds.values).for_each(|(all, more)| *all += more);
+    /// Where ranks waited.
+    pub(super) fn cells(&self) -> Cells {
+        Cells::of(&self.ns)
     }
 
+    /// Adds what another one has found of other waits.
+    pub(super) fn join(&mut self, cells: &Cells) {
+        cells.add_to(&mut self.ns);
+    }
+
+    /// Seconds by row and column.
     pub(super) fn finish(self) -> Matrix {
-        self.seconds
+        let seconds = self.ns.iter().map(|&ns| (ns as f64 * 1e-9) as f32).collect();
+        Matrix { values: seconds, ..Matrix::zeros(self.rows, self.columns.len()) }
     }
 }
 

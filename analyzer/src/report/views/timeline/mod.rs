@@ -8,6 +8,7 @@
 //! ```
 
 mod blocked;
+mod cells;
 mod longest;
 mod shares;
 mod watch;

@@ -1,20 +1,18 @@
 //! What rows of ranks do in each bin of time.
 
 use super::STATES;
+use super::cells::Cells;
 use crate::model::region_state::Ns;
 
-/// Nanoseconds by state, row and bin.
+/// Nanoseconds by state, row and bin. Whole numbers: in whatever groups segments of the run are joined, the sums are the same.
 pub(super) struct Shares {
     rows: usize,
     bins: usize,
     end: Ns,
     bin_ns: f64,
     /// By state; empty for those that were not seen.
-    ns: [Vec<f32>; STATES],
+    ns: [Vec<u64>; STATES],
 }
-
-/// Cells of a segment of the run: it has few of the bins.
-pub(super) type Cells = [Vec<(u32, f32)>; STATES];
 
 impl Shares {
     /// Bins of equal length up to `end`, which is more than 0.
@@ -25,35 +23,37 @@ impl Shares {
     /// Some time in a state; what lies outside of the window is left out.
     pub(super) fn add(&mut self, row: usize, state: u8, begin: Ns, end: Ns) {
         let (begin, end) = (begin.max(0), end.min(self.end));
-        let Some(all) = self.ns.get_mut(usize::from(state)).filter(|_| begin < end && row < self.rows) else { return };
+        let (rows, bins, bin_ns) = (self.rows, self.bins, self.bin_ns);
+        let Some(all) = self.ns.get_mut(usize::from(state)).filter(|_| begin < end && row < rows) else { return };
         if all.is_empty() {
-            all.resize(self.rows * self.bins, 0.0);
+            all.resize(rows * bins, 0);
         }
-        let bins = &mut all[row * self.bins..(row + 1) * self.bins];
-        let bin = |at: Ns| ((at as f64 / self.bin_ns) as usize).min(self.bins - 1);
-        let (first, last) = (bin(begin), bin(end));
-        if first == last {
-            bins[first] += (end - begin) as f32;
-            return;
+        // Where a bin begins, to the nanosecond.
+        let edge = |bin: usize| (bin as f64 * bin_ns).round() as Ns;
+        let bin = |at: Ns| ((at as f64 / bin_ns) as usize).min(bins - 1);
+        // What is rounded may lie in the bin before or after.
+        let (first, last) = (bin(begin).saturating_sub(1), (bin(end) + 1).min(bins - 1));
+        let all = &mut all[row * bins + first..=row * bins + last];
+        let mut from = edge(first);
+        for (bin, ns) in (first..).zip(all) {
+            let until = edge(bin + 1);
+            *ns += (end.min(until) - begin.max(from)).max(0) as u64;
+            from = until;
         }
-        bins[first] += ((first + 1) as f64 * self.bin_ns - begin as f64) as f32;
-        bins[first + 1..last].iter_mut().for_each(|ns| *ns += self.bin_ns as f32);
-        bins[last] += (end as f64 - last as f64 * self.bin_ns) as f32;
     }
 
-    /// What is not 0, by state: the number of the row's bin, and its nanoseconds.
-    pub(super) fn cells(&self) -> Cells {
-        let cells = |all: &Vec<f32>| (0..).zip(all.iter().copied()).filter(|&(_, ns)| ns != 0.0).collect();
-        self.ns.each_ref().map(cells)
+    /// What is there, by state.
+    pub(super) fn cells(&self) -> [Cells; STATES] {
+        self.ns.each_ref().map(|all| Cells::of(all))
     }
 
-    /// Adds those of other time.
-    pub(super) fn join(&mut self, other: Cells) {
+    /// Adds that of other time.
+    pub(super) fn join(&mut self, other: &[Cells; STATES]) {
         for (all, more) in self.ns.iter_mut().zip(other) {
             if all.is_empty() && !more.is_empty() {
-                all.resize(self.rows * self.bins, 0.0);
+                all.resize(self.rows * self.bins, 0);
             }
-            more.into_iter().for_each(|(at, ns)| all.get_mut(at as usize).into_iter().for_each(|all| *all += ns));
+            more.add_to(all);
         }
     }
 
@@ -61,12 +61,12 @@ impl Shares {
     /// is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {
         let whole = |row: usize| 255.0 / (self.bin_ns * sizes.get(row).copied().unwrap_or(1).max(1) as f64);
-        let bytes = |all: &Vec<f32>| {
+        let bytes = |all: &Vec<u64>| {
             let mut bytes = Vec::with_capacity(all.len());
             for (row, bins) in all.chunks(self.bins).enumerate() {
                 let mut rest = 0.0;
                 for &ns in bins {
-                    let share = f64::from(ns) * whole(row) + rest;
+                    let share = ns as f64 * whole(row) + rest;
                     let byte = share.round().clamp(0.0, 255.0);
                     rest = share - byte;
                     bytes.push(byte as u8);

@@ -3,11 +3,12 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
-use super::super::{Matrix, Rows};
+use super::super::Rows;
 use super::blocked::Blocked;
+use super::cells::Cells;
 use super::longest::{Longest, LongestOfSegment};
-use super::shares::{Cells, Shares};
-use super::{MessageSeen, SpanSeen, WAITING, WaitSeen, Watched};
+use super::shares::Shares;
+use super::{MessageSeen, STATES, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
@@ -151,7 +152,7 @@ impl Watcher for Watch<'_> {
 
     fn add(&mut self, seen: Seen) {
         let Some(SegmentSeen { shares, waits, messages, spans, blocked }) = decoded(&seen) else { return };
-        self.shares.join(shares);
+        self.shares.join(&shares);
         self.waits.join(waits);
         self.messages.join(messages);
         self.spans = match (self.spans.take(), spans) {
@@ -175,7 +176,7 @@ impl SegmentWatcher for Watch<'_> {
             waits: waits.of_segment(),
             messages: messages.of_segment(),
             spans,
-            blocked: blocked.map(Blocked::finish),
+            blocked: blocked.as_ref().map(Blocked::cells),
         })
     }
 }
@@ -183,11 +184,11 @@ impl SegmentWatcher for Watch<'_> {
 /// What was seen in a segment of the run.
 #[derive(Encode, Decode)]
 struct SegmentSeen {
-    shares: Cells,
+    shares: [Cells; STATES],
     waits: LongestOfSegment<Ns, WaitSeen>,
     messages: LongestOfSegment<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
-    blocked: Option<Matrix>,
+    blocked: Option<Cells>,
 }
 
 #[cfg(test)]

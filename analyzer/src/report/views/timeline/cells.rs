@@ -1,0 +1,26 @@
+//! The cells of a matrix in which a segment of the run has something: it has few of the columns.
+
+use bincode::{Decode, Encode};
+
+/// Nanoseconds by number of the cell.
+#[derive(Encode, Decode)]
+pub(super) struct Cells(Vec<(u32, u64)>);
+
+impl Cells {
+    /// Those of `all`, row by row, in which is something.
+    pub(super) fn of(all: &[u64]) -> Cells {
+        Cells((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
+    }
+
+    /// Whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds them to those of the whole matrix.
+    pub(super) fn add_to(&self, all: &mut [u64]) {
+        for &(at, ns) in &self.0 {
+            all.get_mut(at as usize).into_iter().for_each(|sum| *sum += ns);
+        }
+    }
+}

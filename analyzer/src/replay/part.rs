@@ -2,9 +2,11 @@
 
 use bincode::{Decode, Encode};
 
+use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{Counts, ThreadOf};
-use crate::model::region_state::Ns;
+use crate::model::followed::{Counts, Followed, OnPath, ThreadOf};
+use crate::model::region_state::{Ns, RegionState};
+use crate::model::what_if::WhatIf;
 use crate::replay::blocking::Explained;
 use crate::replay::matching::OnDemand;
 
@@ -39,6 +41,27 @@ impl Part {
             segments: self.segments + after.segments,
             threads: after.threads,
             elapsed: after.elapsed,
+        }
+    }
+
+    /// As the result of the whole run, of the scenarios that were replayed.
+    pub fn of_run(self, model: &Model, scenarios: Vec<WhatIf>) -> Followed {
+        let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
+        let Explained { waits, critical_path, delays, kept } = explained;
+        let blocking = waits.finish();
+        let on_path = |((thread, kind), ns): ((u32, RegionState), ExactNs)| OnPath { thread, kind, ns: ns.number() };
+        Followed {
+            ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
+            regions: model.regions.clone(),
+            threads,
+            delaying_code: delays.scaled(&blocking.causes),
+            blocking,
+            replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
+            critical_path: critical_path.into_iter().map(on_path).collect(),
+            elapsed,
+            counts: Counts { hands_out_work: on_demand.is_considerable(), ..counts },
+            kept,
+            segments,
         }
     }
 }

@@ -12,104 +12,35 @@
 //! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers
 //! ([`super::matching`]). Each segment learns it anew.
 
+mod ground;
 mod rank_reading;
 mod reading;
 #[cfg(test)]
 mod tests;
 mod together;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use self::reading::{Leading, Reading, Segment, Segments};
+pub use self::ground::{FollowOptions, Surveyed};
+use self::ground::{Tables, leading, open, own_places, sampled, setting};
+use self::reading::{Reading, Segment, Segments};
 pub use self::together::{decline_share, follow_share};
-use super::blocking::{Explained, MAX_INTERVALS, TimedSample};
-use super::cut::{Cut, communicators_of_all};
+use super::cut::Cut;
 use super::engine::{Engine, Setting};
 use super::part::Part;
-use super::scope::Scope;
-use super::sinks::Members;
-use super::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
+use super::timeline::Ids;
 use super::watcher::{Seen, SegmentWatcher, Watcher};
 use super::what_if::Condition;
-use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{Counts, Followed, OnPath};
-use crate::model::region_state::RegionState;
+use crate::model::followed::Followed;
 use crate::model::what_if::WhatIf;
-use crate::model::{Model, RankModel};
-use crate::profile::samples::of_first_thread;
 use crate::read::ahead::Ahead;
-use crate::read::open::Run;
 use crate::read::pass::Progress;
-use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::Survey;
-use crate::structure::{Placer, Structure};
 use crate::transport::Failure;
-
-/// Steps of a segment, of all ranks together, where they are packed and where they are not, and of a rank at least.
-const PACKED_STEPS: usize = 1 << 19;
-const STEPS: usize = 1 << 18;
-const LEAST_OF_A_RANK: usize = 128;
 
 /// Most segments that are followed at a time: each needs memory for the state of all ranks.
 const MOST_AT_A_TIME: usize = 8;
-
-/// Most samples that are kept, of all ranks together, at 24 bytes each.
-const MOST_SAMPLES: usize = 1 << 22;
-
-/// What is followed: a run, and what the first two passes found in it.
-#[derive(Clone, Copy)]
-pub struct Surveyed<'a> {
-    /// The run.
-    pub run: &'a Run,
-    /// What the first pass saw.
-    pub survey: &'a Survey,
-    /// What it found.
-    pub structure: &'a Structure,
-    /// What the second pass made of both.
-    pub model: &'a Model,
-}
-
-/// What is wanted of the replay.
-pub struct FollowOptions<'a> {
-    /// The part of the run in which waits count.
-    pub scope: &'a Scope,
-    /// How long it would take otherwise, and under what conditions that is predicted.
-    pub scenarios: Vec<(WhatIf, Condition<'a>)>,
-    /// Who is shown what ranks do.
-    pub watcher: Option<&'a mut dyn Watcher>,
-    /// The code that samples hit, where it is wanted by what code ranks make others wait.
-    pub code: Option<&'a SampledCode>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`Followed::kept`].
-    pub most_kept: usize,
-    /// Steps of a segment, of all ranks together; `None`: as many as serve best.
-    pub segment_steps: Option<usize>,
-    /// What the other processes need to know that read the run, too, in a form of its own; `None`: this one follows it alone.
-    pub input: Option<&'a dyn Fn() -> Vec<u8>>,
-}
-
-impl<'a> FollowOptions<'a> {
-    /// The waits in `scope`, nothing else.
-    pub fn new(scope: &'a Scope) -> Self {
-        FollowOptions {
-            scope,
-            scenarios: Vec::new(),
-            watcher: None,
-            code: None,
-            most_kept: MAX_INTERVALS,
-            segment_steps: None,
-            input: None,
-        }
-    }
-
-    /// Whether the run may be cut: all of it is followed, and its ranks have one thread each.
-    fn can_cut(&self, model: &Model) -> bool {
-        let is_alone = |rank: &RankModel| rank.other_threads == 0;
-        self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
-    }
-}
 
 /// Follows the ranks of a run, and replays it in what-if scenarios.
 ///
@@ -149,79 +80,7 @@ pub fn follow(
         }
         (None, watcher) => following.side_by_side(Segments::new(reading, can_cut), watcher),
     };
-    let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = part;
-    let Explained { waits, critical_path, delays, kept } = explained;
-    let blocking = waits.finish();
-    let on_path = |((thread, kind), ns): ((u32, RegionState), ExactNs)| OnPath { thread, kind, ns: ns.number() };
-    Ok(Followed {
-        ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
-        regions: model.regions.clone(),
-        threads,
-        delaying_code: delays.scaled(&blocking.causes),
-        blocking,
-        replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
-        critical_path: critical_path.into_iter().map(on_path).collect(),
-        elapsed,
-        counts: Counts { hands_out_work: on_demand.is_considerable(), ..counts },
-        kept,
-        segments,
-    })
-}
-
-/// What is looked up in a model while its ranks are followed.
-struct Tables {
-    regions: RegionTable,
-    /// World ranks, ascending.
-    ranks: Vec<u32>,
-}
-
-impl Tables {
-    fn new(model: &Model) -> Tables {
-        let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
-        ranks.sort_unstable();
-        Tables { regions: RegionTable::new(model), ranks }
-    }
-
-    /// The ids of the run; `facts`: whether somebody wants to know single calls.
-    fn ids<'a>(&'a self, surveyed: Surveyed<'a>, facts: bool) -> Ids<'a> {
-        let Surveyed { survey, structure, model, .. } = surveyed;
-        let places = Places::new(&survey.sites, structure, &self.regions);
-        Ids { communicators: &model.communicators, places, ranks: &self.ranks, facts }
-    }
-}
-
-/// What all ranks are followed with.
-fn setting<'a>(
-    model: &'a Model,
-    (scope, conditions): (&'a Scope, Vec<Condition<'a>>),
-    (samples, unread): (Vec<Vec<TimedSample>>, Vec<bool>),
-    most_kept: usize,
-) -> Setting<'a> {
-    let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
-    Setting {
-        model,
-        members: Members::new(&model.communicators, model.facts.n_ranks.max(above)),
-        scope,
-        conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
-        samples: Arc::new(samples),
-        unread,
-        most_kept,
-    }
-}
-
-/// What decides where segments end.
-fn leading(setting: &Setting, segment_steps: Option<usize>) -> Leading {
-    let ranks = &setting.model.ranks;
-    // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
-    let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
-    by_calls.sort_by_key(|&place| ranks[place].calls);
-    let n = ranks.len().max(1);
-    let best = if are_packed(n) { PACKED_STEPS } else { STEPS };
-    Leading {
-        rank: by_calls.get(n / 2).copied().unwrap_or(0),
-        steps: segment_steps.map_or((best / n).max(LEAST_OF_A_RANK), |steps| (steps / n).max(1)),
-        of_all: communicators_of_all(setting.model, &setting.members).into(),
-    }
+    Ok(part.of_run(model, scenarios))
 }
 
 /// Follows the segments of a run.
@@ -360,39 +219,4 @@ fn after(before: Option<Part>, part: Part) -> Part {
         Some(before) => before.and(part),
         None => part,
     }
-}
-
-/// A rank's steps; `None` where its log can't be read any more.
-fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
-    let Surveyed { run, survey, structure, .. } = surveyed;
-    let header = run.header(rank.rank)?;
-    let survey_of = survey.rank(rank.rank)?;
-    let clock = survey_of.clock.clone()?;
-    let placer = Placer::new(structure, &survey.sites, rank.rank);
-    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
-}
-
-/// The places of the ranks whose logs this process reads.
-fn own_places(surveyed: Surveyed) -> Range<usize> {
-    let ranks = &surveyed.model.ranks;
-    let own = surveyed.run.own_headers();
-    let first = own.first().map_or(0, |first| ranks.partition_point(|rank| rank.rank < first.rank));
-    let end = own.last().map_or(0, |last| ranks.partition_point(|rank| rank.rank <= last.rank));
-    first..end.max(first)
-}
-
-/// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
-fn sampled(surveyed: Surveyed, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
-    let Surveyed { run, survey, model, .. } = surveyed;
-    let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
-    let of_rank = |rank: &RankModel| {
-        let header = run.header(rank.rank)?;
-        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
-            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            TimedSample { at, leaf, ns: seconds * 1e9 }
-        };
-        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
-    };
-    model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
 }

@@ -6,14 +6,18 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::metrics::statistics::StatisticsWatcher;
+use crate::model::Model;
 use crate::model::followed::OnPath;
 use crate::profile::gather;
+use crate::read::open::Run;
+use crate::replay::scope::Scope;
 use crate::replay::what_if::{Network, Work};
 use crate::replay::{Message, StateInterval};
 use crate::report::views::{Watch, Watched};
-use crate::structure;
-use crate::structure::survey::survey;
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::{Survey, survey};
 use crate::structure::symbols;
+use crate::structure::{self, Structure};
 
 /// What a watcher is shown of each thread, in its order.
 #[derive(Default, Debug, PartialEq)]

@@ -20,12 +20,10 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
+use super::ground::{FollowOptions, Surveyed, Tables, leading, open, own_places, sampled, setting};
 use super::rank_reading::{Mark, UpToCut};
 use super::reading::{LastEntry, Reading, Segment};
-use super::{
-    FollowOptions, Following, Found, Joined, Surveyed, Tables, at_a_time, leading, open, own_places, sampled, setting,
-    watched,
-};
+use super::{Following, Found, Joined, at_a_time, watched};
 use crate::model::what_if::WhatIf;
 use crate::read::pass::Progress;
 use crate::read::together::Pass;

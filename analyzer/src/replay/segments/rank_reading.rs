@@ -138,7 +138,7 @@ impl<'a> RankReading<'a> {
         if self.packs {
             steps.give_back_memory();
         }
-        self.input.read.push_back(Piece::new(batch, self.packs));
+        self.input.read.extend(Piece::several(batch, self.packs));
         true
     }
 

@@ -1,12 +1,12 @@
 //! Steps in few bytes: a batch of 2,000 steps takes 200 kB, which is too much for each of thousands of ranks.
 //!
 //! ```text
-//!   a step    number of its shape | time before it | its length | bytes sent, received | its events
-//!   an event  number of its shape | distance of its request from the last one | bytes
+//!   a step    its shape | time before it | its length | bytes sent, received, if they are not in the shape | its events
+//!   an event  its shape | distance of its request from the last one | bytes, if they are not in the shape
 //! ```
 //!
-//! Shapes are what steps, and events, of a batch have in common: all but times, bytes and requests. All numbers are of seven bits a byte, the lowest
-//! first, as long as they must be; those that may be negative have their sign in the lowest bit.
+//! Shapes are what steps, and events, of a batch have in common: all but times and requests, and of the first [`MOST_SIZED`] bytes, too. A shape is its number · 2, plus 1 if it
+//! has no bytes. All numbers are of seven bits a byte, the lowest first, as long as they must be; those that may be negative have their sign in the lowest bit.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -23,9 +23,16 @@ use crate::model::region_state::Ns;
 /// Steps of a part.
 const PART: usize = 64;
 
-/// A batch, or steps of one that follow one another. Those of one batch share its bytes.
+/// Steps of a chunk: what was followed of a batch is freed by chunks.
+const CHUNK: usize = 256;
+
+/// Shapes of a batch that have their bytes: of more, bytes differ from one step to the next.
+const MOST_SIZED: usize = 64;
+
+/// Steps of a batch that follow one another. Those of one batch share its shapes, those of one chunk its bytes.
 pub struct Packed {
-    contents: Arc<Contents>,
+    shapes: Arc<(Vec<Step>, Vec<CommEvent>)>,
+    bytes: Arc<[u8]>,
     /// All but steps and events, with what belongs to its begin until that was taken out.
     batch: Batch,
     /// Whether the thread ends with it.
@@ -33,13 +40,6 @@ pub struct Packed {
     at: Cursor,
     /// Where its bytes end.
     end: usize,
-}
-
-/// The steps of a whole batch.
-struct Contents {
-    steps: Vec<Step>,
-    events: Vec<CommEvent>,
-    bytes: Vec<u8>,
 }
 
 /// Where the next step is.
@@ -65,37 +65,64 @@ pub fn spare() -> (Vec<Step>, Vec<CommEvent>) {
 }
 
 impl Packed {
-    /// The batch in few bytes.
-    pub fn new(mut batch: Batch) -> Packed {
+    /// The batch in few bytes, all in one.
+    pub fn new(batch: Batch) -> Packed {
+        Packed::chunks_of(usize::MAX, batch).swap_remove(0)
+    }
+
+    /// The batch in few bytes, by chunks; an empty one is one chunk.
+    pub fn chunks(batch: Batch) -> Vec<Packed> {
+        Packed::chunks_of(CHUNK, batch)
+    }
+
+    /// Chunks of so many steps at most, one at least.
+    fn chunks_of(most: usize, mut batch: Batch) -> Vec<Packed> {
         let (mut steps, mut all_events) = (std::mem::take(&mut batch.steps), std::mem::take(&mut batch.events));
         let mut events = all_events.drain(..);
         let (mut step_shapes, mut event_shapes) = (Shapes::default(), Shapes::default());
-        let mut bytes = Vec::with_capacity(16 * steps.len());
+        let (mut bytes, mut chunks) = (Vec::with_capacity(16 * most.min(steps.len())), Vec::new());
         let (mut end, mut request) = (0, 0_u32);
-        let left = steps.len();
+        let mut begin = Cursor { byte: 0, left: 0, end, request };
         for step in steps.drain(..) {
-            let CallFacts { sent, received, .. } = step.facts;
-            let facts = CallFacts { sent: 0, received: 0, ..step.facts };
-            put(step_shapes.number(Step { begin: 0, end: 0, facts, ..step }), &mut bytes);
+            if begin.left == most {
+                chunks.push((Arc::from(bytes.as_slice()), begin));
+                begin = Cursor { byte: 0, left: 0, end, request };
+                bytes.clear();
+            }
+            begin.left += 1;
+            let is_sized = step_shapes.put(Step { begin: 0, end: 0, ..step }, Step::without_bytes, &mut bytes);
             put(zigzag(step.begin.wrapping_sub(end)), &mut bytes);
             put(zigzag(step.end.wrapping_sub(step.begin)), &mut bytes);
-            put(sent, &mut bytes);
-            put(received, &mut bytes);
+            if !is_sized {
+                put(step.facts.sent, &mut bytes);
+                put(step.facts.received, &mut bytes);
+            }
             end = step.end;
             for event in events.by_ref().take(usize::from(step.events)) {
-                put(event_shapes.number(CommEvent { request: 0, bytes: 0, ..event }), &mut bytes);
+                let is_sized =
+                    event_shapes.put(CommEvent { request: 0, ..event }, CommEvent::without_bytes, &mut bytes);
                 put(zigzag(i64::from(event.request.wrapping_sub(request) as i32)), &mut bytes);
-                put(event.bytes, &mut bytes);
+                if !is_sized {
+                    put(event.bytes, &mut bytes);
+                }
                 request = event.request;
             }
         }
         drop(events);
         SPARE.set((steps, all_events));
-        bytes.shrink_to_fit();
-        let last = std::mem::take(&mut batch.last);
-        let (steps, events, end) = (step_shapes.all, event_shapes.all, bytes.len());
-        let contents = Arc::new(Contents { steps, events, bytes });
-        Packed { contents, batch, last, at: Cursor { byte: 0, left, end: 0, request: 0 }, end }
+        chunks.push((Arc::from(bytes), begin));
+        let shapes = Arc::new((step_shapes.all, event_shapes.all));
+        let (is_last, thread) = (std::mem::take(&mut batch.last), batch.thread);
+        let n = chunks.len();
+        let chunk = |(number, (bytes, at)): (usize, (Arc<[u8]>, Cursor))| Packed {
+            shapes: Arc::clone(&shapes),
+            end: bytes.len(),
+            bytes,
+            batch: std::mem::replace(&mut batch, Batch { thread, ..Batch::default() }),
+            last: is_last && number + 1 == n,
+            at,
+        };
+        chunks.into_iter().enumerate().map(chunk).collect()
     }
 
     /// The next part; the last one is followed by none.
@@ -115,8 +142,8 @@ impl Packed {
         self.batch.thread = part.thread;
         part.last = self.last && self.at.left == n;
         part.steps.reserve_exact(n);
-        let (contents, at) = (&self.contents, &mut self.at);
-        part.steps.extend((0..n).map(|_| at.next(contents, |event| part.events.push(event))));
+        let (of, at) = ((&*self.shapes, &*self.bytes), &mut self.at);
+        part.steps.extend((0..n).map(|_| at.next(of, |event| part.events.push(event))));
         part.events.shrink_to_fit();
         part
     }
@@ -142,7 +169,7 @@ impl Packed {
         let mut events = Vec::new();
         (0..at.left).find_map(|before| {
             events.clear();
-            let step = at.next(&self.contents, |event| events.push(event));
+            let step = at.next((&self.shapes, &self.bytes), |event| events.push(event));
             is_last(&step, &events).then_some((before, step))
         })
     }
@@ -154,43 +181,51 @@ impl Packed {
         self.batch.thread = batch.thread;
         let (last, at) = (self.last && n == self.at.left, Cursor { left: n, ..self.at });
         for _ in 0..n {
-            self.at.next(&self.contents, |_| ());
+            self.at.next((&self.shapes, &self.bytes), |_| ());
         }
-        Packed { contents: Arc::clone(&self.contents), batch, last, at, end: self.at.byte }
+        let (shapes, bytes) = (Arc::clone(&self.shapes), Arc::clone(&self.bytes));
+        Packed { shapes, bytes, batch, last, at, end: self.at.byte }
     }
 }
 
 /// What a process sends of it to another one: of the batch's bytes its own.
 impl Encode for Packed {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        let Contents { steps, events, bytes } = &*self.contents;
-        let bytes = &bytes[self.at.byte..self.end];
-        (steps, events, bytes, &self.batch, self.last, Cursor { byte: 0, ..self.at }).encode(encoder)
+        let bytes = &self.bytes[self.at.byte..self.end];
+        (&*self.shapes, bytes, &self.batch, self.last, Cursor { byte: 0, ..self.at }).encode(encoder)
     }
 }
 
 impl<C> Decode<C> for Packed {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (steps, events, bytes, batch, last, at): (_, _, Vec<u8>, _, _, _) = Decode::decode(decoder)?;
-        let end = bytes.len();
-        Ok(Packed { contents: Arc::new(Contents { steps, events, bytes }), batch, last, at, end })
+        let (shapes, bytes, batch, last, at): (_, Vec<u8>, _, _, _) = Decode::decode(decoder)?;
+        Ok(Packed { shapes: Arc::new(shapes), end: bytes.len(), bytes: Arc::from(bytes), batch, last, at })
     }
 }
+
+/// The shapes of a batch, and the bytes of a chunk.
+type Contents<'a> = (&'a (Vec<Step>, Vec<CommEvent>), &'a [u8]);
 
 impl Cursor {
     /// The next step, and its events.
     #[inline]
-    fn next(&mut self, of: &Contents, mut event_of: impl FnMut(CommEvent)) -> Step {
+    fn next(&mut self, ((steps, events), bytes): Contents, mut event_of: impl FnMut(CommEvent)) -> Step {
         self.left -= 1;
-        let mut step = of.steps[self.number(of) as usize];
-        step.begin = self.end.wrapping_add(unzigzag(self.number(of)));
-        step.end = step.begin.wrapping_add(unzigzag(self.number(of)));
-        (step.facts.sent, step.facts.received) = (self.number(of), self.number(of));
+        let shape = self.number(bytes);
+        let mut step = steps[(shape >> 1) as usize];
+        step.begin = self.end.wrapping_add(unzigzag(self.number(bytes)));
+        step.end = step.begin.wrapping_add(unzigzag(self.number(bytes)));
+        if shape & 1 == 1 {
+            (step.facts.sent, step.facts.received) = (self.number(bytes), self.number(bytes));
+        }
         self.end = step.end;
         for _ in 0..step.events {
-            let mut event = of.events[self.number(of) as usize];
-            event.request = self.request.wrapping_add(unzigzag(self.number(of)) as u32);
-            event.bytes = self.number(of);
+            let shape = self.number(bytes);
+            let mut event = events[(shape >> 1) as usize];
+            event.request = self.request.wrapping_add(unzigzag(self.number(bytes)) as u32);
+            if shape & 1 == 1 {
+                event.bytes = self.number(bytes);
+            }
             self.request = event.request;
             event_of(event);
         }
@@ -199,10 +234,10 @@ impl Cursor {
 
     /// The next number.
     #[inline]
-    fn number(&mut self, of: &Contents) -> u64 {
+    fn number(&mut self, of: &[u8]) -> u64 {
         let (mut value, mut shift) = (0, 0);
         loop {
-            let byte = of.bytes[self.byte];
+            let byte = of[self.byte];
             self.byte += 1;
             value |= u64::from(byte & 127) << shift;
             if byte < 128 {
@@ -213,26 +248,49 @@ impl Cursor {
     }
 }
 
+impl Step {
+    fn without_bytes(self) -> Step {
+        Step { facts: CallFacts { sent: 0, received: 0, ..self.facts }, ..self }
+    }
+}
+
+impl CommEvent {
+    fn without_bytes(self) -> CommEvent {
+        CommEvent { bytes: 0, ..self }
+    }
+}
+
 /// Different shapes by number.
 struct Shapes<T> {
     all: Vec<T>,
     numbers: FxHashMap<T, u32>,
+    /// How many of them have their bytes.
+    sized: usize,
 }
 
 impl<T> Default for Shapes<T> {
     fn default() -> Self {
-        Shapes { all: Vec::new(), numbers: FxHashMap::default() }
+        Shapes { all: Vec::new(), numbers: FxHashMap::default(), sized: 0 }
     }
 }
 
 impl<T: Copy + Eq + std::hash::Hash> Shapes<T> {
-    fn number(&mut self, shape: T) -> u64 {
+    /// Appends a shape to `bytes`; whether it has its bytes.
+    fn put(&mut self, shape: T, without_bytes: impl Fn(T) -> T, bytes: &mut Vec<u8>) -> bool {
+        if let Some(&number) = self.numbers.get(&shape) {
+            put(u64::from(number) << 1, bytes);
+            return true;
+        }
+        let is_sized = self.sized < MOST_SIZED;
+        self.sized += usize::from(is_sized);
+        let shape = if is_sized { shape } else { without_bytes(shape) };
         let all = &mut self.all;
         let number = *self.numbers.entry(shape).or_insert_with(|| {
             all.push(shape);
             all.len() as u32 - 1
         });
-        number.into()
+        put(u64::from(number) << 1 | u64::from(!is_sized), bytes);
+        is_sized
     }
 }
 
@@ -286,27 +344,31 @@ mod tests {
             mode: SendMode::default(),
             any: i.is_multiple_of(5),
         };
-        for n in [0, 1, PART - 1, PART, PART + 1, 5 * PART] {
+        for n in [0, 1, PART - 1, PART, PART + 1, CHUNK, 2 * CHUNK + PART + 7] {
             let steps: Vec<Step> = (0..n).map(step).collect();
             let events: Vec<CommEvent> =
                 (0..steps.iter().map(|step| usize::from(step.events)).sum()).map(event).collect();
             let lists = vec![vec![1, 2].into()];
             let batch = Batch { thread: 3, steps, events, lists, gap: true, last: true };
-            let mut packed = Packed::new(batch.clone());
-            let mut all = packed.next_part();
+            let mut chunks = Packed::chunks(batch.clone());
+            assert_eq!(chunks.iter().map(Packed::len).sum::<usize>(), n);
+            let mut all = chunks[0].next_part();
             assert!(all.gap && all.lists.len() == 1, "they come first");
-            while !packed.is_empty() {
-                assert!(!all.last, "it is the last");
-                let part = packed.next_part();
-                assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
-                all.steps.extend(part.steps);
-                all.events.extend(part.events);
-                all.last = part.last;
+            for packed in &mut chunks {
+                while !packed.is_empty() {
+                    assert!(!all.last, "it is the last");
+                    let part = packed.next_part();
+                    assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
+                    all.steps.extend(part.steps);
+                    all.events.extend(part.events);
+                    all.last = part.last;
+                }
             }
             assert_eq!(all, batch, "{n}");
             for (first, packs) in [0, n.min(1), n / 2, n].into_iter().flat_map(|first| [(first, true), (first, false)])
             {
-                let mut rest = Piece::new(batch.clone(), packs);
+                let packed = |batch| Piece::Packed(Box::new(Packed::new(batch)));
+                let mut rest = if packs { packed(batch.clone()) } else { Piece::Batch(batch.clone()) };
                 let mut packed = rest.split_off_first(first);
                 // As another process has them.
                 let sent = |piece: Piece| decoded::<Piece>(&encoded(&piece)).unwrap();
@@ -351,7 +413,7 @@ mod tests {
         let batch =
             Batch { steps: (0..9).map(step).collect(), events: (0..9).map(event).collect(), ..Batch::default() };
         for packs in [true, false] {
-            let mut piece = Piece::new(batch.clone(), packs);
+            let mut piece = Piece::several(batch.clone(), packs).pop_front().unwrap();
             piece.split_off_first(2);
             let found = piece.find(|_, events| events[0].request == 6);
             assert_eq!(found, Some((4, step(6))), "four after the two that are gone");

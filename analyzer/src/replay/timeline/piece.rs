@@ -1,5 +1,6 @@
 //! Steps of a rank as they were read, or in few bytes.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bincode::de::Decoder;
@@ -27,9 +28,12 @@ pub enum Piece {
 }
 
 impl Piece {
-    /// A batch.
-    pub fn new(batch: Batch, packs: bool) -> Piece {
-        if packs { Piece::Packed(Box::new(Packed::new(batch))) } else { Piece::Batch(batch) }
+    /// Those of a batch, one at least.
+    pub fn several(batch: Batch, packs: bool) -> VecDeque<Piece> {
+        match packs {
+            true => Packed::chunks(batch).into_iter().map(Box::new).map(Piece::Packed).collect(),
+            false => VecDeque::from([Piece::Batch(batch)]),
+        }
     }
 
     /// Its steps, or the next of them; the last are followed by none.

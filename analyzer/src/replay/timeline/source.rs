@@ -34,7 +34,7 @@ struct RankSource<'scope> {
     /// What is being read; `None`: there is no more, or not yet.
     ahead: Option<Ahead<Fetched<'scope>>>,
     /// The batch at hand, and who reads the next one.
-    at_hand: Option<(Piece, Box<RankSteps<'scope>>)>,
+    at_hand: Option<(VecDeque<Piece>, Box<RankSteps<'scope>>)>,
     /// Whether its batches are packed.
     packs: bool,
 }
@@ -42,7 +42,7 @@ struct RankSource<'scope> {
 /// A batch, and who reads the next one, which takes kilobytes and is handed to and fro.
 struct Fetched<'scope> {
     steps: Box<RankSteps<'scope>>,
-    batch: Option<Piece>,
+    batch: Option<VecDeque<Piece>>,
 }
 
 impl<'a, 'scope> Source<'a, 'scope> {
@@ -68,28 +68,34 @@ impl<'a, 'scope> Source<'a, 'scope> {
     /// The next batch of any thread of a rank; `None` at the end of its log.
     pub fn next(&mut self, rank: usize) -> Option<Batch> {
         let place = self.ranks.get_mut(rank)?;
-        if let Some(first) = place.read.front_mut() {
-            let part = first.next_part();
-            if first.is_empty() {
-                place.read.pop_front();
-            }
+        if let Some(part) = next_part(&mut place.read) {
             return Some(part);
         }
-        let (mut piece, steps) = match place.at_hand.take() {
+        let (mut pieces, steps) = match place.at_hand.take() {
             Some(at_hand) => at_hand,
             None => {
                 let fetched = place.ahead.take()?.wait()?;
                 (fetched.batch?, fetched.steps)
             }
         };
-        let part = piece.next_part();
-        if piece.is_empty() {
+        let part = next_part(&mut pieces);
+        if pieces.is_empty() {
             place.ahead = Some(fetch(self.scope, steps, place.packs));
         } else {
-            place.at_hand = Some((piece, steps));
+            place.at_hand = Some((pieces, steps));
         }
-        Some(part)
+        part
     }
+}
+
+/// The next part of the first piece, which goes when it is empty.
+fn next_part(pieces: &mut VecDeque<Piece>) -> Option<Batch> {
+    let first = pieces.front_mut()?;
+    let part = first.next_part();
+    if first.is_empty() {
+        pieces.pop_front();
+    }
+    Some(part)
 }
 
 fn fetch<'scope>(scope: &Scope<'scope>, mut steps: Box<RankSteps<'scope>>, packs: bool) -> Ahead<Fetched<'scope>> {
@@ -98,7 +104,7 @@ fn fetch<'scope>(scope: &Scope<'scope>, mut steps: Box<RankSteps<'scope>>, packs
         if packs {
             steps.give_back_memory();
         }
-        let batch = batch.map(|batch| Piece::new(batch, packs));
+        let batch = batch.map(|batch| Piece::several(batch, packs));
         Fetched { steps, batch }
     })
 }

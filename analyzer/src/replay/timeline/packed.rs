@@ -21,7 +21,7 @@ use super::step::{Batch, CallFacts, CommEvent, Step};
 use crate::model::region_state::Ns;
 
 /// Steps of a part.
-const PART: usize = 64;
+const PART: usize = 32;
 
 /// Steps of a chunk: what was followed of a batch is freed by chunks.
 const CHUNK: usize = 256;

@@ -200,6 +200,22 @@ fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
 }
 
 #[test]
+fn code_that_makes_others_wait_is_found_by_all_processes() {
+    let one = |rank: u32, script: RankScript| {
+        script.sampled(1000).repeat(60, move |at, script| {
+            let ms = 1 + (rank + at) % 4;
+            script.compute_in(&format!("work_{}", rank % 3), ms).at("sum").allreduce(8, f64::from(6 - ms))
+        })
+    };
+    let dir = written(Scenario::ranks(5).each(one));
+    let (report, segments) = alone(dir.path(), &all()).unwrap();
+    let report: serde_json::Value = serde_json::from_str(report.rsplit_once('\n').unwrap().0).unwrap();
+    assert!(segments > 4, "{segments}");
+    assert!(report["functions"]["delaying_ranks"].as_array().is_some_and(|ranks| !ranks.is_empty()), "{report:#}");
+    assert_same_by(&[2, 3, 4, 8], dir.path(), &all());
+}
+
+#[test]
 fn ranks_of_a_node_need_not_follow_one_another() {
     // Of two node files, each with the even or the odd ranks, each process would have ranks between those of another one.
     let (even, odd) = (written(scenario(8)), written(scenario(8)));

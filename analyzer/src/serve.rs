@@ -1,4 +1,4 @@
-//! What a process does that analyses a run for process 0 of its team: it opens its share of the files, and folds its ranks when it is asked to.
+//! What a process does that analyses a run for process 0 of its team: it opens its share of the files, folds its ranks, and follows segments of the run when it is asked to.
 
 use lbprof_collector::folder::Folder;
 

@@ -200,6 +200,22 @@ fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
 }
 
 #[test]
+fn where_a_rank_ends_early_the_rest_is_followed_in_the_same_order() {
+    let one = |rank: u32, script: RankScript| {
+        let script = script.repeat(1500, move |at, script| {
+            let more = f64::from((7 * rank + 3 * at) % 11) / 1e3;
+            let script = script.compute(0.1).call(Operation::Buffer_flush, 0.07 + more, |_| ()).compute(0.03 - more);
+            script.allreduce(8, 0.0171)
+        });
+        if rank == 3 { script.kill(1000) } else { script }
+    };
+    let dir = written(Scenario::ranks(6).each(one));
+    let several = Wanted { segment_steps: Some(6 * 150), ..all() };
+    assert!(alone(dir.path(), &several).unwrap().1 > 3);
+    assert_same_by(&[2, 3, 5, 8], dir.path(), &several);
+}
+
+#[test]
 fn code_that_makes_others_wait_is_found_by_all_processes() {
     let one = |rank: u32, script: RankScript| {
         script.sampled(1000).repeat(60, move |at, script| {

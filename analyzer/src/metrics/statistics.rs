@@ -56,8 +56,8 @@ impl<'a> StatisticsWatcher<'a> {
         }
         *self.found.communicators.entry(facts.comm).or_default() += OnCommunicator {
             calls: 1,
-            time,
-            waiting: state.waiting().ns(),
+            time: time.into(),
+            waiting: state.waiting().ns().into(),
             sent: facts.sent,
             received: facts.received,
         };

@@ -145,9 +145,9 @@ pub struct OnCommunicator {
     /// How many.
     pub calls: u64,
     /// Nanoseconds in them, of all ranks.
-    pub time: Ns,
+    pub time: i128,
     /// Of these waiting.
-    pub waiting: Ns,
+    pub waiting: i128,
     /// Bytes sent, written or contributed.
     pub sent: u64,
     /// Bytes received, read or given.

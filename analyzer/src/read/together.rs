@@ -5,8 +5,9 @@
 //!   Open: folder, names of its files       ─→     open their share, look whose logs are in it
 //!                                          ←─     what they found
 //!   Choose: which logs are the run's       ─→
-//!   Pass: which one, over what part        ─→     fold their ranks
+//!   Pass: which one, over what part        ─→     first and second pass: fold their ranks
 //!                                          ←─     their parts, joined by a tree in the order of ranks
+//!                                                 third pass: what replay/segments/together.rs says
 //!   End                                    ─→     end
 //! ```
 //!
@@ -208,15 +209,18 @@ impl Together {
         }
     }
 
-    /// Lets the other processes begin a pass: all of them. `None`: as above.
+    /// The processes; `None`: the others have opened another run since.
+    pub(crate) fn team(&self) -> Option<&Team> {
+        let Together { leader, number } = self;
+        (leader.opened.load(Relaxed) == *number).then_some(&leader.team)
+    }
+
+    /// Lets the other processes begin a pass: all of them. `None`: they have opened another run since.
     ///
     /// Errors: a process is not there any more.
     pub(crate) fn begin(&self, (pass, part): (Pass, RunPart), input: Vec<u8>) -> Result<Option<&Team>, Failure> {
-        let Together { leader, number } = self;
-        if leader.opened.load(Relaxed) != *number {
-            return Ok(None);
-        }
-        leader.team.broadcast(&Command::Pass { number: *number, pass, part, input })?;
-        Ok(Some(&leader.team))
+        let Some(team) = self.team() else { return Ok(None) };
+        team.broadcast(&Command::Pass { number: self.number, pass, part, input })?;
+        Ok(Some(team))
     }
 }

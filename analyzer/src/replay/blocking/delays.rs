@@ -61,7 +61,7 @@ pub struct OwnCause {
 }
 
 /// What samples share.
-#[derive(Clone, Copy, Debug, Default, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Share {
     samples: u64,
     ns: f64,
@@ -216,7 +216,7 @@ impl DelaySums {
     /// By line, of what was `caused` in all by each thread and kind.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
         let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), ExactShare)| {
-            let own = self.own.get(&(thread, kind))?.number();
+            let own = Some(self.own.get(&(thread, kind))?.number()).filter(|&own| own > 0.0)?;
             let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
             let (ns, error_ns) = (scale * share.ns.number(), scale * share.squares.number().sqrt());
             Some(DelayingCode { thread, kind, leaf, samples: share.samples, ns, error_ns })

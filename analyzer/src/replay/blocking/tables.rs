@@ -44,10 +44,10 @@ impl WaitTotals {
 
     /// The sums.
     pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
-        let caused = states.all().iter().copied().zip(self.caused).filter(|&(_, ns)| ns > 0.0);
+        let caused = states.all().iter().copied().zip(self.caused.into_iter().map(ExactNs::of));
         WaitsAndCauses {
             waits: self.waits.into_iter().collect(),
-            causes: caused.map(|(state, ns)| (state, ExactNs::of(ns))).collect(),
+            causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
             pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
         }
     }

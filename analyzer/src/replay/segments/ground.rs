@@ -57,7 +57,7 @@ pub struct FollowOptions<'a> {
     pub most_kept: usize,
     /// Steps of a segment, of all ranks together; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
-    /// What the other processes need to know that read the run, too, in a form of its own; `None`: this one follows it alone.
+    /// Encodes what the other processes need in order to follow segments; `None`: this process follows the run alone.
     pub input: Option<&'a dyn Fn() -> Vec<u8>>,
 }
 

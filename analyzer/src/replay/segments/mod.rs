@@ -1,4 +1,4 @@
-//! The third pass in segments of the run, on all cores.
+//! The third pass in segments of the run, on all cores, and on several processes (together.rs).
 //!
 //! ```text
 //!   reading.rs   the steps of all ranks, from one cut to the next ─┬→ engine: segment 0 ─→ Part ─┐

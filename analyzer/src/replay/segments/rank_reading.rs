@@ -33,6 +33,8 @@ pub struct UpToCut {
     pub at: AtCut,
     /// Its steps.
     pub read: VecDeque<Piece>,
+    /// Whether the last piece goes on after it.
+    splits: bool,
 }
 
 /// Where a rank was read to.
@@ -92,11 +94,19 @@ impl<'a> RankReading<'a> {
         self.ready.pop_front()
     }
 
-    /// All that was not taken, and what was not read yet.
+    /// All that was not taken, and what was not read yet, as if it had not been split: how many segments are read at a time must not change anything.
     pub fn rest(self) -> RankInput<'a> {
-        let mut read: VecDeque<Piece> = self.ready.into_iter().flat_map(|segment| segment.read).collect();
-        read.extend(self.input.read);
-        RankInput { read, ..self.input }
+        let segments = self.ready.into_iter().map(|segment| (segment.read, segment.splits));
+        let (mut read, mut goes_on) = (VecDeque::new(), false);
+        for (mut pieces, splits) in segments.chain([(self.input.read, false)]) {
+            let rest = if goes_on { pieces.pop_front() } else { None };
+            if let Some((first, rest)) = read.back_mut().zip(rest) {
+                Piece::rejoin(first, rest);
+            }
+            read.append(&mut pieces);
+            goes_on = splits;
+        }
+        RankInput { read, steps: self.input.steps }
     }
 
     /// Reads to the end of the log; `false` where that is more than a segment may have.
@@ -202,15 +212,17 @@ impl<'a> RankReading<'a> {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);
         let mut segment = std::mem::replace(read, rest);
+        let mut splits = false;
         if let Some(piece) = read.front_mut() {
             segment.push_back(piece.split_off_first(found.steps));
-            if piece.is_empty() {
+            splits = !piece.is_empty();
+            if !splits {
                 read.pop_front();
             }
         }
         self.given += segment.iter().map(Piece::len).sum::<usize>();
         self.lists.extend(segment.iter().flat_map(Piece::lists).cloned());
         let at = AtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
-        self.ready.push_back(UpToCut { begin: found.begin, at, read: segment });
+        self.ready.push_back(UpToCut { begin: found.begin, at, read: segment, splits });
     }
 }

@@ -154,7 +154,11 @@ struct OwnRest {
 pub(super) fn team<'a>(surveyed: Surveyed<'a>, options: &FollowOptions) -> Result<Option<&'a Team>, Failure> {
     let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.of_segment().is_some());
     match (&surveyed.run.together, options.input) {
-        (Some(together), Some(input)) if has_segments && options.can_cut(surveyed.model) => {
+        (Some(together), Some(input))
+            if together.team().is_some_and(|team| team.processes() > 1)
+                && has_segments
+                && options.can_cut(surveyed.model) =>
+        {
             together.begin((Pass::Follow, surveyed.run.part()), input())
         }
         _ => Ok(None),
@@ -170,7 +174,9 @@ pub(super) fn begin(
     samples: Vec<Vec<TimedSample>>,
 ) -> Result<Option<Vec<Vec<TimedSample>>>, Failure> {
     let ready = ended_on_failure(team, team.gather(Ok(Ready { places, can_cut, samples })))?.unwrap_or_default();
-    let follow_one_another = ready.windows(2).all(|pair| pair[0].places.end == pair[1].places.start);
+    // A process may have no ranks.
+    let places: Vec<_> = ready.iter().map(|one| &one.places).filter(|places| !places.is_empty()).collect();
+    let follow_one_another = places.windows(2).all(|pair| pair[0].end == pair[1].start);
     if !follow_one_another || !ready.iter().all(|one| one.can_cut) {
         team.broadcast(&Next::End)?;
         return Ok(None);
@@ -282,6 +288,10 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
                     return Ok(self.following.rest_from(from));
                 }
             }
+            // Without any cut nobody but this process has to read anything.
+            if is_last && self.last.is_none() {
+                return Ok(self.following.rest_from(None));
+            }
             if is_last {
                 self.team.broadcast(&Next::Rest)?;
                 let rest = self.rest()?.unwrap_or_default();
@@ -333,7 +343,7 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
 
     /// What its ranks do in the next `n` segments.
     fn take(&mut self, n: usize) -> OwnSegments {
-        let from = self.at.clone();
+        let from = if n > 0 { self.at.clone() } else { Vec::new() };
         let segment = |_| {
             let (steps, to) = self.reading.take().into_iter().map(|UpToCut { at, read, .. }| (read, at)).unzip();
             OwnSegment { steps, to }

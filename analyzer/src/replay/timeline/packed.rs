@@ -174,6 +174,12 @@ impl Packed {
         })
     }
 
+    /// Takes back the rest of it, which was left when it was split off.
+    pub fn rejoin(&mut self, rest: Packed) {
+        self.at.left += rest.at.left;
+        (self.end, self.last) = (rest.end, rest.last);
+    }
+
     /// Takes the first `n` steps out, with what belongs to its begin.
     pub fn split_off_first(&mut self, n: usize) -> Packed {
         let n = n.min(self.at.left);
@@ -369,6 +375,10 @@ mod tests {
             {
                 let packed = |batch| Piece::Packed(Box::new(Packed::new(batch)));
                 let mut rest = if packs { packed(batch.clone()) } else { Piece::Batch(batch.clone()) };
+                let mut packed = rest.split_off_first(first);
+                packed.rejoin(rest);
+                assert_eq!((packed.len(), packed.is_after_gap()), (n, true));
+                rest = packed;
                 let mut packed = rest.split_off_first(first);
                 // As another process has them.
                 let sent = |piece: Piece| decoded::<Piece>(&encoded(&piece)).unwrap();

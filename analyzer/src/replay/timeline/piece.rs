@@ -95,6 +95,19 @@ impl Piece {
         }
     }
 
+    /// Takes back the rest of it, which was left when it was split off.
+    pub fn rejoin(&mut self, rest: Piece) {
+        match (self, rest) {
+            (Piece::Packed(first), Piece::Packed(rest)) => first.rejoin(*rest),
+            (Piece::Batch(first), Piece::Batch(rest)) => {
+                first.steps.extend(rest.steps);
+                first.events.extend(rest.events);
+                first.last = rest.last;
+            }
+            _ => {}
+        }
+    }
+
     /// Takes the first `n` steps out, with what belongs to their begin.
     pub fn split_off_first(&mut self, n: usize) -> Piece {
         match self {

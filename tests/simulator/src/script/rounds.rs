@@ -7,7 +7,8 @@ impl Script {
     /// some way. After every third all ranks meet; of some kinds something is in transit then. Sends are buffered: nobody waits for a receive.
     pub fn rounds(kinds: &[(u8, u32)]) -> Script {
         let mut text =
-            "ranks 4\nlatency 0.05\nbandwidth 1000\noverhead 0.01\ncomm row 0..1\ncomm row 2..3\nlate 2 0.7\n".to_owned();
+            "ranks 4\nlatency 0.05\nbandwidth 1000\noverhead 0.01\ncomm row 0..1\ncomm row 2..3\nlate 2 0.7\n"
+                .to_owned();
         for (round, &(kind, chance)) in kinds.iter().enumerate() {
             for rank in 0..4 {
                 // No two ranks come at the same time.

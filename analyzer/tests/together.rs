@@ -12,6 +12,7 @@ use lbprof_analyzer::analyse::{AnalysisError, Options, analyse_part};
 use lbprof_analyzer::read::open::{Run, TogetherError};
 use lbprof_analyzer::read::together::Leader;
 use lbprof_analyzer::report::bounds::Bounds;
+use lbprof_analyzer::report::views::Watched;
 use lbprof_analyzer::report::{Report, json};
 use lbprof_analyzer::select::Selection;
 use lbprof_analyzer::serve::serve;
@@ -44,8 +45,19 @@ struct Wanted {
     segment_steps: Option<usize>,
 }
 
-/// The JSON report on a part of `run`, with all rows, what the page shows beside that, and in how many segments the run was followed; why there is none.
-fn report(run: Run, wanted: &Wanted) -> Result<(String, usize), AnalysisError> {
+/// What was found.
+#[derive(Debug, PartialEq)]
+struct Found {
+    /// The JSON report, with all rows.
+    json: String,
+    /// What the page shows beside that.
+    watched: Option<Watched>,
+    /// In how many segments the run was followed.
+    segments: usize,
+}
+
+/// What is found of a part of `run`; why nothing is.
+fn report(run: Run, wanted: &Wanted) -> Result<Found, AnalysisError> {
     let Wanted { selection, polling, first_look, segment_steps } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
@@ -56,22 +68,22 @@ fn report(run: Run, wanted: &Wanted) -> Result<(String, usize), AnalysisError> {
     json::write(&Report::new(&analysis.model, &analysis.names), &Bounds::ALL, &mut bytes).expect("writing to memory");
     let json = String::from_utf8(bytes).expect("JSON is UTF-8");
     let segments = analysis.model.followed.map_or(0, |followed| followed.segments);
-    Ok((format!("{json}\n{:?}", analysis.watched), segments))
+    Ok(Found { json, watched: analysis.watched, segments })
 }
 
 /// What one process reports.
-fn alone(dir: &Path, wanted: &Wanted) -> Result<(String, usize), String> {
+fn alone(dir: &Path, wanted: &Wanted) -> Result<Found, String> {
     let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
     report(run, wanted).map_err(|error| error.to_string())
 }
 
 /// What `n` processes report.
-fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<(String, usize), String> {
+fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<Found, String> {
     let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
-fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<(String, usize), anyhow::Error> {
+fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<Found, anyhow::Error> {
     let leader = Arc::new(Leader::new(team));
     let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
         TogetherError::Run(error) => error.into(),
@@ -98,12 +110,16 @@ fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
 }
 
 /// The first lines that are not the same.
-fn difference(found: &Result<(String, usize), String>, expected: &Result<(String, usize), String>) -> String {
-    let (Ok((found, _)), Ok((expected, _))) = (found, expected) else {
-        return format!("{found:.300?}\n{expected:.300?}");
+fn difference(found: &Result<Found, String>, expected: &Result<Found, String>) -> String {
+    let (Ok(found), Ok(expected)) = (found, expected) else {
+        let why = |one: &Result<Found, String>| one.as_ref().map(|_| "a report").map_err(String::clone);
+        return format!("{:?}\n{:?}", why(found), why(expected));
     };
-    let different = found.split(',').zip(expected.split(',')).find(|(found, expected)| found != expected);
-    format!("{different:?}")
+    let mut parts = found.json.split(',').zip(expected.json.split(','));
+    match parts.find(|(found, expected)| found != expected) {
+        Some(different) => format!("{different:?}"),
+        None => format!("{} and {} segments, or the page's data", found.segments, expected.segments),
+    }
 }
 
 fn all() -> Wanted {
@@ -151,8 +167,7 @@ fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
     assert_eq!(sum_up(dir.path(), 4096).unwrap(), 6, "rank 4 was killed");
     let first_look = Wanted { first_look: true, ..all() };
     assert_same(dir.path(), &first_look);
-    let report: serde_json::Value =
-        serde_json::from_str(alone(dir.path(), &first_look).unwrap().0.rsplit_once('\n').unwrap().0).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap().json).unwrap();
     let summary = &report["run"]["summary"];
     assert_eq!((&summary["ranks_from_summaries"], &summary["ranks_from_events"]), (&6.into(), &1.into()));
     into_node_files(dir.path(), RUN_ID, 3).unwrap();
@@ -177,7 +192,7 @@ fn ranks_are_followed_by_all_processes() {
     for (kinds, segments) in [(0..8, 20), (0..6, 20), (8..9, 1)] {
         let kinds: Vec<(u8, u32)> = (0..120).map(|i| (kinds.start + i as u8 % kinds.len() as u8, 7919 * i)).collect();
         Script::rounds(&kinds).write(dir.path()).unwrap();
-        let found = alone(dir.path(), &all()).unwrap().1;
+        let found = alone(dir.path(), &all()).unwrap().segments;
         assert!(found >= segments, "{found}");
         assert_same_by(&[1, 2, 3, 4, 5, 8, 11], dir.path(), &all());
     }
@@ -195,7 +210,7 @@ fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
     };
     let dir = written(Scenario::ranks(6).each(one));
     let several = Wanted { segment_steps: Some(6 * 700), ..all() };
-    assert!(alone(dir.path(), &several).unwrap().1 > 5);
+    assert!(alone(dir.path(), &several).unwrap().segments > 5);
     assert_same_by(&[2, 3, 4], dir.path(), &several);
 }
 
@@ -211,7 +226,7 @@ fn where_a_rank_ends_early_the_rest_is_followed_in_the_same_order() {
     };
     let dir = written(Scenario::ranks(6).each(one));
     let several = Wanted { segment_steps: Some(6 * 150), ..all() };
-    assert!(alone(dir.path(), &several).unwrap().1 > 3);
+    assert!(alone(dir.path(), &several).unwrap().segments > 3);
     assert_same_by(&[2, 3, 5, 8], dir.path(), &several);
 }
 
@@ -224,8 +239,8 @@ fn code_that_makes_others_wait_is_found_by_all_processes() {
         })
     };
     let dir = written(Scenario::ranks(5).each(one));
-    let (report, segments) = alone(dir.path(), &all()).unwrap();
-    let report: serde_json::Value = serde_json::from_str(report.rsplit_once('\n').unwrap().0).unwrap();
+    let Found { json, segments, .. } = alone(dir.path(), &all()).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(segments > 4, "{segments}");
     assert!(report["functions"]["delaying_ranks"].as_array().is_some_and(|ranks| !ranks.is_empty()), "{report:#}");
     assert_same_by(&[2, 3, 4, 8], dir.path(), &all());
@@ -251,7 +266,7 @@ fn ranks_of_a_node_need_not_follow_one_another() {
         let name = path.file_name().unwrap().to_string_lossy().replace("node-000000", "node-000001");
         fs::copy(&path, even.path().join(name)).unwrap();
     }
-    assert!(alone(even.path(), &all()).unwrap().0.contains("\"node2\""));
+    assert!(alone(even.path(), &all()).unwrap().json.contains("\"node2\""));
     assert_same(even.path(), &all());
 }
 
@@ -340,7 +355,7 @@ fn profiles_are_reported_as_by_one_process() {
 }
 
 /// What process 0 reports where the others do `follow`.
-fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<(String, usize), Failure> {
+fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<Found, Failure> {
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
@@ -379,7 +394,7 @@ fn a_panic_in_a_process_ends_all() {
         let third = team.process() == 2;
         let _ = serve(&team, |_| assert!(!third, "out of luck"));
     });
-    assert_eq!(failure, Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
+    assert_eq!(failure.map(|_| ()), Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
 }
 
 #[test]

@@ -8,7 +8,6 @@ use std::time::Duration;
 use lbprof_collector::format::Mode;
 
 use self::watchers::{WantedWatchers, Watchers};
-
 use crate::export::{Exported, Format, InRegion};
 use crate::metrics::findings::findings;
 use crate::model::Model;

@@ -44,7 +44,7 @@ impl Share {
     /// Errors: another process is not there any more. Process 0 gets to know what fails here.
     pub(crate) fn follow(&self, team: &Team, run: &Run, own: &Survey) -> Result<(), Failure> {
         let Share { model, structure, code, scenarios, segment_steps, .. } = self;
-        let survey = Survey { sites: model.sites.clone(), ranks: own.ranks.clone(), ..Survey::default() };
+        let survey = own.with_sites(model.sites.clone());
         let scope = Scope::all(model);
         let mut watchers = Watchers::new(model, self.watchers);
         let mut part = watchers.any().map(|watchers| PartWatcher::new(&scope, watchers));

@@ -111,8 +111,7 @@ impl GatherInput {
     /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
     pub(crate) fn new(bytes: &[u8], own: &Survey) -> Option<GatherInput> {
         let (sites, structure, code) = decoded(bytes)?;
-        let survey = Survey { sites, ranks: own.ranks.clone(), ..Survey::default() };
-        Some(GatherInput { survey, structure, code })
+        Some(GatherInput { survey: own.with_sites(sites), structure, code })
     }
 }
 

@@ -121,6 +121,11 @@ impl Survey {
         found.ok().and_then(|at| self.ranks.get(at))
     }
 
+    /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
+    pub(crate) fn with_sites(&self, sites: Sites) -> Survey {
+        Survey { sites, ranks: self.ranks.clone(), ..Survey::default() }
+    }
+
     /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> Survey {
         let (sites, indices) = self.sites.sorted();

@@ -157,8 +157,30 @@ pub(super) fn own_places(surveyed: Surveyed) -> Range<usize> {
     first..end.max(first)
 }
 
+/// What a process reads of the ranks at some places: their steps, and their samples where these are wanted.
+pub(super) struct OwnRanks<'a> {
+    /// In the order of places; `None` where a log can't be read any more.
+    pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,
+    /// Likewise; none where they are not wanted.
+    pub(super) samples: Vec<Vec<TimedSample>>,
+}
+
+impl<'a> OwnRanks<'a> {
+    /// Opens them.
+    pub(super) fn open(surveyed: Surveyed<'a>, ids: Ids<'a>, places: Range<usize>, options: &FollowOptions) -> Self {
+        let logs = surveyed.model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
+        let samples = options.code.map(|code| sampled(surveyed, code, places)).unwrap_or_default();
+        OwnRanks { logs, samples }
+    }
+
+    /// Whether all of them can be read.
+    pub(super) fn are_all(&self) -> bool {
+        self.logs.iter().all(Option::is_some)
+    }
+}
+
 /// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
-pub(super) fn sampled(surveyed: Surveyed, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
+fn sampled(surveyed: Surveyed, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
     let Surveyed { run, survey, model, .. } = surveyed;
     let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
     let of_rank = |rank: &RankModel| {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 pub use self::ground::{FollowOptions, Surveyed};
-use self::ground::{Tables, leading, open, own_places, sampled, setting};
+use self::ground::{OwnRanks, Tables, leading, open, own_places, setting};
 use self::reading::{Reading, Segment, Segments};
 pub use self::together::{decline_share, follow_share};
 use super::cut::Cut;
@@ -55,9 +55,9 @@ pub fn follow(
     let own = if team.is_some() { own_places(surveyed) } else { 0..model.ranks.len() };
     let tables = Tables::new(model);
     let ids = tables.ids(surveyed, options.watcher.is_some());
-    let logs: Vec<_> = model.ranks[own.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
-    let can_cut = options.can_cut(model) && logs.iter().all(Option::is_some);
-    let samples = options.code.map(|code| sampled(surveyed, code, own.clone())).unwrap_or_default();
+    let ranks = OwnRanks::open(surveyed, ids, own.clone(), &options);
+    let can_cut = options.can_cut(model) && ranks.are_all();
+    let OwnRanks { logs, samples } = ranks;
     let (team, samples) = match team {
         Some(team) => match together::begin(team, (own.clone(), can_cut), samples)? {
             Some(samples) => (Some(team), samples),

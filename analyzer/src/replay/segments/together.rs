@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::ground::{FollowOptions, Surveyed, Tables, leading, open, own_places, sampled, setting};
+use super::ground::{FollowOptions, OwnRanks, Surveyed, Tables, leading, own_places, setting};
 use super::rank_reading::{Mark, UpToCut};
 use super::reading::{LastEntry, Reading, Segment};
 use super::{Following, Found, Joined, at_a_time, watched};
@@ -204,9 +204,9 @@ pub fn follow_share(team: &Team, surveyed: Surveyed, options: FollowOptions) -> 
     let ids = tables.ids(surveyed, options.watcher.is_some());
     let places = own_places(surveyed);
     let ready = team.guarded(|| {
-        let logs: Vec<_> = model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
-        let can_cut = logs.iter().all(Option::is_some);
-        let samples = options.code.map(|code| sampled(surveyed, code, places.clone())).unwrap_or_default();
+        let ranks = OwnRanks::open(surveyed, ids, places.clone(), &options);
+        let can_cut = ranks.are_all();
+        let OwnRanks { logs, samples } = ranks;
         Ok((logs, Ready { places: places.clone(), can_cut, samples }))
     });
     let (logs, ready) = match ready {

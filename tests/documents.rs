@@ -42,15 +42,21 @@ const PRIVATE: [&str; 18] = [
 ];
 
 /// Folders of sources.
-const SOURCES: [&str; 9] = [
+const SOURCES: [&str; 15] = [
     "interpose/src",
     "interpose/include",
     "interpose/tests",
     "collector/src",
     "collector/tests",
-    "analyzer/src",
-    "analyzer/tests",
+    "analyzer/analysis/src",
+    "analyzer/report/src",
+    "analyzer/report/tests",
+    "analyzer/export/src",
+    "analyzer/study/src",
+    "analyzer/lb-report/src",
+    "analyzer/lb-report/tests",
     "analyzer/page/src",
+    "tests/runs/src",
     "tests/simulator/src",
 ];
 

@@ -85,7 +85,7 @@ fn no_setup_installs_nothing_of_the_system_and_cargo_is_made_to_stay_offline() {
     fs::remove_file(&said).unwrap();
     done(install.args(["--no-setup", "--locked", "--offline"]));
     let said = fs::read_to_string(&said).unwrap();
-    assert_eq!(said, "build --release --locked --offline -p lbprof-interpose -p lbprof-analyzer\n");
+    assert_eq!(said, "build --release --locked --offline -p lbprof-interpose -p lb-report\n");
     assert!(folder.join("prefix/lib/liblbprof.so").exists());
 }
 

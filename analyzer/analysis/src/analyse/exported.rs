@@ -1,0 +1,74 @@
+//! What is passed on of a part of a run while its ranks are followed, to be exported.
+
+use crate::model::{Model, RegionIdx};
+use crate::replay::{Message, StateInterval, Watcher};
+use crate::select::SelectionError;
+use crate::structure::symbols::CodePlace;
+
+/// The part of a run that is exported.
+#[derive(Clone, Copy)]
+pub struct Exported<'a> {
+    /// Its model: ranks are numbered by place in it, regions, call sites and communicators by index. Times are since its begin.
+    pub model: &'a Model,
+    /// The places of its call sites.
+    pub places: &'a [CodePlace],
+    /// The region that alone is wanted.
+    pub region: Option<RegionIdx>,
+}
+
+impl Exported<'_> {
+    /// Calls in the part, of all threads.
+    pub fn calls(&self) -> u64 {
+        let is_in = |region| self.region.is_none_or(|wanted| self.model.chain(region).contains(&wanted));
+        let sites = self.model.ranks.iter().flat_map(|rank| rank.sites.iter().chain(&rank.other_sites));
+        sites.filter(|(key, _)| is_in(key.region)).fold(0, |sum: u64, (_, cell)| sum.saturating_add(cell.calls))
+    }
+}
+
+/// A file of what ranks do when. All that it gets comes from [`Watcher`], in the order in which ranks are followed: of a thread that is the order
+/// of time. What it keeps must not grow with events.
+pub trait Format: Watcher {
+    /// Before anything else: what the part has.
+    ///
+    /// Errors: it cannot be made of that.
+    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError>;
+
+    /// After the ranks were followed: whether it needs to see all of it once more.
+    fn again(&mut self) -> bool {
+        false
+    }
+}
+
+/// Passes on what lies in a region.
+pub struct InRegion<'a> {
+    format: &'a mut dyn Format,
+    /// By index of the region, whether it is or lies in the one that is wanted; `None`: all are.
+    regions: Option<Vec<bool>>,
+    /// Whether the interval that came last does.
+    inside: bool,
+}
+
+impl<'a> InRegion<'a> {
+    /// Passes to `format` what lies in the region of `part`.
+    pub fn new(part: &Exported, format: &'a mut dyn Format) -> Self {
+        let lies_in =
+            |region| (0..part.model.regions.len() as u32).map(|idx| part.model.chain(idx).contains(&region)).collect();
+        InRegion { format, regions: part.region.map(lies_in), inside: false }
+    }
+}
+
+impl Watcher for InRegion<'_> {
+    fn spends(&mut self, state: &StateInterval) {
+        let is_in = |regions: &Vec<bool>| regions.get(state.kind.region() as usize) == Some(&true);
+        self.inside = self.regions.as_ref().is_none_or(is_in);
+        if self.inside {
+            self.format.spends(state);
+        }
+    }
+
+    fn receives(&mut self, message: &Message) {
+        if self.inside {
+            self.format.receives(message);
+        }
+    }
+}

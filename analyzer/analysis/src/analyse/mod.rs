@@ -1,0 +1,334 @@
+//! A run → its model and the places of its call sites: the passes, in their order.
+
+pub mod exported;
+pub(crate) mod share;
+mod watchers;
+
+use std::time::Duration;
+
+use lbprof_collector::format::Mode;
+
+use self::exported::{Exported, Format, InRegion};
+use self::watchers::{WantedWatchers, Watchers};
+use crate::metrics::cluster::{self, ClusterOrRank};
+use crate::metrics::findings::findings;
+use crate::model::Model;
+use crate::model::followed::Followed;
+use crate::model::statistics::Statistics;
+use crate::model::what_if::WhatIf;
+use crate::profile::gather;
+use crate::read::open::Run;
+use crate::read::pass::Progress;
+use crate::read::spawned;
+use crate::replay::what_if::{condition, plan};
+use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
+use crate::select::asked::Asked;
+use crate::select::{Selection, SelectionError, region};
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::{Survey, survey};
+use crate::structure::symbols::{self, CodePlace, Resolved};
+use crate::structure::{Structure, Wanted};
+use crate::transport::Failure;
+use crate::views::Watched;
+
+/// How to analyse a run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether to look up functions and lines.
+    pub symbols: bool,
+    /// Processor time after which no more of them are looked up.
+    pub names_within: Duration,
+    /// What to find that is not marked.
+    pub wanted: Wanted,
+    /// The region whose iterations are the main loop's, by its name, where the user says so.
+    pub iteration_region: Option<String>,
+    /// How near ranks of one cluster are, where the user says so.
+    pub cluster_radius: Option<f64>,
+    /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
+    pub asked: Option<Vec<Asked>>,
+    /// Whether to keep what ranks did when, for a page.
+    pub watch: bool,
+    /// Whether to look at calls and messages one by one, for what they add up to.
+    pub statistics: bool,
+    /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
+    pub segment_steps: Option<usize>,
+}
+
+impl Default for Options {
+    /// All that can be found.
+    fn default() -> Self {
+        Options {
+            symbols: true,
+            names_within: symbols::MOST_TIME,
+            wanted: Wanted::default(),
+            iteration_region: None,
+            cluster_radius: None,
+            asked: Some(Vec::new()),
+            watch: false,
+            statistics: true,
+            segment_steps: None,
+        }
+    }
+}
+
+/// What is done at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The first pass over the records.
+    Surveying(Progress),
+    /// The names of functions are looked up.
+    Naming,
+    /// Loops are looked for.
+    Finding,
+    /// The second pass.
+    AddingUp(Progress),
+    /// The third pass.
+    Following(Progress),
+}
+
+/// Why a run was not analysed.
+#[derive(Debug, thiserror::Error)]
+pub enum AnalysisError {
+    /// What is asked about the run does not have.
+    #[error(transparent)]
+    Selection(#[from] SelectionError),
+    /// One of the processes that analyse it together failed.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+}
+
+/// A run, analysed.
+#[derive(Clone, Debug, Default)]
+pub struct Analysis {
+    /// Its model.
+    pub model: Model,
+    /// What is known of the model's call sites.
+    pub names: Resolved,
+    /// What ranks did when; `None` where that was not wanted, or they were not followed.
+    pub watched: Option<Watched>,
+}
+
+/// Analyses `run`; `show` is called with what is done, from any thread.
+///
+/// Errors: what is asked about the run does not have; a process that failed.
+pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, AnalysisError> {
+    let first = First::new(run, options, &report)?;
+    let mut model = first.gather(run)?;
+    model.found = findings(&model);
+    choose_loop(&mut model, options)?;
+    let mut watched = None;
+    if options.asked.is_some() {
+        model.asked = asked(&model, options)?;
+        let all = Scope::all(&model);
+        let found = first.follow_watched((&model, &all), &model, WantedWatchers::of(options), (true, options))?;
+        let followed;
+        (followed, watched, model.statistics) = found;
+        model.followed = followed;
+    }
+    Ok(Analysis { model, names: first.names, watched })
+}
+
+/// Analyses the part of `run` that `selection` asks for; `show` is called with what is done, from any thread.
+///
+/// Ranks are followed through all of their time, and with them all others: whom they wait for, and what for, may lie outside of the part.
+///
+/// Errors: what the run does not have.
+pub fn analyse_part(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    report: impl Fn(Stage) + Sync,
+) -> Result<Analysis, AnalysisError> {
+    analyse_with(run, selection, options, None, &report)
+}
+
+/// The same, without predictions: what ranks do in the part goes to `format`.
+///
+/// Errors: what the run does not have, and what `format` cannot be made of.
+pub fn export_part(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    format: &mut dyn Format,
+    report: impl Fn(Stage) + Sync,
+) -> Result<Analysis, AnalysisError> {
+    analyse_with(run, selection, options, Some(format), &report)
+}
+
+fn analyse_with(
+    run: &Run,
+    selection: &Selection,
+    options: &Options,
+    format: Option<&mut dyn Format>,
+    report: Report,
+) -> Result<Analysis, AnalysisError> {
+    let follows = options.asked.is_some();
+    let narrows = selection.needs_all() || follows && selection.ranks.is_some();
+    let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
+    let first = First::new(base, options, report)?;
+    let mut all = first.gather(base)?;
+    choose_loop(&mut all, options)?;
+    let (part, mut model) = match narrows {
+        true => first.part(selection, &all, options)?,
+        false => (base.clone(), std::mem::take(&mut all)),
+    };
+    // The outermost one is all of the run.
+    let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
+    let mut watched = None;
+    if follows {
+        if region.is_none() {
+            model.asked = asked(&model, options)?;
+        }
+        let all = if narrows { &all } else { &model };
+        let scope = Scope::part(all, &first.survey, &part, &model, region);
+        let (followed, statistics);
+        (followed, watched, statistics) = match format {
+            Some(format) => {
+                let part = Exported { model: &model, places: &first.names.places, region };
+                format.begins(&part)?;
+                loop {
+                    let watcher = &mut InRegion::new(&part, format);
+                    let options = FollowOptions { watcher: Some(watcher), ..FollowOptions::new(&scope) };
+                    let followed = first.follow(all, options)?;
+                    if !format.again() {
+                        break (followed, None, None);
+                    }
+                }
+            }
+            None => {
+                let wanted = if region.is_none() { WantedWatchers::of(options) } else { WantedWatchers::default() };
+                first.follow_watched((all, &scope), &model, wanted, (!narrows, options))?
+            }
+        };
+        model.followed = followed;
+        model.statistics = statistics;
+    }
+    // Whether the data are sound is judged by all of the ranks' time.
+    all.ranks.retain(|rank| model.ranks.binary_search_by_key(&rank.rank, |kept| kept.rank).is_ok());
+    all.facts.selected.ranks.clone_from(&model.facts.selected.ranks);
+    model.found = findings(if narrows { &all } else { &model });
+    (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
+    if let Some(region) = region {
+        model = region::within(model, region);
+    }
+    model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
+    Ok(Analysis { model, names: first.names, watched })
+}
+
+/// Makes the region that the user names the main loop's.
+fn choose_loop(model: &mut Model, options: &Options) -> Result<(), SelectionError> {
+    let name = options.iteration_region.as_deref();
+    model.chosen_loop = name.map(|name| region::find_iterated(model, name)).transpose()?;
+    Ok(())
+}
+
+/// The scenarios that the user asks for; none where ranks are not followed.
+fn asked(model: &Model, options: &Options) -> Result<Vec<WhatIf>, SelectionError> {
+    options.asked.iter().flatten().map(|one| one.scenario(model)).collect()
+}
+
+/// Numbers of clusters of ranks that run the same code, and their ranks.
+fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32, Vec<u32>)> {
+    let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
+    let numbered = |part: ClusterOrRank| {
+        let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
+        Some((part.cluster? as u32 + 1, ranks))
+    };
+    found.parts().into_iter().filter_map(numbered).collect()
+}
+
+/// Who receives what is done.
+type Report<'a> = &'a (dyn Fn(Stage) + Sync);
+
+/// What following the ranks gives, and what watchers have seen; of each nothing where ranks were not followed, or it was not wanted.
+type FollowedAndSeen = (Option<Followed>, Option<Watched>, Option<Statistics>);
+
+/// What is known before a run is gathered.
+struct First<'a> {
+    run: &'a Run,
+    report: Report<'a>,
+    survey: Survey,
+    structure: Structure,
+    names: Resolved,
+}
+
+impl<'a> First<'a> {
+    fn new(run: &'a Run, options: &Options, report: Report<'a>) -> Result<Self, Failure> {
+        let survey = survey(run, |progress| report(Stage::Surveying(progress)))?;
+        report(Stage::Naming);
+        let names = match options.symbols {
+            true => symbols::resolve(&survey.sites, options.names_within),
+            false => symbols::unnamed(&survey.sites),
+        };
+        report(Stage::Finding);
+        let structure = Structure::find(run, &survey, &names, &options.wanted);
+        Ok(First { run, report, survey, structure, names })
+    }
+
+    /// The selected ranks and time of the run, of which `all` is, regions left aside.
+    fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), AnalysisError> {
+        let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
+        let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
+        let mut model = self.gather(&part)?;
+        choose_loop(&mut model, options)?;
+        match model.uncut_ranks.first() {
+            Some(&rank) => Err(SelectionError::Profile { rank }.into()),
+            None => Ok((part, model)),
+        }
+    }
+
+    /// The code that samples hit, where there are any.
+    fn code(&self) -> Option<&SampledCode> {
+        Some(&self.names.sampled).filter(|code| !code.is_empty())
+    }
+
+    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what watchers have seen.
+    /// `shares`: whether other processes may follow a part of it.
+    fn follow_watched(
+        &self,
+        (all, scope): (&Model, &Scope),
+        model: &Model,
+        wanted: WantedWatchers,
+        (shares, options): (bool, &Options),
+    ) -> Result<FollowedAndSeen, Failure> {
+        // What a rank did whose calls are sums cannot be replayed, nor can a region of a run.
+        let can_replay = scope.has_path() && !self.survey.profiles;
+        let scenarios = if can_replay { plan(model, &model.asked) } else { Vec::new() };
+        let segment_steps = options.segment_steps;
+        let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
+        let mut watchers = Watchers::new(model, wanted);
+        let options = FollowOptions {
+            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            watcher: watchers.any(),
+            code: self.code(),
+            segment_steps,
+            input: shares.then_some(&input),
+            ..FollowOptions::new(scope)
+        };
+        let followed = self.follow(all, options)?;
+        let (watched, statistics) = watchers.finish(followed.is_some());
+        Ok((followed, watched, statistics))
+    }
+
+    /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
+    /// whom.
+    fn follow(&self, all: &Model, options: FollowOptions) -> Result<Option<Followed>, Failure> {
+        if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
+            return Ok(None);
+        }
+        let scope = options.scope;
+        let mut part = options.watcher.map(|watcher| PartWatcher::new(scope, watcher));
+        let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
+        let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
+        let options = FollowOptions { watcher, ..options };
+        follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))).map(Some)
+    }
+
+    fn gather(&self, run: &Run) -> Result<Model, Failure> {
+        let progress = |progress| (self.report)(Stage::AddingUp(progress));
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
+        model.problems.extend(self.names.problems.iter().cloned());
+        model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
+        Ok(model)
+    }
+}

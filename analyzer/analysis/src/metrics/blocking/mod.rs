@@ -1,0 +1,228 @@
+//! Blocking and its causes, summed up ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; METRICS §4).
+//!
+//! Waits are those of the selected part of a run; their causes may lie outside of it. So ranks are identified by their numbers, and regions are
+//! those of the whole run, [`Followed::regions`].
+
+mod class;
+mod own;
+mod phases;
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+use serde::Serialize;
+
+pub use self::class::{ByClass, Class};
+use self::own::OwnTimes;
+pub use self::phases::PhaseCost;
+use super::imbalance::ImbalanceSplit;
+use crate::model::followed::Followed;
+use crate::model::region_state::RegionState;
+use crate::model::waits::WaitState;
+use crate::model::{Model, RegionIdx};
+
+/// A cause of waiting: what a rank did.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cause {
+    /// The rank.
+    pub rank: u32,
+    /// The region.
+    #[serde(skip)]
+    pub region: RegionIdx,
+    /// What it did there; `None`: a message's delay, or time of which nothing is known.
+    #[serde(skip)]
+    pub activity: Option<Activity>,
+    /// What it is.
+    pub class: Class,
+    /// Waiting that it causes.
+    pub caused_s: f64,
+    /// Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
+    pub own_s: Option<f64>,
+    /// Of communication, the call in which the rank spends most of that time: index of the call site, where it is known, and number of the
+    /// operation. `None`: it is no communication, or not in the selected part.
+    #[serde(skip)]
+    pub call: Option<(Option<u32>, u16)>,
+}
+
+/// Waits of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StateTimes {
+    /// How often.
+    pub count: u64,
+    /// Time until the awaited event.
+    pub waiting_s: f64,
+    /// Time from then until its message had arrived.
+    pub delay_s: f64,
+}
+
+impl StateTimes {
+    /// Both together.
+    pub fn blocked_s(&self) -> f64 {
+        self.waiting_s + self.delay_s
+    }
+}
+
+/// A place where ranks wait.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitPlace {
+    /// Index of the call site.
+    pub site: Option<u32>,
+    /// Number of the operation.
+    pub operation: u16,
+    /// The region.
+    pub region: RegionIdx,
+    /// Why.
+    pub state: WaitState,
+    /// How long, all ranks together.
+    pub times: StateTimes,
+    /// The same by world rank.
+    pub ranks: BTreeMap<u32, StateTimes>,
+}
+
+/// Call site, operation, region and reason of a wait.
+type Where = (Option<u32>, u16, RegionIdx, WaitState);
+
+/// Waiting of the ranks' first threads, and what it is caused by.
+#[derive(Clone, Debug, Default)]
+pub struct BlockingSums {
+    /// Seconds of all waiting.
+    pub total_s: f64,
+    /// By class.
+    pub by_class: ByClass,
+    /// The causes, the largest first.
+    pub causes: Vec<Cause>,
+    /// The phases, the most expensive first.
+    pub phases: Vec<PhaseCost>,
+    /// By why ranks wait.
+    pub states: BTreeMap<WaitState, StateTimes>,
+    /// Where ranks wait, the longest first.
+    pub places: Vec<WaitPlace>,
+    /// Seconds that each rank waits, and seconds of waiting that each causes; by world rank, of those that do.
+    pub waits_s: BTreeMap<u32, f64>,
+    /// See above.
+    pub causes_s: BTreeMap<u32, f64>,
+    /// Seconds that the first rank waits because of the second, by world ranks; the longest first.
+    pub pairs: Vec<(u32, u32, f64)>,
+}
+
+impl BlockingSums {
+    /// A part of all waiting over all of it; 0 where nobody waits.
+    pub fn share(&self, part_s: f64) -> f64 {
+        if self.total_s > 0.0 { part_s / self.total_s } else { 0.0 }
+    }
+
+    /// The classes as shares of all waiting.
+    pub fn by_class_share(&self) -> ByClass {
+        self.by_class.map(|part_s| self.share(part_s))
+    }
+}
+
+/// Sums up what `followed` found in `model`, whose waiting from imbalance splits as `split` says.
+pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> BlockingSums {
+    let mut sums = BlockingSums { pairs: pairs(followed), ..BlockingSums::default() };
+    sums.add_waits(followed);
+    let mut caused: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
+    for (&(thread, kind), ns) in &followed.blocking.causes {
+        *caused.entry((followed.world_rank(thread), kind)).or_default() += ns * 1e-9;
+    }
+    let own = OwnTimes::new(model, followed);
+    for (&(rank, kind), &caused_s) in &caused {
+        let class = Class::of(&followed.regions, kind);
+        sums.by_class.add(class, caused_s);
+        *sums.causes_s.entry(rank).or_default() += caused_s;
+        let (region, activity) = (kind.region(), kind.activity());
+        let own_s = activity.and_then(|_| own.of(rank, kind));
+        let call = own.call(rank, kind).filter(|_| class == Class::Communication);
+        sums.causes.push(Cause { rank, region, activity, class, caused_s, own_s, call });
+    }
+    sums.causes.sort_by(|a, b| b.caused_s.total_cmp(&a.caused_s));
+    sums.by_class.split(split);
+    sums.phases = phases::phases(&followed.regions, &own, &caused);
+    sums
+}
+
+/// Seconds that the first rank waits because of the second, by world ranks; the longest first.
+pub fn pairs(followed: &Followed) -> Vec<(u32, u32, f64)> {
+    let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    for (&(waits, causes), ns) in &followed.blocking.pairs {
+        *pairs.entry((followed.world_rank(waits), followed.world_rank(causes))).or_default() += ns * 1e-9;
+    }
+    let mut pairs: Vec<_> = pairs.into_iter().map(|((waits, causes), seconds)| (waits, causes, seconds)).collect();
+    pairs.sort_by(|a, b| b.2.total_cmp(&a.2));
+    pairs
+}
+
+impl BlockingSums {
+    /// Adds who waits where, why and how long.
+    fn add_waits(&mut self, followed: &Followed) {
+        let mut places: BTreeMap<Where, BTreeMap<u32, StateTimes>> = BTreeMap::new();
+        for (key, wait) in &followed.blocking.waits {
+            let (waiting_s, delay_s) = (wait.waiting as f64 * 1e-9, wait.delay as f64 * 1e-9);
+            let (rank, times) = (followed.world_rank(key.thread), StateTimes { count: wait.count, waiting_s, delay_s });
+            let site = (key.site != NONE).then_some(key.site);
+            self.states.entry(key.state).or_default().add(&times);
+            let place = places.entry((site, key.operation, key.kind.region(), key.state)).or_default();
+            place.entry(rank).or_default().add(&times);
+            self.total_s += times.blocked_s();
+            *self.waits_s.entry(rank).or_default() += times.blocked_s();
+        }
+        let place = |((site, operation, region, state), ranks): (Where, BTreeMap<u32, StateTimes>)| {
+            let mut times = StateTimes::default();
+            ranks.values().for_each(|one| times.add(one));
+            WaitPlace { site, operation, region, state, times, ranks }
+        };
+        self.places = places.into_iter().map(place).collect();
+        self.places.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+    }
+}
+
+impl StateTimes {
+    /// Adds others.
+    pub fn add(&mut self, other: &StateTimes) {
+        self.count += other.count;
+        self.waiting_s += other.waiting_s;
+        self.delay_s += other.delay_s;
+    }
+}
+
+/// Where ranks wait because of world ranks, each with its share of what is waited for: call site and operation, with their share of
+/// that waiting. `place` gives the call site that stands for all of one place. Empty where nobody waits for them.
+///
+/// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
+pub fn waited_because_of(
+    followed: &Followed,
+    ranks: &[(u32, f64)],
+    place: impl Fn(u32) -> u32,
+) -> BTreeMap<(u32, u16), f64> {
+    let mut all_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    for (key, wait) in &followed.blocking.waits {
+        *all_ns.entry(key.thread).or_default() += (wait.waiting + wait.delay) as f64;
+    }
+    let shares: BTreeMap<u32, f64> = ranks.iter().copied().collect();
+    let mut caused_ns: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(_, causes), ns) in &followed.blocking.pairs {
+        *caused_ns.entry(followed.world_rank(causes)).or_default() += ns;
+    }
+    // The part of the waiting that each thread has, which sums up to the ranks' shares.
+    let mut parts: BTreeMap<u32, f64> = BTreeMap::new();
+    for (&(waits, causes), ns) in &followed.blocking.pairs {
+        let causes = followed.world_rank(causes);
+        if let (Some(share), Some(all)) = (shares.get(&causes), caused_ns.get(&causes).filter(|ns| **ns > 0.0)) {
+            *parts.entry(waits).or_default() += share * ns / all;
+        }
+    }
+    let mut sites: BTreeMap<(u32, u16), f64> = BTreeMap::new();
+    for (key, wait) in &followed.blocking.waits {
+        let Some(all) = all_ns.get(&key.thread).filter(|ns| **ns > 0.0) else { continue };
+        let part = parts.get(&key.thread).copied().unwrap_or(0.0) * (wait.waiting + wait.delay) as f64 / all;
+        let site = if key.site == NONE { NONE } else { place(key.site) };
+        *sites.entry((site, key.operation)).or_default() += part;
+    }
+    let all: f64 = sites.values().sum();
+    sites.retain(|_, part| *part > 0.0);
+    sites.values_mut().for_each(|part| *part /= all);
+    sites
+}

@@ -1,0 +1,378 @@
+//! Load balance, micro load balance, transfer (METRICS §1; "Detailed Load Balance Analysis of Large Scale Parallel
+//! Applications" (2010), eqs 1–6).
+//!
+//! ```text
+//!            iteration 0     iteration 1          T_p    rank 0: 3 + 1 = 4, rank 1: 1 + 3 = 4
+//!   rank 0   |===3===|.1.|   |=1=|.......|  .     max T_p = 4, so load balance = 1: in all, both do the same,
+//!   rank 1   |=1=|.......|   |===3===|.1.|  .     but T_ideal = 3 + 3 = 6, so micro load balance = 4/6:
+//!                                                 in each iteration one waits for the other;
+//!                                                 T = 8, so transfer = 6/8 is what the network costs.
+//! ```
+//!
+//! The product is the parallel efficiency, mean T_p / T = 4/8.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use crate::model::{Model, RankModel, RegionIdx, Series, Slowest, recorded_s};
+
+/// Load balance: the mean of the ranks' computation time over its maximum.
+///
+/// `computation[p]`: seconds that rank p computes in the region, inclusively; one entry a rank, none negative.
+/// The result lies in 0..=1, 1 being perfect balance; `None` where no rank computes, for then the ratio means nothing.
+///
+/// Source: METRICS §1, eq. 3 of the paper.
+pub fn load_balance(computation: &[f64]) -> Option<f64> {
+    Times::of(computation, 0.0, None).load_balance()
+}
+
+/// The times of a run, a region or a group of ranks from which its efficiencies follow, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Times {
+    /// T: elapsed time less that of which no rank has records.
+    pub elapsed_s: f64,
+    /// max_p T_p: the longest computation of a rank.
+    pub max_computation_s: f64,
+    /// avg_p T_p: the mean computation of all ranks.
+    pub avg_computation_s: f64,
+    /// T_ideal, the time that the same would take on an ideal network, which the ratios use: the best that is known, by replay or estimated
+    /// from iterations; null if neither is.
+    pub t_ideal_s: Option<f64>,
+}
+
+impl Times {
+    /// The times of ranks that compute `computation` seconds each, one entry a rank.
+    pub fn of(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> Times {
+        let n = computation.len().max(1) as f64;
+        Times {
+            elapsed_s,
+            max_computation_s: computation.iter().copied().fold(0.0, f64::max),
+            avg_computation_s: computation.iter().sum::<f64>() / n,
+            t_ideal_s,
+        }
+    }
+
+    /// LB = avg / max, in 0..=1; eq. 3.
+    pub fn load_balance(&self) -> Option<f64> {
+        ratio(self.avg_computation_s, self.max_computation_s)
+    }
+
+    /// µLB = max / T_ideal, eq. 4; at most 1 where T_ideal is not below max, as no exact one is. POP: serialization
+    /// efficiency.
+    pub fn micro_load_balance(&self) -> Option<f64> {
+        ratio(self.max_computation_s, self.t_ideal_s?)
+    }
+
+    /// Transfer = T_ideal / T, eq. 5; above 1 where the estimate of T_ideal assumes more synchronisation than there is, as
+    /// in a region that only computes, whose T is not what its iterations take.
+    pub fn transfer(&self) -> Option<f64> {
+        self.micro_load_balance()?;
+        ratio(self.t_ideal_s?, self.elapsed_s)
+    }
+
+    /// Communication efficiency = max / T, in 0..=1; eq. 2. It is µLB · transfer.
+    pub fn communication(&self) -> Option<f64> {
+        ratio(self.max_computation_s, self.elapsed_s)
+    }
+
+    /// Parallel efficiency η = avg / T, in 0..=1; eq. 6. It is LB · communication, and LB · µLB · transfer.
+    pub fn parallel(&self) -> Option<f64> {
+        ratio(self.avg_computation_s, self.elapsed_s)
+    }
+}
+
+/// A quotient, where there is one.
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// Load balance within hosts and between them: their product is the load balance.
+///
+/// With u the mean computation of the ranks of the host where it is largest: within = u / longest of a rank, between = mean of all ranks / u.
+/// So a host with much more work than others is imbalance between hosts, a rank with more than others of that host one within. `None`
+/// where no rank computes.
+///
+/// Source: TALP (DLB's `mpiLoadBalanceIn` and `mpiLoadBalanceOut`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HostBalance {
+    /// Within hosts.
+    pub within: Option<f64>,
+    /// Between hosts.
+    pub between: Option<f64>,
+}
+
+impl HostBalance {
+    /// That of the model's ranks, which compute `computation` seconds each, one entry a rank.
+    pub fn of(model: &Model, computation: &[f64]) -> HostBalance {
+        let mut hosts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+        for (rank, seconds) in model.ranks.iter().zip(computation) {
+            let (sum, n) = hosts.entry(&rank.host).or_default();
+            (*sum, *n) = (*sum + seconds, *n + 1.0);
+        }
+        let most_loaded = hosts.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
+        let Times { avg_computation_s: mean, max_computation_s: longest, .. } = Times::of(computation, 0.0, None);
+        HostBalance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
+    }
+}
+
+/// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
+const CLOCK_TOLERANCE: f64 = 1.005;
+
+/// Whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
+///
+/// No ideal network makes a run slower. Such an estimate assumes that ranks wait for each other at the end of each iteration where they do
+/// not, and is not used.
+pub fn is_above_elapsed(ideal_s: f64, elapsed_s: f64) -> bool {
+    ideal_s > CLOCK_TOLERANCE * elapsed_s
+}
+
+/// An estimate of T_ideal from phase profiles.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PhaseProfileIdeal {
+    /// The estimate, in seconds; never below the longest computation of a rank.
+    pub seconds: f64,
+    /// Bound of its error where ranks meet within iterations through point-to-point calls alone, in seconds: the
+    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (METRICS §1).
+    pub error_s: f64,
+    /// Bound of its error however ranks meet within iterations, in seconds: the same with all time in MPI. The slowest rank
+    /// of an iteration that ends in a meeting waits for nobody; what it waits for another, the estimate leaves out.
+    pub bound_s: f64,
+}
+
+/// T_ideal of `region` by phase profile. `None` where there are no iterations in or around it, or where not all ranks that
+/// compute have them: ranks that run different code do not wait for each other's iterations.
+///
+/// - In a region that is iterated, or lies in one: Σ_k max_p t_pk over the iterations k, t_pk being the computation of
+///   rank p in the region in iteration k.
+/// - In a region that holds iterated ones, as the whole program mostly does: the sum of that over the outermost iterated
+///   regions in it, and the maximum over ranks of their computation outside of those.
+///
+/// In both cases computation that belongs to no iteration counts by its maximum over ranks. So the estimate assumes that
+/// ranks meet at the end of each iteration, and nowhere else. What a rank computes before the first call of a found loop is outside of
+/// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`Series::entering`]).
+pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
+    let inside = outermost_iterated(model, region);
+    let slowest = |&idx: &RegionIdx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice);
+    let ranks = || model.ranks.iter();
+    all_iterate(ranks(), region, &inside)
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(ranks(), region, &inside)))
+}
+
+/// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
+///
+/// Of all ranks it is the same. Of some, regions that none of them iterates do not count, and it is `None` also for a region that is not iterated itself but lies in one that is: time
+/// of single ranks by iteration is kept of iterated regions alone.
+pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Option<PhaseProfileIdeal> {
+    let is_all = ranks.len() == model.ranks.len();
+    let mut inside = outermost_iterated(model, region);
+    inside.retain(|idx| chosen(model, ranks).any(|rank| has_iterations(rank, *idx)));
+    if !inside.iter().all(|&idx| model.regions[idx as usize].iterated) {
+        return phase_profile_ideal(model, region).filter(|_| is_all);
+    }
+    let chosen = || chosen(model, ranks);
+    let slowest = |&idx: &RegionIdx| match is_all {
+        true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+        false => Cow::from(slowest_of(chosen(), idx)),
+    };
+    all_iterate(chosen(), region, &inside)
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(chosen(), region, &inside)))
+}
+
+impl PhaseProfileIdeal {
+    /// From the slowest rank of each iteration of some regions, and what lies outside of all.
+    fn of(regions: impl Iterator<Item: AsRef<[Slowest]>>, edges: &Edges) -> Self {
+        let mut ideal = PhaseProfileIdeal { seconds: edges.outside_s, ..PhaseProfileIdeal::default() };
+        for (at, slowest) in regions.enumerate() {
+            for slowest in slowest.as_ref() {
+                let slowest = edges.entering.get(&(at, slowest.iteration)).unwrap_or(slowest);
+                ideal.seconds += slowest.computation_s;
+                ideal.error_s += slowest.point_to_point_s;
+                ideal.bound_s += slowest.mpi_s;
+            }
+        }
+        ideal
+    }
+}
+
+/// What lies outside of the iterations of some regions.
+///
+/// ```text
+///   rank 0   |=5=|send|barrier|=5=|send|barrier|         the first 5 s come before its first call: they are outside of the loop
+///   rank 1   |recv    |=5=|barrier|recv    |=5=|         its first 5 s are of iteration 0
+///
+///   one interval up to the first barrier: max(5 + 0, 0 + 5) = 5 s, not 5 s outside and 5 s in iteration 0
+/// ```
+#[derive(Default)]
+struct Edges {
+    /// Iterations with which a rank enters a found loop, by the region's place and their number: the slowest rank, what it computes outside
+    /// included. Where it enters one several times, it is not known before which entry it computed how much: that is shared out evenly.
+    entering: BTreeMap<(usize, u32), Slowest>,
+    /// Seconds outside, the longest of a rank, where there is no such iteration.
+    outside_s: f64,
+}
+
+impl Edges {
+    /// Those of the iterated regions `inside`, which lie in `region`.
+    fn of<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, region: RegionIdx, inside: &[RegionIdx]) -> Edges {
+        let regions = || (0..).zip(inside);
+        let series = |rank: &'a RankModel| regions().filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
+        // A window may begin after them.
+        let is_there = |one: &Series, number: &&u32| one.numbers.binary_search(number).is_ok();
+        let entered = |rank: &'a RankModel| {
+            series(rank).flat_map(move |(at, one)| {
+                one.entering.iter().filter(move |number| is_there(one, number)).map(move |&number| (at, number))
+            })
+        };
+        let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();
+        if numbers.is_empty() {
+            let outside_s = ranks.map(|rank| outside_s(rank, region, inside)).fold(0.0, f64::max);
+            return Edges { outside_s, ..Edges::default() };
+        }
+        let shared_s: Vec<f64> =
+            ranks.clone().map(|rank| outside_s(rank, region, inside) / numbers.len() as f64).collect();
+        let slowest = |&(at, number): &(usize, u32)| {
+            let with_outside = |(rank, shared_s): (&RankModel, &f64)| {
+                let one = rank
+                    .series(inside[at])
+                    .map_or_else(Slowest::default, |series| series.slowest_in(rank.rank, number));
+                Slowest { iteration: number, rank: rank.rank, computation_s: one.computation_s + shared_s, ..one }
+            };
+            let slower = |a: Slowest, b: Slowest| if b.computation_s > a.computation_s { b } else { a };
+            ranks.clone().zip(&shared_s).map(with_outside).reduce(slower).map(|slowest| ((at, number), slowest))
+        };
+        let entering = numbers.iter().filter_map(slowest).collect();
+        Edges { entering, outside_s: 0.0 }
+    }
+}
+
+/// The ranks at these indices, those that there are.
+fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a RankModel> + Clone {
+    ranks.iter().filter_map(|&at| model.ranks.get(at))
+}
+
+/// Whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
+fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> bool {
+    !inside.is_empty()
+        && ranks.all(|rank| {
+            rank.inclusive(region)[Activity::Computation as usize] == 0.0
+                || inside.iter().all(|&idx| has_iterations(rank, idx))
+        })
+}
+
+/// Whether time of `rank` in a region is known by iteration.
+fn has_iterations(rank: &RankModel, region: RegionIdx) -> bool {
+    rank.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx).is_ok()
+}
+
+/// Seconds that a rank computes in `region` in no iteration of the regions `inside`.
+fn outside_s(rank: &RankModel, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
+    let in_iterations_s: f64 = inside.iter().map(|&idx| rank.in_iterations_s(idx)).sum();
+    (rank.inclusive(region)[Activity::Computation as usize] - in_iterations_s).max(0.0)
+}
+
+/// The slowest of `ranks` in each iteration of the iterated region `idx`.
+fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> Vec<Slowest> {
+    let each = ranks.filter_map(|rank| Some(rank.series(idx)?.slowest(rank.rank)));
+    each.reduce(Slowest::slower_of).unwrap_or_default()
+}
+
+/// The region itself where its time is known by iteration, else the outermost such regions in it.
+fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
+    match model.is_by_iteration(region) {
+        true => vec![region],
+        false => {
+            model.outermost_iterated.iter().copied().filter(|&inner| model.chain(inner).contains(&region)).collect()
+        }
+    }
+}
+
+/// The times of `region`, all ranks together.
+pub fn times(model: &Model, region: RegionIdx) -> Times {
+    let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
+    Times::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
+}
+
+/// The times of `region`, of some ranks as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
+///
+/// The elapsed time of the whole program is then from the first begin of a window of these ranks to the last end of one, less the
+/// time of which none of them has records.
+pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Times {
+    let chosen = || chosen(model, ranks);
+    let computation: Vec<f64> = chosen().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
+    let elapsed_s = match region {
+        0 => recorded_s(chosen()),
+        _ => chosen().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
+    };
+    Times::of(&computation, elapsed_s, phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn load_balance_is_mean_over_maximum() {
+        assert_eq!(load_balance(&[10.0, 10.0, 10.0, 40.0]), Some(0.4375));
+        assert_eq!(load_balance(&[2.0, 2.0]), Some(1.0));
+    }
+
+    #[test]
+    fn without_computation_there_is_no_load_balance() {
+        assert_eq!(load_balance(&[0.0, 0.0]), None);
+        assert_eq!(load_balance(&[]), None);
+    }
+
+    #[test]
+    fn without_an_ideal_time_there_is_no_micro_load_balance() {
+        let times = Times::of(&[1.0, 3.0], 4.0, None);
+        assert_eq!((times.micro_load_balance(), times.transfer()), (None, None));
+        assert_eq!((times.communication(), times.parallel()), (Some(0.75), Some(0.5)));
+    }
+
+    #[test]
+    fn nothing_is_defined_in_no_time() {
+        let times = Times::of(&[0.0], 0.0, Some(0.0));
+        assert_eq!((times.transfer(), times.communication(), times.parallel()), (None, None, None));
+    }
+
+    proptest! {
+        /// The factors multiply to the parallel efficiency: each of the three quotients and two products is rounded once,
+        /// so the product is within five roundings.
+        #[test]
+        fn the_factors_multiply_to_the_parallel_efficiency(
+            computation in prop::collection::vec(1e-6..1e6f64, 1..50),
+            factor in 1.0..100.0f64,
+            slack in 0.0..100.0f64,
+        ) {
+            let max = computation.iter().copied().fold(0.0, f64::max);
+            let times = Times::of(&computation, max * factor + slack, Some(max * (1.0 + slack)));
+            let product = times.load_balance().unwrap() * times.micro_load_balance().unwrap() * times.transfer().unwrap();
+            let parallel = times.parallel().unwrap();
+            prop_assert!((product - parallel).abs() <= 6.0 * f64::EPSILON * parallel);
+            let product = times.load_balance().unwrap() * times.communication().unwrap();
+            prop_assert!((product - parallel).abs() <= 4.0 * f64::EPSILON * parallel);
+        }
+
+        #[test]
+        fn renumbering_ranks_changes_nothing_and_scaling_only_the_times(
+            mut computation in prop::collection::vec(1e-3..1e3f64, 1..20),
+            scale in 1e-3..1e3f64,
+        ) {
+            let before = Times::of(&computation, 2e3, None);
+            let scaled: Vec<f64> = computation.iter().map(|t| t * scale).collect();
+            let scaled = Times::of(&scaled, 2e3 * scale, None);
+            prop_assert!((before.parallel().unwrap() - scaled.parallel().unwrap()).abs() < 1e-12);
+            prop_assert!((before.load_balance().unwrap() - scaled.load_balance().unwrap()).abs() < 1e-12);
+            computation.reverse();
+            let after = Times::of(&computation, 2e3, None);
+            prop_assert!((before.avg_computation_s - after.avg_computation_s).abs() <= 1e-12 * before.avg_computation_s);
+            prop_assert_eq!(before.max_computation_s, after.max_computation_s);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The model of a run: ranks × regions × activities × iterations, in seconds on one clock, with names.
+//!
+//! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
+//! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
+
+pub mod alone;
+pub mod exact_sum;
+mod facts;
+pub mod followed;
+pub mod interval;
+pub mod loops;
+pub mod moment;
+pub mod own_loops;
+mod rank;
+mod region;
+pub mod region_state;
+pub mod samples;
+pub mod selected;
+mod series;
+pub mod sites;
+pub mod statistics;
+pub mod summary;
+pub mod waits;
+pub mod what_if;
+
+pub use facts::{Communicator, RunFacts};
+pub use own_loops::OwnLoops;
+pub use rank::{Cell, Pending, PollTimes, RankModel, Seconds, SiteKey, Totals, Usage};
+pub use region::chain;
+pub use region::{Region, RegionIdx};
+pub use series::{Series, Slowest};
+pub use sites::{CallSite, Module};
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bincode::{Decode, Encode};
+use lbprof_collector::{Activity, Problem};
+
+use alone::Alone;
+use followed::Followed;
+use loops::{Loop, Without};
+use samples::{OverRanks, SampledLine};
+use sites::Sites;
+use statistics::Statistics;
+use what_if::WhatIf;
+
+/// A run.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub struct Model {
+    /// Facts of the run as a whole.
+    pub facts: RunFacts,
+    /// The ranks whose logs could be read, by number.
+    pub ranks: Vec<RankModel>,
+    /// Ranks of which sums of profile mode lie across an end of the selected time and are left out, so that nothing can be
+    /// said of it.
+    pub uncut_ranks: Vec<u32>,
+    /// Regions, an outer one before its inner ones, else by name. The first is "main", the whole program.
+    pub regions: Vec<Region>,
+    /// Places from which MPI is called, and the files that they lie in.
+    pub sites: Sites,
+    /// Communicators, by uid.
+    pub communicators: Vec<Communicator>,
+    /// Names of the user's counters.
+    pub counters: Vec<String>,
+    /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
+    /// is, or lies in; empty for regions outside of iterations.
+    pub slowest: Vec<Vec<Slowest>>,
+    /// CPU time by line of the source, where ranks were sampled.
+    pub lines: BTreeMap<SampledLine, OverRanks>,
+    /// Loops found in the calls, outer ones before those in them.
+    pub loops: Vec<Loop>,
+    /// Why there are none.
+    pub without_loop: Without,
+    /// Regions whose time is known by iteration while that of the region around them is not.
+    pub outermost_iterated: Vec<RegionIdx>,
+    /// The iterated region that the user takes for the main loop's.
+    pub chosen_loop: Option<RegionIdx>,
+    /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
+    /// of hosts cannot be compared.
+    pub alone: Option<Alone>,
+    /// The what-if scenarios that the user asked for.
+    pub asked: Vec<WhatIf>,
+    /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
+    pub followed: Option<Followed>,
+    /// What single calls and messages add up to; `None` where that was not wanted, or the ranks were not followed.
+    pub statistics: Option<Statistics>,
+    /// What is missing or doubtful.
+    pub problems: Vec<Problem>,
+    /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.
+    pub found: Vec<Problem>,
+}
+
+impl Model {
+    /// First window begin and last window end of all ranks, in seconds; (0, 0) where there is no rank.
+    pub fn window_s(&self) -> (f64, f64) {
+        window_s(self.ranks.iter())
+    }
+
+    /// Elapsed time of the run, in seconds: last window end less first window begin.
+    pub fn elapsed_s(&self) -> f64 {
+        let (begin, end) = self.window_s();
+        (end - begin).max(0.0)
+    }
+
+    /// Elapsed time in which at least one rank was recorded all the time, in seconds: [`Model::elapsed_s`] less the time for
+    /// which no rank was. The T of the run's efficiencies.
+    pub fn recorded_s(&self) -> f64 {
+        recorded_s(self.ranks.iter())
+    }
+
+    /// Seconds of each rank in `activity` within `region`, inner regions included; one entry a rank.
+    pub fn inclusive_s(&self, region: RegionIdx, activity: Activity) -> Vec<f64> {
+        self.ranks.iter().map(|rank| rank.inclusive(region)[activity as usize]).collect()
+    }
+
+    /// Elapsed time of a region, in seconds: of the whole program [`Model::recorded_s`], of others the longest that any rank
+    /// spends in it, all invocations and inner regions included.
+    pub fn region_elapsed_s(&self, region: RegionIdx) -> f64 {
+        match region {
+            0 => self.recorded_s(),
+            _ => self.ranks.iter().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
+        }
+    }
+
+    /// The iterated region that the user chose, else the one in which most is computed, of those outside of all others; `None`
+    /// where none is known.
+    pub fn main_loop(&self) -> Option<RegionIdx> {
+        if self.chosen_loop.is_some() {
+            return self.chosen_loop;
+        }
+        most_computed(self.ranks.iter(), &self.outermost_iterated)
+    }
+
+    /// The same of some ranks, as if there were no others, and how many iterations of it they have: `ranks` are indices in
+    /// [`Model::ranks`].
+    pub fn main_loop_of(&self, ranks: &[usize]) -> Option<(RegionIdx, usize)> {
+        let chosen = || ranks.iter().filter_map(|&at| self.ranks.get(at));
+        let numbers = |idx: RegionIdx| -> BTreeSet<u32> {
+            chosen().filter_map(|rank| rank.series(idx)).flat_map(|series| series.numbers.iter().copied()).collect()
+        };
+        let mut regions = self.chosen_loop.map_or_else(|| self.outermost_iterated.clone(), |chosen| vec![chosen]);
+        regions.retain(|&idx| chosen().any(|rank| rank.series(idx).is_some()));
+        most_computed(chosen(), &regions).map(|idx| (idx, numbers(idx).len()))
+    }
+
+    /// The sums of the ranks with these numbers, as if there were no others, without their iterations.
+    pub fn sums_of(&self, ranks: &[u32]) -> Model {
+        let chosen = self.ranks.iter().filter(|rank| ranks.binary_search(&rank.rank).is_ok());
+        let sums = |rank: &RankModel| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() };
+        Model {
+            facts: self.facts.clone(),
+            ranks: chosen.map(sums).collect(),
+            regions: self.regions.clone(),
+            sites: self.sites.clone(),
+            slowest: vec![Vec::new(); self.regions.len()],
+            ..Model::default()
+        }
+    }
+
+    /// The region and those around it, innermost first, the whole program last.
+    pub fn chain(&self, region: RegionIdx) -> Vec<RegionIdx> {
+        chain(&self.regions, region)
+    }
+
+    /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`Series::entering`].
+    pub fn entering(&self, region: RegionIdx) -> BTreeSet<u32> {
+        self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
+    }
+
+    /// Whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
+    pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
+        self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
+    }
+}
+
+/// Of `regions` the one in which `ranks` compute most, the first of several: a loop in which ranks only wait may last as long.
+fn most_computed<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, regions: &[RegionIdx]) -> Option<RegionIdx> {
+    let time_s =
+        |idx: RegionIdx| -> f64 { ranks.clone().map(|rank| rank.inclusive(idx)[Activity::Computation as usize]).sum() };
+    regions.iter().copied().max_by(|&a, &b| time_s(a).total_cmp(&time_s(b)).then(b.cmp(&a)))
+}
+
+/// First window begin and last window end of `ranks`.
+fn window_s<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone) -> (f64, f64) {
+    let begin = ranks.clone().map(|rank| rank.begin_s).reduce(f64::min);
+    let end = ranks.map(|rank| rank.end_s).reduce(f64::max);
+    begin.zip(end).unwrap_or_default()
+}
+
+/// [`Model::recorded_s`] of `ranks` alone.
+pub(crate) fn recorded_s<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone) -> f64 {
+    let (begin, end) = window_s(ranks.clone());
+    let none = ranks.map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
+    ((end - begin).max(0.0) - none).max(0.0)
+}

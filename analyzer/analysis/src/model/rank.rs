@@ -1,0 +1,268 @@
+//! What is known of a rank.
+
+use bincode::{Decode, Encode};
+use lbprof_collector::Activity;
+use lbprof_collector::definition::EndReason;
+use lbprof_collector::profile::CounterTotals;
+use serde::Serialize;
+
+use super::loops::FoundLoopOfRank;
+use super::region::RegionIdx;
+use super::samples::RankSamples;
+use super::series::Series;
+
+/// Seconds by activity, at the index of the activity's number.
+pub type Seconds = [f64; Activity::COUNT];
+
+/// A rank.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct RankModel {
+    /// Its number in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Its host's name.
+    pub host: String,
+    /// Its process id.
+    pub pid: u32,
+    /// When its window begins (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
+    pub begin_ns: i64,
+    /// When its window begins, on the run's clock, which is 0 when the first rank's does.
+    pub begin_s: f64,
+    /// When its window ends (MPI_Finalize is entered, or the log ends).
+    pub end_s: f64,
+    /// How its log ended, where it says so.
+    pub end_reason: Option<EndReason>,
+    /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
+    /// after MPI_Finalize.
+    pub exit_status: Option<i32>,
+    /// The call in which it was when its log ended, where it ended in one.
+    pub pending: Option<Pending>,
+    /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
+    pub cells: Vec<((RegionIdx, Activity), Cell)>,
+    /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
+    pub inclusive: Vec<(RegionIdx, Seconds)>,
+    /// Seconds of the computation in `inclusive` that belong to an iteration of the innermost iterated region that the
+    /// region is, or lies in; sorted.
+    pub in_iterations: Vec<(RegionIdx, f64)>,
+    /// Invocations, work and memory by region; sorted.
+    pub totals: Vec<(RegionIdx, Totals)>,
+    /// Iterated regions and the rank's iterations in them; sorted.
+    pub iterations: Vec<(RegionIdx, Series)>,
+    /// The main loop found in its calls, where there is one.
+    pub found: Option<FoundLoopOfRank>,
+    /// The same as `cells` by call site and operation; sorted.
+    pub sites: Vec<(SiteKey, Cell)>,
+    /// The same of all other threads together; sorted.
+    pub other_sites: Vec<(SiteKey, Cell)>,
+    /// Values of the user's counters by (region, counter); sorted.
+    pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
+    /// Its samples.
+    pub samples: RankSamples,
+    /// Seconds during which the program had stopped recording.
+    pub paused_s: f64,
+    /// Records, markers and parts included, of all threads.
+    pub records: u64,
+    /// Calls, of all threads.
+    pub calls: u64,
+    /// Records that the recorder had to drop.
+    pub dropped: u64,
+    /// Threads beside the first that called MPI.
+    pub other_threads: u32,
+    /// Seconds that they spent in MPI.
+    pub other_threads_mpi_s: f64,
+    /// What its first thread polled.
+    pub polls: PollTimes,
+    /// Resources used between the first and the last sample, where there are two.
+    pub usage: Option<Usage>,
+    /// Thread level that MPI gave: 0 single … 3 multiple.
+    pub thread_level: Option<u8>,
+}
+
+impl RankModel {
+    /// Seconds by activity in `region`, inner regions included; zeros where the rank never entered it.
+    pub fn inclusive(&self, region: RegionIdx) -> Seconds {
+        let found = self.inclusive.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.inclusive[at].1).unwrap_or_default()
+    }
+
+    /// Seconds by activity in `region` alone; zeros where the rank never entered it.
+    pub fn exclusive(&self, region: RegionIdx) -> Seconds {
+        let from = self.cells.partition_point(|&((idx, _), _)| idx < region);
+        let mut seconds = Seconds::default();
+        for ((_, activity), cell) in self.cells[from..].iter().take_while(|((idx, _), _)| *idx == region) {
+            seconds[*activity as usize] += cell.seconds;
+        }
+        seconds
+    }
+
+    /// Seconds of the computation in `region`, inner regions included, that belong to an iteration.
+    pub fn in_iterations_s(&self, region: RegionIdx) -> f64 {
+        let found = self.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.in_iterations[at].1).unwrap_or_default()
+    }
+
+    /// Totals of `region`; zeros where there are none.
+    pub fn totals(&self, region: RegionIdx) -> Totals {
+        let found = self.totals.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.map(|at| self.totals[at].1).unwrap_or_default()
+    }
+
+    /// The rank's iterations of `region`, where it has any.
+    pub fn series(&self, region: RegionIdx) -> Option<&Series> {
+        let found = self.iterations.binary_search_by_key(&region, |&(idx, _)| idx);
+        found.ok().map(|at| &self.iterations[at].1)
+    }
+
+    /// Seconds on the run's clock at `ns` nanoseconds of the clock of `begin_ns`.
+    pub fn run_seconds(&self, ns: i64) -> f64 {
+        self.begin_s + ns.saturating_sub(self.begin_ns) as f64 / 1e9
+    }
+
+    /// Nanoseconds of the clock of `begin_ns` at a time on the run's clock.
+    pub fn nanoseconds(&self, run_s: f64) -> i64 {
+        self.begin_ns.saturating_add(((run_s - self.begin_s) * 1e9).round() as i64)
+    }
+
+    /// When the run's clock is 0, on the clock of `begin_ns`.
+    pub fn zero_ns(&self) -> i64 {
+        self.nanoseconds(0.0)
+    }
+
+    /// Seconds of its window that no record covers: recording was stopped, or records are missing.
+    pub fn not_recorded_s(&self) -> f64 {
+        (self.end_s - self.begin_s - self.inclusive(0).iter().sum::<f64>()).max(0.0)
+    }
+
+    /// Seconds of its window in no activity while others are still, or already, in theirs: it entered late or left early.
+    pub fn idle_s(&self, run_window_s: (f64, f64)) -> f64 {
+        (self.begin_s - run_window_s.0).max(0.0) + (run_window_s.1 - self.end_s).max(0.0)
+    }
+}
+
+/// Time, calls and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Cell {
+    /// Time in them.
+    #[serde(rename = "time_s")]
+    pub seconds: f64,
+    /// Calls (of computation: intervals).
+    pub calls: u64,
+    /// Bytes sent, written or contributed.
+    #[serde(rename = "sent_bytes")]
+    pub sent: u64,
+    /// Bytes received, read or given.
+    #[serde(rename = "received_bytes")]
+    pub received: u64,
+}
+
+impl std::ops::AddAssign for Cell {
+    fn add_assign(&mut self, other: Cell) {
+        self.seconds += other.seconds;
+        self.calls = self.calls.saturating_add(other.calls);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.received = self.received.saturating_add(other.received);
+    }
+}
+
+/// Key of a call site's totals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct SiteKey {
+    /// Index in [`Model::sites`]; `None` where the recorder did not know it.
+    pub site: Option<u32>,
+    /// Number of the operation.
+    pub operation: u16,
+    /// Activity of its time.
+    pub activity: Activity,
+    /// Region from which it was called.
+    pub region: RegionIdx,
+}
+
+/// Invocations, work and memory of a region on a rank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Totals {
+    /// Times it was entered.
+    #[serde(skip)]
+    pub invocations: u64,
+    /// Operations that the user counted in it (LBPROF_WORK), all ranks together.
+    pub operations: f64,
+    /// Quanta, likewise.
+    pub quanta: f64,
+    /// Largest resident memory of a rank when it left the region; 0 where it was not sampled.
+    #[serde(rename = "max_resident_bytes")]
+    pub max_resident: u64,
+    /// Largest swapped memory, likewise.
+    #[serde(rename = "max_swapped_bytes")]
+    pub max_swapped: u64,
+}
+
+/// A call that had not returned when the log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Pending {
+    /// Number of the operation.
+    pub operation: u16,
+    /// Index in [`Model::sites`]; `None` where the recorder did not know it.
+    pub site: Option<u32>,
+}
+
+/// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PollTimes {
+    /// Unsuccessful polls.
+    pub polls: u64,
+    /// Those of them of which the recorder decided, in profile mode, what the time between them is.
+    #[serde(skip)]
+    pub decided: u64,
+    /// Waits by polling.
+    pub waits: u64,
+    /// Time within the polls.
+    pub within_s: f64,
+    /// Time between them that counts as waiting.
+    pub waiting_s: f64,
+    /// The part of `waiting_s` that may be computation.
+    pub maybe_computation_s: f64,
+    /// Time between them that counts as computation.
+    pub computation_s: f64,
+    /// The part of `computation_s` that may be waiting.
+    pub maybe_waiting_s: f64,
+}
+
+impl PollTimes {
+    /// Adds those of another rank.
+    pub fn add(&mut self, other: &PollTimes) {
+        self.polls = self.polls.saturating_add(other.polls);
+        self.decided = self.decided.saturating_add(other.decided);
+        self.waits = self.waits.saturating_add(other.waits);
+        self.within_s += other.within_s;
+        self.waiting_s += other.waiting_s;
+        self.maybe_computation_s += other.maybe_computation_s;
+        self.computation_s += other.computation_s;
+        self.maybe_waiting_s += other.maybe_waiting_s;
+    }
+}
+
+/// Resources used between two samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Usage {
+    /// Time between the samples.
+    pub elapsed_s: f64,
+    /// CPU time of the thread that called `MPI_Init`.
+    pub thread_cpu_s: f64,
+    /// Time for which that thread could have run but had no core.
+    pub thread_delayed_s: f64,
+    /// CPU time of the process in user mode.
+    pub user_s: f64,
+    /// CPU time of the process in the system.
+    pub system_s: f64,
+    /// Times that the thread was preempted.
+    #[serde(rename = "thread_involuntary_switches")]
+    pub thread_involuntary: u64,
+    /// Times that the process gave up a core to wait.
+    #[serde(rename = "voluntary_switches")]
+    pub voluntary: u64,
+    /// Largest resident memory since its start.
+    #[serde(rename = "max_resident_bytes")]
+    pub max_resident: u64,
+}

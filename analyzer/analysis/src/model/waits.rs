@@ -1,0 +1,131 @@
+//! Waits and their causes, summed up.
+
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+use bincode::{Decode, Encode};
+use serde::Serialize;
+
+use super::region_state::{Ns, RegionState};
+
+/// Everything that was waited for. In order, so that sums over all of it are the same each time to the last digit.
+#[derive(Clone, Debug, Default, Encode, Decode)]
+pub struct Blocking {
+    /// By where and why.
+    pub waits: BTreeMap<WaitKey, WaitSums>,
+    /// Nanoseconds of waiting caused, by thread and kind of its time.
+    pub causes: BTreeMap<(u32, RegionState), f64>,
+    /// Nanoseconds that the first thread waited because of the second.
+    pub pairs: BTreeMap<(u32, u32), f64>,
+}
+
+impl Blocking {
+    /// Nanoseconds of all waits together.
+    pub fn total(&self) -> f64 {
+        self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()
+    }
+}
+
+/// Why a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum WaitState {
+    /// A receive, or a wait for one, before its message was sent.
+    #[serde(rename = "late sender")]
+    LateSender,
+    /// A send, or a wait for one, before its receive was posted: a rendezvous.
+    #[serde(rename = "late receiver")]
+    LateReceiver,
+    /// In a barrier before the last rank entered it.
+    #[serde(rename = "wait at barrier")]
+    Barrier,
+    /// In a collective in which all wait for all, before the last rank entered it.
+    #[serde(rename = "wait at N×N")]
+    NxN,
+    /// In a collective before its root entered.
+    #[serde(rename = "late broadcast")]
+    LateBroadcast,
+    /// Of a collective's root before the last of the others entered.
+    #[serde(rename = "early reduce")]
+    EarlyReduce,
+    /// In a scan before the last rank before it entered.
+    #[serde(rename = "early scan")]
+    EarlyScan,
+    /// In the synchronisation of windows or files before the last rank entered it.
+    #[serde(rename = "wait in epoch")]
+    Epoch,
+    /// In a neighbourhood collective before the last of those that send to the rank entered it.
+    #[serde(rename = "wait for neighbours")]
+    Neighbours,
+    /// In an access to windows before their ranks exposed them.
+    #[serde(rename = "wait for post")]
+    Post,
+    /// At the end of a window's exposure before all that access it completed that.
+    #[serde(rename = "wait for complete")]
+    Complete,
+    /// For a lock that another rank holds, before that begins to give it back.
+    #[serde(rename = "wait for lock")]
+    Lock,
+    /// Before its window begins, while others are in theirs.
+    #[serde(rename = "late begin")]
+    LateBegin,
+    /// After the end of its window, while others are still in theirs.
+    #[serde(rename = "early end")]
+    EarlyEnd,
+}
+
+impl WaitState {
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            WaitState::LateSender => "late sender",
+            WaitState::LateReceiver => "late receiver",
+            WaitState::Barrier => "wait at barrier",
+            WaitState::NxN => "wait at N×N",
+            WaitState::LateBroadcast => "late broadcast",
+            WaitState::EarlyReduce => "early reduce",
+            WaitState::EarlyScan => "early scan",
+            WaitState::Epoch => "wait in epoch",
+            WaitState::Neighbours => "wait for neighbours",
+            WaitState::Post => "wait for post",
+            WaitState::Complete => "wait for complete",
+            WaitState::Lock => "wait for lock",
+            WaitState::LateBegin => "late begin",
+            WaitState::EarlyEnd => "early end",
+        }
+    }
+}
+
+/// Where and why a thread waited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+pub struct WaitKey {
+    /// The thread.
+    pub thread: u32,
+    /// Region and activity of the call.
+    pub kind: RegionState,
+    /// Index of the call site; NONE where it is not known.
+    pub site: u32,
+    /// Number of the operation; 0 outside of calls.
+    pub operation: u16,
+    /// Why.
+    pub state: WaitState,
+}
+
+/// How often and how long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct WaitSums {
+    /// How often.
+    pub count: u64,
+    /// Nanoseconds before what it waited for was done.
+    pub waiting: Ns,
+    /// Nanoseconds from then until its message had arrived.
+    pub delay: Ns,
+}
+
+impl AddAssign for WaitSums {
+    fn add_assign(&mut self, WaitSums { count, waiting, delay }: WaitSums) {
+        self.count += count;
+        self.waiting += waiting;
+        self.delay += delay;
+    }
+}

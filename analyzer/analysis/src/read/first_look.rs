@@ -1,0 +1,120 @@
+//! A first look at a run: what its logs end with, in place of all that is in them.
+
+use std::collections::VecDeque;
+
+use bincode::{Decode, Encode};
+use lbprof_collector::at_end::AtEndError;
+use lbprof_collector::format::{BlockKind, Header};
+use lbprof_collector::index::IndexEntry;
+use lbprof_collector::rank_log::RankLog;
+use lbprof_collector::reader::{Item, OpenError};
+use lbprof_collector::{Problem, ProblemKind};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::read::open::Run;
+
+/// How long the analysis of all events would take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// Records of calls in all logs; of logs without an index estimated from their bytes.
+    pub records: u64,
+    /// Time that the analysis of all of them is estimated to take.
+    pub estimated_s: f64,
+}
+
+/// Bytes of a record in a log without an index: recorded logs take 2 to 6.
+const BYTES_OF_A_RECORD: u64 = 4;
+
+/// Ranks up to which the state of all of them fits into a processor's caches, and records per second that are analysed then, and beyond. Of the speeds
+/// in docs/performance.md and docs/scale.md the lower ones.
+const FEW_RANKS: usize = 64;
+const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
+
+/// The time from which on a first look is taken where the user does not say what he wants.
+pub const LONG_S: f64 = 60.0;
+
+/// What a rank's log is read for.
+pub enum RankItems {
+    /// All that is in it.
+    All(Box<RankLog>),
+    /// The same without its summaries, because others' are read, or they are not of all.
+    Events(Box<RankLog>),
+    /// What it ends with.
+    AtEnd(VecDeque<Item>),
+}
+
+impl RankItems {
+    /// The next item; `None` at the end, for good.
+    pub fn next_item(&mut self) -> Option<Item> {
+        match self {
+            RankItems::All(log) => log.next_item(),
+            RankItems::Events(log) => loop {
+                match log.next_item() {
+                    Some(Item::Summary(_)) => {}
+                    item => return item,
+                }
+            },
+            RankItems::AtEnd(items) => items.pop_front(),
+        }
+    }
+}
+
+impl Run {
+    /// The same run of which each rank's summary is read in place of its events, where it has one.
+    pub fn first_look(self) -> Run {
+        Run { is_first_look: true, ..self }
+    }
+
+    /// What there is to read of the rank that `header` is of.
+    ///
+    /// Errors: as those of [`Run::log`].
+    pub fn items(&self, header: &Header) -> Result<RankItems, OpenError> {
+        if !self.is_first_look {
+            let log = Box::new(self.log(header)?);
+            // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
+            let has_rings = self.files.of(header.rank).has_rings(header.rank);
+            return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
+        }
+        let problem = match self.files.of(header.rank).at_end(header.rank) {
+            Ok(Some(found)) if !found.summaries.is_empty() => {
+                let definitions = Item::Definitions(found.definitions);
+                let summaries = found.summaries.into_iter().map(|one| Item::Summary(Box::new(one)));
+                return Ok(RankItems::AtEnd(std::iter::once(definitions).chain(summaries).collect()));
+            }
+            Ok(_) => None,
+            Err(error) => Some(of_end(header.rank, &error)),
+        };
+        let log = Box::new(self.log(header)?);
+        Ok(match problem {
+            None => RankItems::Events(log),
+            Some(problem) => RankItems::Events(Box::new(log.with_problem(problem))),
+        })
+    }
+
+    /// How long the analysis of all events would take.
+    pub fn estimate(&self) -> Estimate {
+        let records =
+            self.headers.par_iter().map(|header| self.records_of(header.rank)).reduce(|| 0, u64::saturating_add);
+        let (few, many) = RECORDS_PER_SECOND;
+        let per_second = if self.headers.len() <= FEW_RANKS { few } else { many };
+        Estimate { records, estimated_s: records as f64 / per_second }
+    }
+
+    fn records_of(&self, rank: u32) -> u64 {
+        let is_of_events = |entry: &&IndexEntry| entry.kind == BlockKind::Records as u8;
+        match self.files.of(rank).index(rank) {
+            Ok(Some(entries)) => {
+                entries.iter().filter(is_of_events).map(|entry| entry.records).fold(0, u64::saturating_add)
+            }
+            // What is wrong with it is reported when it is read.
+            Ok(None) | Err(_) => self.files.of(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
+        }
+    }
+}
+
+/// That what a log ends with cannot be used.
+fn of_end(rank: u32, error: &AtEndError) -> Problem {
+    Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: error.to_string() }
+}

@@ -1,0 +1,254 @@
+//! A run is the same in whatever segments it is followed.
+
+use lbprof_simulator::scenario::{RankScript, Scenario};
+use lbprof_simulator::script::Script;
+use proptest::prelude::*;
+
+use super::*;
+use crate::metrics::statistics::StatisticsWatcher;
+use crate::model::Model;
+use crate::model::followed::OnPath;
+use crate::profile::gather;
+use crate::read::open::Run;
+use crate::replay::scope::Scope;
+use crate::replay::what_if::{Network, Work};
+use crate::replay::{Message, StateInterval};
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::{Survey, survey};
+use crate::structure::symbols;
+use crate::structure::{self, Structure};
+use crate::views::{Watch, Watched};
+
+/// What a watcher is shown of each thread, in its order.
+#[derive(Default, Debug, PartialEq)]
+struct AllSeen {
+    intervals: Vec<((u32, u32), StateInterval)>,
+    messages: Vec<Message>,
+}
+
+impl Watcher for AllSeen {
+    fn spends(&mut self, state: &StateInterval) {
+        self.intervals.push(((state.thread.rank, state.thread.number), *state));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        self.messages.push(*message);
+    }
+}
+
+impl AllSeen {
+    /// By thread, and by receiver.
+    fn sorted(mut self) -> Self {
+        self.intervals.sort_by_key(|&(thread, _)| thread);
+        self.messages.sort_by_key(|message| (message.to, message.to_thread));
+        self
+    }
+}
+
+/// A run that was written, and what is known of it before its ranks are followed.
+struct Known {
+    _dir: tempfile::TempDir,
+    run: Run,
+    survey: Survey,
+    structure: Structure,
+    model: Model,
+}
+
+impl Known {
+    fn new(write: impl Fn(&std::path::Path)) -> Known {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path());
+        let run = Run::open(Some(dir.path())).unwrap();
+        let survey = survey(&run, |_| ()).unwrap();
+        let names = symbols::unnamed(&survey.sites);
+        let structure = Structure::find(&run, &survey, &names, &structure::Wanted::default());
+        let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
+        Known { _dir: dir, run, survey, structure, model }
+    }
+
+    /// Follows it in segments of so many steps of all ranks.
+    fn follow(&self, steps: usize, watcher: Option<&mut dyn Watcher>) -> Followed {
+        let Known { run, survey, structure, model, .. } = self;
+        let scope = Scope::all(model);
+        let given = Network::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+        let conditions = [
+            Condition::IDEAL,
+            Condition::MEASURED,
+            Condition { network: given, work: Work::Measured },
+            Condition { network: Network::Measured, work: Work::Rank(1, 0.5) },
+            Condition { network: Network::IDEAL, work: Work::Rank(0, 3.0) },
+        ];
+        let scenarios = conditions.into_iter().map(|condition| (WhatIf::Ideal, condition)).collect();
+        let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);
+        let options = FollowOptions { scenarios, watcher, segment_steps: Some(steps), ..FollowOptions::new(&scope) };
+        follow(Surveyed { run, survey, structure, model }, options, |_| ()).unwrap()
+    }
+}
+
+/// Follows a run in segments of so many steps of all ranks, without and with a watcher.
+fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (Followed, Followed, AllSeen) {
+    let known = Known::new(write);
+    let mut seen = AllSeen::default();
+    let alone = known.follow(steps, None);
+    (alone, known.follow(steps, Some(&mut seen)), seen.sorted())
+}
+
+/// The same but for the last digits of sums.
+fn are_same(one: &Followed, other: &Followed) -> Result<(), TestCaseError> {
+    prop_assert_eq!(&one.threads, &other.threads);
+    prop_assert_eq!(one.elapsed, other.elapsed);
+    prop_assert_eq!(one.counts, other.counts);
+    prop_assert_eq!(&one.blocking.waits, &other.blocking.waits);
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-6 * a.abs().max(1e3);
+    prop_assert_eq!(one.blocking.causes.len(), other.blocking.causes.len());
+    for (key, &ns) in &one.blocking.causes {
+        prop_assert!(close(ns, other.blocking.causes[key]), "{:?}: {} {}", key, ns, other.blocking.causes[key]);
+    }
+    prop_assert_eq!(one.blocking.pairs.len(), other.blocking.pairs.len());
+    for (key, &ns) in &one.blocking.pairs {
+        prop_assert!(close(ns, other.blocking.pairs[key]), "{:?}", key);
+    }
+    for ((_, a), (_, b)) in one.replays.iter().zip(&other.replays) {
+        prop_assert!((a - b).abs() < 1e-11, "replays {:?} {:?}", one.replays, other.replays);
+    }
+    let lacks = |all: &Followed, others: &Followed| -> Vec<OnPath> {
+        all.critical_path.iter().copied().filter(|part| !others.critical_path.contains(part)).collect()
+    };
+    prop_assert_eq!(lacks(one, other), lacks(other, one));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rounds_are_the_same_in_segments(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..60), steps in 4_usize..80) {
+        let script = Script::rounds(&kinds);
+        let write = |dir: &std::path::Path| script.write(dir).unwrap();
+        let (whole, _, all_seen) = followed(write, 1 << 40);
+        let (cut, _, seen) = followed(write, steps);
+        are_same(&whole, &cut).map_err(|error| TestCaseError::fail(format!("{error}\n{} segments\n{}", cut.segments, script.text())))?;
+        prop_assert_eq!(all_seen, seen);
+    }
+
+    #[test]
+    fn segments_are_the_same_one_after_another_and_side_by_side(seed: u64, size in 5_u32..40, steps in 1_usize..60) {
+        let script = Script::random(seed, size);
+        let write = |dir: &std::path::Path| script.write(dir).unwrap();
+        let (cut, watched, _) = followed(write, steps);
+        // With a watcher one segment is followed after another, and goes on where it can't be cut; without, several are followed at a time, and what can't
+        // be cut is read again.
+        prop_assert_eq!(&cut.blocking.causes, &watched.blocking.causes);
+        prop_assert_eq!(&cut.blocking.waits, &watched.blocking.waits);
+        prop_assert_eq!(&cut.replays, &watched.replays);
+        prop_assert_eq!(&cut.critical_path, &watched.critical_path);
+        prop_assert_eq!((cut.counts, cut.segments, cut.elapsed), (watched.counts, watched.segments, watched.elapsed));
+    }
+}
+
+/// Steps in which ranks compute for other times each, and wait for the slowest.
+fn steps(rank: u32, script: RankScript, n: u32, between: impl Fn(u32, RankScript) -> RankScript) -> RankScript {
+    script.repeat(n, |i, script| {
+        let ms = 1.0 + f64::from((i * 7 + rank * 3) % 11) / 16.0;
+        between(i, script.compute(ms)).barrier(2.0 - ms + 0.25)
+    })
+}
+
+#[test]
+fn a_run_is_cut_where_nothing_is_in_transit() {
+    let scenario = |dir: &std::path::Path| {
+        Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, |_, script| script)).write(dir).unwrap();
+    };
+    let (cut, ..) = followed(scenario, 30);
+    assert_eq!(cut.segments, 5, "four of 10 steps of each rank, and the end");
+    let total: f64 = cut.critical_path.iter().map(|OnPath { ns, .. }| ns).sum();
+    assert_eq!(total, cut.elapsed as f64);
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn a_rank_that_does_far_more_than_others_is_not_kept_in_memory() {
+    let scenario = |more: u32| {
+        let between = move |rank: u32| {
+            move |_, script: RankScript| match rank {
+                // As many calls as the others make, and the one in the middle leads.
+                0 => script.repeat(more, |_, script| script.iteration("cell", |script| script.compute(0.01))),
+                _ => script.compute(0.01 * f64::from(more)),
+            }
+        };
+        move |dir: &std::path::Path| {
+            Scenario::ranks(3).each(|rank, script| steps(rank, script, 40, between(rank))).write(dir).unwrap();
+        }
+    };
+    assert!(followed(scenario(1), 30).0.segments > 3);
+    let (cut, ..) = followed(scenario(250), 30);
+    assert_eq!(cut.segments, 1, "501 of its steps to one of the others, and more than are read at a time");
+    are_same(&followed(scenario(250), 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn a_message_that_is_in_transit_in_all_collectives_joins_all_segments() {
+    // Sent before the first collective, received after the last.
+    let scenario = |dir: &std::path::Path| {
+        let script = |rank: u32, script: RankScript| {
+            let script = if rank == 0 { script.send(1, 5, 8, 0.01) } else { script.compute(0.01) };
+            let script = steps(rank, script, 40, |_, script| script);
+            if rank == 1 { script.recv(0, 5, 8, 0.01) } else { script.compute(0.01) }
+        };
+        Scenario::ranks(2).each(script).write(dir).unwrap();
+    };
+    let (cut, watched, _) = followed(scenario, 20);
+    assert_eq!((cut.segments, cut.counts.messages), (1, 1));
+    assert_eq!((watched.segments, watched.counts.messages), (1, 1));
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
+    let scenario = |dir: &std::path::Path| {
+        let script = |rank: u32, script: RankScript| {
+            let between = |i, script: RankScript| match (i, rank) {
+                (20, 0) => script.send(1, 5, 8, 0.01),
+                (39, 1) => script.recv(0, 5, 8, 0.01),
+                _ => script.compute(0.01),
+            };
+            steps(rank, script, 40, between)
+        };
+        Scenario::ranks(2).each(script).write(dir).unwrap();
+    };
+    let (cut, watched, _) = followed(scenario, 20);
+    assert_eq!((cut.segments, cut.counts.messages), (3, 1), "steps 0 to 9, 10 to 19, and the others");
+    assert_eq!(watched.segments, 3);
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
+    let kinds: Vec<(u8, u32)> = (0..60).map(|i| (i as u8 % 8, 7919 * i)).collect();
+    let script = Script::rounds(&kinds);
+    let known = Known::new(|dir| script.write(dir).unwrap());
+    let watched = |steps| {
+        let (mut watch, mut statistics) =
+            (Watch::new(&known.model).unwrap(), StatisticsWatcher::new(&known.model).unwrap());
+        let segments = known.follow(steps, Some(&mut watch)).segments;
+        assert_eq!(known.follow(steps, Some(&mut statistics)).segments, segments);
+        (segments, watch.finish(), statistics.finish())
+    };
+    let ((one, whole, all), (several, joined, sums)) = (watched(1 << 40), watched(40));
+    assert!(one == 1 && several > 5, "{several}");
+
+    assert_eq!((&joined.spans, &joined.waits, joined.all_waits), (&whole.spans, &whole.waits, whole.all_waits));
+    assert_eq!(joined.all_messages, whole.all_messages);
+    let sorted = |watched: &Watched| {
+        let mut messages: Vec<_> = watched.messages.iter().map(|one| (one.received, one.from, one.to)).collect();
+        messages.sort_unstable();
+        messages
+    };
+    assert_eq!(sorted(&joined), sorted(&whole));
+    assert_eq!(joined.shares, whole.shares);
+
+    assert_eq!((&sums.messages, sums.unlisted), (&all.messages, all.unlisted));
+    assert_eq!((&sums.message_sizes, &sums.sizes), (&all.message_sizes, &all.sizes));
+    assert_eq!((&sums.windows.states, &sums.windows.computation), (&all.windows.states, &all.windows.computation));
+    assert_eq!((&sums.calls, &sums.communicators), (&all.calls, &all.communicators));
+}

@@ -1,0 +1,490 @@
+//! The iterations of the main loop: activities × ranks × iterations, and what all ranks have in common by iteration.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::Activity;
+
+use super::{Matrix, Rows};
+use crate::metrics::outliers::outliers;
+use crate::model::{Model, RegionIdx, Series, Slowest};
+use lbprof_collector::words::Count;
+
+/// Most columns of a matrix.
+const MOST_COLUMNS: usize = 2048;
+
+/// Most numbers of all matrices together: 2.1 bytes each in the file.
+const MOST_NUMBERS: usize = 600_000;
+
+/// The share of all time from which on an activity has a matrix.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// The main loop. All numbers are means over the iterations of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IterationView {
+    /// Path of the iterated region.
+    pub region: String,
+    /// Which iterations share a column.
+    pub columns: Columns,
+    /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
+    pub begin_s: Vec<f32>,
+    /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
+    /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
+    /// is not known of any of them.
+    pub activities: Vec<(Activity, Matrix)>,
+    /// Seconds of computation of the rank of each row that computes longest in the iterations of a column, mean over these; `None` where
+    /// each rank has a row.
+    pub longest: Option<Matrix>,
+    /// Ranks that compute far longer than the others in all iterations; `None` where computation is not known of any.
+    pub outliers: Option<SlowRanks>,
+    /// Seconds of waiting of a rank in an iteration; `None` where the ranks were not followed.
+    pub blocking: Option<Matrix>,
+    /// By row and column how often a rank went through an iteration.
+    pub counts: Vec<u32>,
+    /// Seconds from the begin of an iteration to its end, mean over ranks; NaN where they are not known.
+    pub elapsed: Vec<f32>,
+    /// Longest computation of a rank in an iteration, in seconds; NaN where it is not known of any of the column.
+    pub max: Vec<f32>,
+    /// Mean computation of all ranks in an iteration, in seconds; NaN as that.
+    pub mean: Vec<f32>,
+    /// Load balance: `mean` / `max`; NaN where one of them is, or nothing is computed.
+    pub load_balance: Vec<f32>,
+    /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
+    /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
+    pub micro_load_balance: Vec<f32>,
+}
+
+/// Most outliers that are named.
+const MOST_OUTLIERS: usize = 1000;
+
+/// Ranks that compute far longer than the others ([`crate::metrics::outliers`]).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SlowRanks {
+    /// Median of the ranks' computation in all iterations where it is known, in seconds.
+    pub median_s: f64,
+    /// Those are outliers that compute longer than this, in seconds.
+    pub limit_s: f64,
+    /// How many there are.
+    pub count: usize,
+    /// Their numbers, those with most computation first; at most 1,000.
+    pub ranks: Vec<u32>,
+    /// Seconds of computation of each.
+    pub computation_s: Vec<f32>,
+}
+
+impl SlowRanks {
+    /// Those of ranks that compute so long in all; NaN where it is not known.
+    fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
+        let found = outliers(computation_s)?;
+        let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
+        Some(SlowRanks {
+            median_s: found.median,
+            limit_s: found.limit,
+            count: found.places.len(),
+            ranks: named.iter().filter_map(|&at| model.ranks.get(at)).map(|rank| rank.rank).collect(),
+            computation_s: named.iter().map(|&at| computation_s[at] as f32).collect(),
+        })
+    }
+}
+
+/// Iterations in a bounded number of columns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Numbers of the iterations of any rank, ascending.
+    numbers: Vec<u32>,
+    /// Iterations in a column, at least 1; the last may have fewer.
+    per_column: usize,
+}
+
+impl Columns {
+    fn new(numbers: Vec<u32>, rows: usize, matrices: usize) -> Columns {
+        let most = (MOST_NUMBERS / (rows * matrices).max(1)).clamp(1, MOST_COLUMNS);
+        Columns { per_column: numbers.len().div_ceil(most).max(1), numbers }
+    }
+
+    /// Number of iterations.
+    pub fn iterations(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Iterations in a column; the last may have fewer.
+    pub fn per_column(&self) -> usize {
+        self.per_column
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.numbers.len().div_ceil(self.per_column.max(1))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The number of the first iteration of each column.
+    pub fn first_numbers(&self) -> Vec<u32> {
+        self.numbers.iter().step_by(self.per_column.max(1)).copied().collect()
+    }
+
+    /// The column of the iteration with this number; `near` is that of one that mostly is the one before.
+    pub fn of(&self, number: u32, near: usize) -> Option<usize> {
+        let first = near * self.per_column;
+        let here = self.numbers.get(first..).unwrap_or_default();
+        let at = match here.get(..2 * self.per_column).unwrap_or(here).iter().position(|&one| one == number) {
+            Some(at) => first + at,
+            None => self.numbers.binary_search(&number).ok()?,
+        };
+        Some(at / self.per_column.max(1))
+    }
+
+    /// Iterations in each column, but for some.
+    fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
+        let size = |numbers: &[u32]| numbers.iter().filter(|number| !some.contains(number)).count() as f64;
+        self.numbers.chunks(self.per_column.max(1)).map(size).collect()
+    }
+}
+
+/// Which loop is shown, and how.
+pub(super) struct Plan {
+    /// The iterated region.
+    pub(super) idx: RegionIdx,
+    /// Which iterations share a column.
+    pub(super) columns: Columns,
+    shown: Vec<Activity>,
+}
+
+impl Plan {
+    /// That of [`Model::main_loop`]; `None` where none is known.
+    pub fn new(model: &Model, rows: &Rows) -> Option<Plan> {
+        let idx = model.main_loop()?;
+        let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
+        let shown = shown(model, idx);
+        let numbers = slowest.iter().map(|one| one.iteration).collect();
+        // One more for blocking, and one for the longest of several ranks.
+        let more = 1 + usize::from(rows.per_row() > 1);
+        let columns = Columns::new(numbers, rows.len(), shown.len() + more);
+        Some(Plan { idx, columns, shown })
+    }
+}
+
+impl IterationView {
+    /// The iterations of [`Model::main_loop`], in which ranks waited for so many seconds by row and column; `None` where no loop is
+    /// known.
+    pub fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
+        let Plan { idx, columns, shown } = Plan::new(model, rows)?;
+        let slowest = model.slowest.get(idx as usize)?;
+        let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
+        for (place, rank) in model.ranks.iter().enumerate() {
+            if let Some(series) = rank.series(idx) {
+                sums.add(rows.of(place), place, series);
+            }
+        }
+        let mut view = sums.finish(model, idx, slowest);
+        let fits = |matrix: &Matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len();
+        view.blocking = blocked.filter(fits).map(|mut seconds| {
+            seconds.divide(&view.counts);
+            seconds
+        });
+        Some(view)
+    }
+
+    /// What was reduced, if anything.
+    pub fn reduced(&self) -> Option<String> {
+        let (per_column, all) = (Count(self.columns.per_column as u64), Count(self.columns.iterations() as u64));
+        (self.columns.per_column > 1)
+            .then(|| format!("columns are means of {per_column} successive iterations, of {all}"))
+    }
+}
+
+/// Computation, and the activities of MPI that take their share of the time of the loop's iterations.
+fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
+    let mut sums = [0.0; Activity::COUNT];
+    for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+        sums.iter_mut().zip(&series.seconds).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+    }
+    let all: f64 = sums.iter().sum();
+    let shows = |activity: &Activity| {
+        let is_large = sums[*activity as usize] >= LEAST_SHARE * all && sums[*activity as usize] > 0.0;
+        *activity == Activity::Computation || is_large && *activity != Activity::Recorder
+    };
+    Activity::ALL.into_iter().filter(shows).collect()
+}
+
+/// What is added up, a rank after the other.
+struct ColumnSums<'a> {
+    columns: &'a Columns,
+    /// Iterations whose computation is not known of all ranks.
+    entering: BTreeSet<u32>,
+    /// By row and column how often a rank went through an iteration whose computation is known.
+    known: Vec<u32>,
+    activities: Vec<(Activity, Matrix)>,
+    /// As in the view; NaN where nothing is known.
+    longest: Option<Matrix>,
+    /// By rank's place its computation in all iterations where it is known; NaN where that is none.
+    by_rank_s: Vec<f64>,
+    /// By row and column how often a rank went through an iteration.
+    counts: Vec<u32>,
+    begin_s: Vec<f32>,
+    elapsed_s: Vec<f64>,
+    elapsed_counts: Vec<u32>,
+    /// By column the computation of all ranks, and the longest up to its end, where it is known.
+    computation_s: Vec<f64>,
+    longest_s: Vec<f64>,
+}
+
+impl<'a> ColumnSums<'a> {
+    fn new(columns: &'a Columns, of: &Rows, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
+        let (n, rows) = (columns.len(), of.len());
+        ColumnSums {
+            columns,
+            entering,
+            known: vec![0; rows * n],
+            activities: shown.into_iter().map(|activity| (activity, Matrix::zeros(rows, n))).collect(),
+            longest: (of.per_row() > 1).then(|| Matrix { columns: n, values: vec![f32::NAN; rows * n] }),
+            by_rank_s: vec![f64::NAN; of.ranks()],
+            counts: vec![0; rows * n],
+            begin_s: vec![f32::NAN; n],
+            elapsed_s: vec![0.0; n],
+            elapsed_counts: vec![0; n],
+            computation_s: vec![0.0; n],
+            longest_s: vec![0.0; n],
+        }
+    }
+
+    /// Adds the rank at a place in the model, whose row is `row`.
+    fn add(&mut self, row: usize, place: usize, series: &Series) {
+        let n = self.columns.len();
+        let mut own_s = vec![0.0; n];
+        let mut own_known = vec![0_u32; n];
+        let mut column = 0;
+        for (at, &number) in series.numbers.iter().enumerate() {
+            let Some(found) = self.columns.of(number, column) else { continue };
+            column = found;
+            let is_known = !self.entering.contains(&number);
+            for (of, matrix) in self.activities.iter_mut().filter(|(of, _)| is_known || *of != Activity::Computation) {
+                matrix.add(row, column, series.seconds_at(*of, at));
+            }
+            if is_known {
+                own_s[column] += series.seconds_at(Activity::Computation, at);
+                own_known[column] += 1;
+            }
+            self.counts[row * n + column] += 1;
+            let (begin, end) = (time(&series.begin_s, at), time(&series.end_s, at));
+            self.begin_s[column] = self.begin_s[column].min(begin as f32);
+            if !(end - begin).is_nan() {
+                self.elapsed_s[column] += end - begin;
+                self.elapsed_counts[column] += 1;
+            }
+        }
+        for (column, &known) in own_known.iter().enumerate() {
+            self.known[row * n + column] += known;
+            if let Some(longest) = self.longest.as_mut().filter(|_| known > 0) {
+                longest.raise(row, column, own_s[column] / f64::from(known));
+            }
+        }
+        if own_known.iter().any(|&known| known > 0) {
+            self.by_rank_s[place] = own_s.iter().sum();
+        }
+        let mut until_s = 0.0;
+        for (column, own_s) in own_s.into_iter().enumerate() {
+            until_s += own_s;
+            self.computation_s[column] += own_s;
+            self.longest_s[column] = until_s.max(self.longest_s[column]);
+        }
+    }
+
+    fn finish(mut self, model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> IterationView {
+        let columns = self.columns;
+        for (of, matrix) in &mut self.activities {
+            matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
+        }
+        let is_known = |one: &&Slowest| !self.entering.contains(&one.iteration);
+        let longest_s: Vec<f64> = slowest
+            .chunks(columns.per_column)
+            .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
+            .collect();
+        // 0 of 0, where nothing is known, is no number.
+        let sizes = columns.sizes_without(&self.entering);
+        let max: Vec<f32> = longest_s.iter().zip(&sizes).map(|(sum, size)| (sum / size) as f32).collect();
+        let ranks = model.ranks.len().max(1) as f64;
+        let mean = self.computation_s.iter().zip(&sizes).map(|(sum, size)| (sum / ranks / size) as f32);
+        let mean: Vec<f32> = mean.collect();
+        let mut all_s = 0.0;
+        let micro = longest_s.iter().zip(&self.longest_s).map(|(column_s, until_s)| {
+            all_s += column_s;
+            (until_s / all_s) as f32
+        });
+        let elapsed = self.elapsed_s.iter().zip(&self.elapsed_counts).map(|(sum, &n)| (sum / f64::from(n)) as f32);
+        IterationView {
+            region: model.regions.get(idx as usize).map_or_else(String::new, |region| region.path.clone()),
+            columns: columns.clone(),
+            begin_s: self.begin_s,
+            elapsed: elapsed.collect(),
+            load_balance: mean.iter().zip(&max).map(|(mean, max)| mean / max).collect(),
+            max,
+            mean,
+            micro_load_balance: micro.collect(),
+            activities: self.activities,
+            longest: self.longest,
+            outliers: SlowRanks::new(model, &self.by_rank_s),
+            blocking: None,
+            counts: self.counts,
+        }
+    }
+}
+
+fn time(times: &[f64], at: usize) -> f64 {
+    times.get(at).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{RankModel, Region};
+
+    /// Ranks that compute so long in the iterations of these numbers, of a loop; each also waits 1 s in a collective.
+    fn model(ranks: &[&[(u32, f64)]]) -> Model {
+        let series = |rows: &[(u32, f64)]| {
+            let mut series = Series { numbers: rows.iter().map(|row| row.0).collect(), ..Series::default() };
+            series.seconds[Activity::Computation as usize] = rows.iter().map(|row| row.1).collect();
+            series.seconds[Activity::Collective as usize] = vec![1.0; rows.len()];
+            series.begin_s = rows.iter().map(|row| 10.0 * f64::from(row.0)).collect();
+            series.end_s = rows.iter().map(|row| 10.0 * f64::from(row.0) + row.1 + 1.0).collect();
+            series
+        };
+        let rank = |(number, rows): (u32, &&[(u32, f64)])| RankModel {
+            rank: number,
+            iterations: vec![(0, series(rows))],
+            ..RankModel::default()
+        };
+        let ranks: Vec<RankModel> = (0..).zip(ranks).map(rank).collect();
+        let slowest = ranks.iter().map(|rank| rank.iterations[0].1.slowest(rank.rank)).reduce(Slowest::slower_of);
+        Model {
+            regions: vec![Region {
+                name: "main".into(),
+                path: "main".into(),
+                parent: 0,
+                kind: lbprof_collector::definition::RegionKind::Useful,
+                iterated: true,
+                found: false,
+                is_code: false,
+                is_function: false,
+                call: None,
+                ends: None,
+            }],
+            slowest: vec![slowest.unwrap_or_default()],
+            outermost_iterated: vec![0],
+            ranks,
+            ..Model::default()
+        }
+    }
+
+    fn view(ranks: &[&[(u32, f64)]], per_column: usize) -> IterationView {
+        view_of(&model(ranks), per_column)
+    }
+
+    fn view_of(model: &Model, per_column: usize) -> IterationView {
+        view_in(model, per_column, &Rows::new(model.ranks.iter().map(|rank| rank.rank).collect()))
+    }
+
+    fn view_in(model: &Model, per_column: usize, rows: &Rows) -> IterationView {
+        let slowest = &model.slowest[0];
+        let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
+        let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
+        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.of(place), place, rank.series(0).unwrap()));
+        sums.finish(model, 0, slowest)
+    }
+
+    #[test]
+    fn few_iterations_have_a_column_each() {
+        let view = view(&[&[(0, 1.0), (1, 2.0)], &[(0, 3.0), (1, 2.0)]], 1);
+        assert_eq!((view.columns.len(), view.columns.first_numbers()), (2, vec![0, 1]));
+        assert_eq!(
+            (view.activities[0].0, &view.activities[0].1.values),
+            (Activity::Computation, &vec![1.0, 2.0, 3.0, 2.0])
+        );
+        assert_eq!((view.activities[1].0, &view.activities[1].1.values), (Activity::Collective, &vec![1.0; 4]));
+        assert_eq!((view.max, view.mean, view.begin_s), (vec![3.0, 2.0], vec![2.0, 2.0], vec![0.0, 10.0]));
+        assert_eq!(view.elapsed, [3.0, 3.0]);
+        assert_eq!(view.load_balance, [2.0 / 3.0, 1.0]);
+        // Up to the end 5 s of rank 1 over 3 s + 2 s.
+        assert_eq!(view.micro_load_balance, [1.0, 1.0]);
+    }
+
+    #[test]
+    fn what_is_not_known_of_the_first_iteration_is_no_zero() {
+        let mut model = model(&[&[(0, 0.0), (1, 1.0), (2, 3.0)], &[(0, 0.0), (1, 3.0), (2, 1.0)]]);
+        model.ranks.iter_mut().for_each(|rank| rank.iterations[0].1.entering = vec![0]);
+        let each = view_of(&model, 1);
+        assert!(each.max[0].is_nan() && each.mean[0].is_nan() && each.micro_load_balance[0].is_nan());
+        assert!(each.activities[0].1.values[0].is_nan(), "computation");
+        assert_eq!(each.activities[1].1.values[0], 1.0, "waiting is known");
+        assert_eq!((&each.max[1..], &each.mean[1..]), (&[3.0, 3.0][..], &[2.0, 2.0][..]));
+        assert_eq!(each.micro_load_balance[1..], [1.0, 4.0 / 6.0]);
+        let two = view_of(&model, 2);
+        assert_eq!((two.max, two.mean), (vec![3.0, 3.0], vec![2.0, 2.0]), "means of what is known");
+        assert_eq!(two.activities[0].1.values, [1.0, 3.0, 3.0, 1.0]);
+    }
+
+    #[test]
+    fn micro_load_balance_falls_where_now_one_rank_now_another_is_the_slowest() {
+        let view = view(&[&[(0, 1.0), (1, 3.0)], &[(0, 3.0), (1, 1.0)]], 1);
+        assert_eq!(view.micro_load_balance, [1.0, 4.0 / 6.0]);
+    }
+
+    #[test]
+    fn of_many_iterations_a_column_holds_the_mean_of_those_that_a_rank_went_through() {
+        let view = view(&[&[(2, 1.0), (4, 3.0), (5, 7.0)], &[(4, 5.0)]], 2);
+        assert_eq!(view.columns.first_numbers(), [2, 5]);
+        let values = &view.activities[0].1.values;
+        assert_eq!(values[..3], [2.0, 7.0, 5.0]);
+        assert!(values[3].is_nan(), "rank 1 has no iteration 5");
+        // Longest 1, 5, 7; means over both ranks 0.5, 4, 3.5.
+        assert_eq!((view.max.as_slice(), view.mean.as_slice()), (&[3.0, 7.0][..], &[2.25, 3.5][..]));
+        assert_eq!(view.reduced().unwrap(), "columns are means of 2 successive iterations, of 3");
+    }
+
+    #[test]
+    fn of_several_ranks_in_a_row_the_longest_is_kept_beside_the_mean() {
+        let model = model(&[
+            &[(0, 1.0), (1, 1.0), (2, 1.0)],
+            &[(0, 5.0), (1, 3.0), (2, 1.0)],
+            &[(0, 2.0), (2, 4.0)],
+            &[(2, 2.0)],
+        ]);
+        let two = Rows::at_most(2, vec![0, 1, 2, 3]);
+        let each = view_in(&model, 1, &two);
+        let (means, longest) = (&each.activities[0].1.values, &each.longest.unwrap().values);
+        assert_eq!((&means[..4], &longest[..4]), (&[3.0, 2.0, 1.0, 2.0][..], &[5.0, 3.0, 1.0, 2.0][..]));
+        assert!(means[4].is_nan() && longest[4].is_nan(), "ranks 2 and 3 have no iteration 1");
+        assert_eq!((means[5], longest[5]), (3.0, 4.0));
+        // Of two iterations in a column the longest mean of a rank, not the longest of them.
+        assert_eq!(view_in(&model, 2, &two).longest.unwrap().values, [4.0, 1.0, 2.0, 4.0]);
+        assert_eq!(view_of(&model, 1).longest, None, "each has a row");
+    }
+
+    #[test]
+    fn a_slow_rank_among_many_is_an_outlier() {
+        let quick: &[(u32, f64)] = &[(0, 1.0), (1, 1.0)];
+        let slow: &[(u32, f64)] = &[(0, 1.0), (1, 2.0)];
+        let mut ranks = vec![quick; 5000];
+        ranks[2345] = slow;
+        let model = model(&ranks);
+        let view = view_of(&model, 1);
+        assert_eq!(view.columns.len(), 2);
+        let found = view.outliers.unwrap();
+        assert_eq!((found.median_s, found.count, found.ranks, found.computation_s), (2.0, 1, vec![2345], vec![3.0]));
+        // Row 469 has the ranks 2345 to 2349.
+        assert_eq!(view.activities[0].1.values[469 * 2 + 1], 1.2);
+        assert_eq!(view.longest.unwrap().values[469 * 2..][..2], [1.0, 2.0]);
+    }
+
+    #[test]
+    fn the_size_of_all_matrices_is_bounded() {
+        let columns = |ranks, matrices| Columns::new((0..10_000).collect(), ranks, matrices);
+        assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
+        assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
+        assert_eq!(columns(1000, 4).of(9_999, 0), Some(149));
+        assert_eq!(columns(1000, 4).of(10_000, 0), None);
+    }
+}

@@ -1,0 +1,25 @@
+//! Matrices of bounded size of what ranks did, whatever the size of the run.
+//!
+//! ```text
+//!   model ─→ rows.rs         at most 1,024 rows of ranks
+//!              ├→ regions.rs      regions × activities × rows
+//!              ├→ iterations.rs   activities × rows × columns of iterations
+//!   follow ──────┴→ timeline/        states × rows × bins of time, waits, messages
+//! ```
+//!
+//! All are pure reductions: what several ranks or iterations share a place, their mean stands for, and of computation the longest
+//! of a rank beside it. What was reduced is reported.
+
+pub mod iterations;
+pub mod matrix;
+pub mod pairs;
+pub mod regions;
+pub mod rows;
+pub mod timeline;
+
+pub use iterations::{IterationView, SlowRanks};
+pub use matrix::Matrix;
+pub use pairs::PairView;
+pub use regions::RegionView;
+pub use rows::Rows;
+pub use timeline::{Watch, Watched};

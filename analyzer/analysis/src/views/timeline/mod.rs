@@ -1,0 +1,150 @@
+//! Ranks × time: what ranks do in each bin of time, the longest waits, messages, and of short runs each call.
+//!
+//! ```text
+//!   follow ─→ watch.rs ─┬→ shares.rs    states × rows × bins
+//!                       ├→ longest.rs   the longest waits and messages
+//!                       ├→ blocked.rs   waiting by row and iteration
+//!                       └→ spans, where there are few calls
+//! ```
+
+mod blocked;
+mod cells;
+mod longest;
+mod shares;
+mod watch;
+
+use std::collections::HashMap;
+
+use bincode::{Decode, Encode};
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use super::Matrix;
+use crate::model::region_state::Ns;
+use crate::model::statistics;
+pub use crate::model::statistics::STATES;
+use crate::model::{Model, RegionIdx};
+use crate::structure::symbols::CodePlace;
+use lbprof_collector::words::Count;
+pub use watch::Watch;
+
+/// The state of waiting; the others have the numbers of their activities.
+pub const WAITING: u8 = statistics::WAITING as u8;
+
+/// The name of a state.
+pub fn state_name(state: u8) -> &'static str {
+    Activity::ALL.get(usize::from(state)).map_or("waiting", |activity| activity.name())
+}
+
+/// What was seen while the ranks were followed. Times are nanoseconds from the begin of the run's window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Watched {
+    /// End of the run's window.
+    pub end: Ns,
+    /// Number of bins into which the window is cut.
+    pub bins: usize,
+    /// The share of each bin's time that a row's ranks are in a state, in 255ths, by row and bin; of states that occur, by number.
+    pub shares: Vec<(u8, Vec<u8>)>,
+    /// The longest waits, the longest first.
+    pub waits: Vec<WaitSeen>,
+    /// Number of waits in all.
+    pub all_waits: u64,
+    /// Messages, those that ended waits first, each kind by how long they were in transit, the longest first.
+    pub messages: Vec<MessageSeen>,
+    /// Number of messages in all.
+    pub all_messages: u64,
+    /// What each rank did, by rank and time; `None` where there is too much of it.
+    pub spans: Option<Vec<SpanSeen>>,
+    /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
+    pub blocked: Option<Matrix>,
+}
+
+/// A wait.
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
+pub struct WaitSeen {
+    /// Number of the rank.
+    pub rank: u32,
+    /// When it began.
+    pub begin: Ns,
+    /// When it ended.
+    pub end: Ns,
+    /// Why.
+    pub state: crate::model::waits::WaitState,
+    /// Where.
+    pub region: RegionIdx,
+    /// Index of the call site; NONE where there is none.
+    pub site: u32,
+    /// Number of the rank that ended it last; NONE: nobody did.
+    pub delay_source: u32,
+}
+
+/// A message.
+pub type MessageSeen = crate::replay::Message;
+
+/// What a rank did for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct SpanSeen {
+    /// Number of the rank.
+    pub rank: u32,
+    /// When it began.
+    pub begin: Ns,
+    /// When it ended.
+    pub end: Ns,
+    /// What it did.
+    pub state: u8,
+    /// Where.
+    pub region: RegionIdx,
+    /// Index of the call site; NONE where there is none.
+    pub site: u32,
+}
+
+impl Watched {
+    /// What was reduced, a sentence each.
+    pub fn reduced(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let some = |shown: usize, all: u64| (shown as u64) < all;
+        if some(self.waits.len(), self.all_waits) {
+            notes.push(format!("{} of {} waits, the longest", Count(self.waits.len() as u64), Count(self.all_waits)));
+        }
+        if some(self.messages.len(), self.all_messages) {
+            let (shown, all) = (Count(self.messages.len() as u64), Count(self.all_messages));
+            notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
+        }
+        if self.spans.is_none() {
+            let bin_s = self.end as f64 * 1e-9 / self.bins.max(1) as f64;
+            notes.push(format!("the timeline in steps of {}", lbprof_collector::words::seconds(bin_s)));
+        }
+        notes
+    }
+}
+
+/// Names of what a timeline refers to, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Names<'a> {
+    regions: HashMap<RegionIdx, u32>,
+    sites: HashMap<u32, u32>,
+    /// Paths of the regions that were asked for.
+    pub region_paths: Vec<&'a str>,
+    /// Labels of the call sites that were asked for.
+    pub site_labels: Vec<String>,
+}
+
+impl<'a> Names<'a> {
+    /// The place of a region's path; NONE where the model does not have it.
+    pub fn region(&mut self, model: &'a Model, idx: RegionIdx) -> u32 {
+        let Some(region) = model.regions.get(idx as usize) else { return NONE };
+        *self.regions.entry(idx).or_insert_with(|| {
+            self.region_paths.push(&region.path);
+            self.region_paths.len() as u32 - 1
+        })
+    }
+
+    /// The place of a call site's label; NONE where it is not known.
+    pub fn site(&mut self, places: &[CodePlace], site: u32) -> u32 {
+        let Some(place) = places.get(site as usize) else { return NONE };
+        *self.sites.entry(site).or_insert_with(|| {
+            self.site_labels.push(place.label());
+            self.site_labels.len() as u32 - 1
+        })
+    }
+}

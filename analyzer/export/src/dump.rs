@@ -1,0 +1,388 @@
+//! Every record of a run as JSON lines, for tests and for looking closely.
+//!
+//! One object a line; its `type` says what it is: `rank` (the head of a rank's log), `definition`, `record`, `profile` (sums
+//! in place of records, in profile mode), `sample`, `problem`. Definitions come where the log has them, so mostly before the
+//! records that refer to them. docs/report-reference.md lists the keys.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::RankList;
+use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::profile::{Cell, ProfileBatch};
+use lbprof_collector::reader::Item;
+use lbprof_collector::record::{NO_PEER, NONE};
+use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::walk::OpenRegions;
+use lbprof_collector::{Activity, Definition, Flags, Operation, Problem, Record};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use lbprof_analysis::model::{Model, RankModel};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::read::open::Run;
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` are
+/// those of the call sites of `model`, the model of the same run.
+pub fn dump(run: &Run, model: &Model, places: &[CodePlace], only: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
+    for problem in &run.problems {
+        line(out, &problem_line(problem))?;
+    }
+    for header in run.headers.iter().filter(|header| only.is_none_or(|rank| rank == header.rank)) {
+        RankDump::new(run, model, places, header)?.write(run, out)?;
+    }
+    Ok(())
+}
+
+/// One line of the dump.
+fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    lbprof_report::json::write_compact(value, &mut *out)?;
+    out.write_all(b"\n")
+}
+
+struct RankDump<'a> {
+    header: &'a Header,
+    definitions: Definitions,
+    clock: RankClock,
+    /// The rank in the model, for the run's clock.
+    rank: RankModel,
+    /// Labels of call sites by the rank's own ids.
+    labels: BTreeMap<u32, String>,
+    /// Paths of regions by the rank's own ids.
+    paths: BTreeMap<u32, String>,
+}
+
+/// A record, with names in place of ids.
+#[derive(Serialize)]
+struct RecordLine<'a> {
+    r#type: &'static str,
+    rank: u32,
+    thread: u32,
+    sequence: u64,
+    operation: String,
+    activity: &'static str,
+    begin_s: f64,
+    end_s: Option<f64>,
+    call_site: Option<u64>,
+    place: Option<&'a str>,
+    comm: Option<u32>,
+    comm_uid: Option<String>,
+    comm_size: Option<u64>,
+    peer: Option<u32>,
+    peer_in_comm: Option<i32>,
+    tag: Option<i32>,
+    sent: u64,
+    received: u64,
+    request: Option<u32>,
+    count: u32,
+    flags: Vec<&'static str>,
+    region: &'a str,
+    iteration: Option<u32>,
+    /// World ranks of the group that the call was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    group: Option<Vec<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Value>,
+}
+
+impl<'a> RankDump<'a> {
+    /// Reads the log once for its definitions, for the clock needs the last of them.
+    fn new(run: &Run, model: &Model, places: &[CodePlace], header: &'a Header) -> io::Result<Self> {
+        let mut definitions = Definitions::default();
+        let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
+        while let Some(item) = log.next_item() {
+            if let Item::Definitions(found) = item {
+                found.into_iter().for_each(|one| definitions.add(one));
+            }
+        }
+        let label = |id: u32| {
+            model.sites.find(&definitions, id).and_then(|idx| places.get(idx as usize)).map(CodePlace::own_label)
+        };
+        let labels = definitions.call_sites.keys().filter_map(|&id| Some((id, label(id)?))).collect();
+        let paths = definitions.regions.keys().chain([&0]).map(|&id| (id, definitions.region_path(id))).collect();
+        let rank = model.ranks.iter().find(|rank| rank.rank == header.rank);
+        let (begin_ns, begin_s) = rank.map_or((0, 0.0), |rank| (rank.begin_ns, rank.begin_s));
+        Ok(RankDump {
+            header,
+            clock: definitions.clock(header),
+            rank: RankModel { begin_ns, begin_s, ..RankModel::default() },
+            labels,
+            paths,
+            definitions,
+        })
+    }
+
+    fn write(&mut self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+        line(out, &self.rank_line())?;
+        let mut log = run.log_as_it_is(self.header).map_err(io::Error::other)?;
+        while let Some(item) = log.next_item() {
+            match item {
+                Item::Definitions(found) => {
+                    for one in &found {
+                        line(out, &self.definition_line(one))?;
+                    }
+                }
+                Item::Records { head, records } => self.records(&head, &records, out)?,
+                Item::Profile(batch) => line(out, &self.profile_line("profile", &batch))?,
+                Item::Summary(summary) => line(out, &self.profile_line("summary", &summary.batch))?,
+                Item::Problem(problem) => {
+                    line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
+                }
+                Item::Samples { head, samples } => {
+                    for (sequence, sample) in (head.first..).zip(&samples) {
+                        line(out, &self.sample_line(head.thread, sequence, sample))?;
+                    }
+                }
+                // Of decided polls only.
+                Item::Polls(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn rank_line(&self) -> Value {
+        let header = self.header;
+        json!({
+            "type": "rank", "rank": header.rank, "n_ranks": header.n_ranks, "run_id": format!("{:016x}", header.run_id),
+            "host": header.host, "pid": header.pid, "command": header.command, "mpi": header.mpi, "abi": header.abi,
+            "recorder": header.recorder, "mode": format!("{:?}", header.mode).to_lowercase(),
+            "clock": format!("{:?}", header.clock).to_lowercase(), "clock_known": self.clock.known(),
+            "tick_s": self.clock.tick_s(), "settings": header.settings, "started_unix_s": header.started_unix_s,
+        })
+    }
+
+    fn seconds(&self, ticks: u64) -> f64 {
+        self.rank.run_seconds(self.clock.nanoseconds(ticks))
+    }
+
+    fn path(&self, region: u32) -> &str {
+        self.paths.get(&region).map_or("?", String::as_str)
+    }
+
+    fn records(&mut self, head: &BatchHead, records: &[Record], out: &mut dyn Write) -> io::Result<()> {
+        let mut open = OpenRegions::new(head, &[]);
+        for (sequence, record) in (head.first..).zip(records) {
+            // A marker of a region is in the region.
+            let is_leave = record.operation() == Some(Operation::RegionLeave);
+            if !is_leave {
+                open.pass(record, record.begin);
+            }
+            line(out, &self.record_line(head.thread, sequence, record, open.place_of_time()))?;
+            if is_leave {
+                open.pass(record, record.begin);
+            }
+        }
+        Ok(())
+    }
+
+    fn record_line(&self, thread: u32, sequence: u64, record: &Record, place: (u32, u32)) -> RecordLine<'_> {
+        let (region, iteration) = place;
+        let comm = self.definitions.communicators.get(&record.comm);
+        let site = u32::try_from(record.call_site).ok();
+        let group = comm.map(|comm| if comm.remote.is_empty() { &comm.group } else { &comm.remote });
+        let named = Flags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag));
+        let is_part =
+            matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
+        let is_call = record.is_call() || is_part;
+        RecordLine {
+            r#type: "record",
+            rank: self.header.rank,
+            thread,
+            sequence,
+            operation: operation_name(record.operation),
+            activity: record.activity().name(),
+            begin_s: self.seconds(record.begin),
+            end_s: (record.end != 0).then(|| self.seconds(record.end)),
+            call_site: is_call.then_some(record.call_site).filter(|&site| site != u64::MAX),
+            place: site.filter(|_| is_call).and_then(|site| self.labels.get(&site)).map(String::as_str),
+            comm: (record.comm != NONE).then_some(record.comm),
+            comm_uid: comm.map(|comm| format!("{:016x}", comm.uid)),
+            comm_size: group.map(|group| group.len()),
+            peer: comm
+                .filter(|_| record.peer != NO_PEER)
+                .and_then(|comm| comm.world_rank(record.peer))
+                .filter(|&rank| rank != NONE),
+            peer_in_comm: (record.peer != NO_PEER).then_some(record.peer),
+            tag: (record.tag != NO_PEER).then_some(record.tag),
+            sent: if is_call { record.sent } else { 0 },
+            received: if is_call { record.received } else { 0 },
+            request: (is_call && record.request != NONE).then_some(record.request),
+            count: if record.count == NONE { 0 } else { record.count },
+            flags: named.map(|(_, name)| *name).collect(),
+            region: self.path(region),
+            iteration: (iteration != NONE).then_some(iteration),
+            group: self.definitions.group_of(record).and_then(members),
+            value: self.marker_value(record),
+        }
+    }
+
+    fn sample_line(&self, thread: u32, sequence: u64, sample: &Sample) -> Value {
+        let known = |id: u32| (id != NONE).then_some(id);
+        json!({
+            "type": "sample", "rank": self.header.rank, "sampled_thread": thread, "sequence": sequence,
+            "at_s": self.seconds(sample.ticks), "weight_s": sample.weight_ns as f64 * 1e-9,
+            "module": self.definitions.modules.get(&sample.location.module).map(|module| &module.path),
+            "offset": sample.location.offset, "call_path": known(sample.call_path),
+            "instructions": sample.counts.map(|counts| counts.instructions), "cycles": sample.counts.map(|counts| counts.cycles),
+        })
+    }
+
+    /// What a marker says, by its kind.
+    fn marker_value(&self, record: &Record) -> Option<Value> {
+        let number = f64::from_bits;
+        Some(match record.operation()? {
+            Operation::RegionEnter | Operation::RegionLeave => json!(self.path(record.request)),
+            Operation::Work => json!({ "operations": number(record.sent), "quanta": number(record.received) }),
+            Operation::Counter => {
+                json!({ "name": self.definitions.counters.get(&record.request), "value": number(record.sent) })
+            }
+            Operation::Memory => json!({ "resident": record.sent, "swapped": record.received }),
+            _ => return None,
+        })
+    }
+
+    fn definition_line(&self, definition: &Definition) -> Value {
+        let (kind, value) = match definition {
+            Definition::Module(one) => {
+                let build_id: String = one.build_id.iter().map(|byte| format!("{byte:02x}")).collect();
+                let value =
+                    json!({ "id": one.id, "path": one.path, "build_id": build_id, "base": one.base, "end": one.end });
+                ("module", value)
+            }
+            Definition::CallSite(one) => {
+                let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
+                let place = self.labels.get(&one.id);
+                let parent = (one.parent != NONE).then_some(one.parent);
+                let known = |value: u32| (value != NONE).then_some(value);
+                let value = json!({
+                    "id": one.id, "module": module, "offset": one.offset, "place": place, "parent": parent, "cut": one.cut,
+                    "function": known(one.function), "column": known(one.column),
+                });
+                ("call_site", value)
+            }
+            Definition::Function(one) => ("function", json!({ "id": one.id, "name": one.name, "file": one.file })),
+            Definition::Region(one) => {
+                let kind = format!("{:?}", one.kind).to_lowercase();
+                let value = json!({
+                    "id": one.id, "parent": one.parent, "name": one.name, "path": self.path(one.id), "kind": kind,
+                    "iterated": one.iterated,
+                });
+                ("region", value)
+            }
+            Definition::Communicator(one) => {
+                let value = json!({
+                    "id": one.id, "uid": format!("{:016x}", one.uid), "parent": (one.parent != NONE).then_some(one.parent),
+                    "rank": one.rank, "size": one.group.len(), "group": members(&one.group), "remote": members(&one.remote),
+                });
+                ("communicator", value)
+            }
+            Definition::Object(one) => {
+                let kind = format!("{:?}", one.kind).to_lowercase();
+                ("object", json!({ "kind": kind, "id": one.id, "comm": one.comm, "name": one.name }))
+            }
+            Definition::Counter(id, name) => ("counter", json!({ "id": id, "name": name })),
+            Definition::Param(name, value) => ("param", json!({ "name": name, "value": value })),
+            Definition::Thread(number, id) => ("thread", json!({ "number": number, "id": id })),
+            Definition::Instant(one) => ("instant", json!({ "ticks": one.ticks, "monotonic_ns": one.monotonic_ns })),
+            Definition::ClockOffset(one) => {
+                let at_s = self.seconds(one.ticks);
+                ("clock_offset", json!({ "at_s": at_s, "offset_ns": one.offset_ns, "error_ns": one.error_ns }))
+            }
+            Definition::Usage(one) => {
+                let value = json!({
+                    "at_s": self.seconds(one.ticks), "user_ns": one.user_ns, "system_ns": one.system_ns,
+                    "thread_ns": one.thread_ns, "thread_delayed_ns": one.thread_delayed_ns, "voluntary_switches": one.voluntary_switches,
+                    "involuntary_switches": one.involuntary_switches,
+                    "thread_involuntary_switches": one.thread_involuntary_switches, "max_resident": one.max_resident,
+                });
+                ("usage", value)
+            }
+            Definition::Problem(number, count, detail) => {
+                let kind = lbprof_collector::ProblemKind::from_number(*number).map(|kind| kind.name());
+                ("problem", json!({ "kind": kind, "number": number, "count": count, "detail": detail }))
+            }
+            Definition::WindowBegin(ticks) => ("window_begin", json!({ "at_s": self.seconds(*ticks) })),
+            Definition::WindowEnd(ticks) => ("window_end", json!({ "at_s": self.seconds(*ticks) })),
+            Definition::End(reason, ticks) => {
+                ("end", json!({ "reason": format!("{reason:?}").to_lowercase(), "at_s": self.seconds(*ticks) }))
+            }
+            Definition::ExitStatus(status) => ("exit_status", json!({ "status": status })),
+            Definition::ThreadLevel(level) => ("thread_level", json!({ "level": level })),
+            Definition::Neighbours(one) => {
+                let (sources, destinations) = (members(&one.sources), members(&one.destinations));
+                ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
+            }
+            Definition::Sampling(one) => ("sampling", sampling_value(one)),
+            Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
+            Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
+            Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
+        };
+        json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
+    }
+
+    fn places_value(&self, places: &SamplePlaces) -> Value {
+        let run = |run: &PlaceRun| {
+            let activity = Activity::ALL.get(usize::from(run.activity)).filter(|_| run.region != NONE);
+            let region = activity.map(|_| self.path(run.region));
+            json!({ "samples": run.samples, "region": region, "activity": activity.map(|one| one.name()) })
+        };
+        let runs: Vec<Value> = places.runs.iter().map(run).collect();
+        json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
+    }
+
+    fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
+        let tick_s = self.clock.tick_s();
+        let sums = |cell: &Cell| json!({ "time_s": cell.ticks as f64 * tick_s, "calls": cell.calls, "sent": cell.sent, "received": cell.received });
+        let activity = |number: u8| Activity::ALL[usize::from(number & 7)].name();
+        let cells = batch.profile.cells.iter().map(|(key, cell)| {
+            json!({
+                "region": self.path(key.region), "iteration": (key.iteration != NONE).then_some(key.iteration),
+                "activity": activity(key.activity), "sums": sums(cell),
+            })
+        });
+        let sites = batch.profile.sites.iter().map(|(key, cell)| {
+            json!({
+                "region": self.path(key.region), "operation": operation_name(key.operation), "call_site": key.call_site,
+                "place": self.labels.get(&key.call_site), "activity": activity(key.activity), "sums": sums(cell),
+            })
+        });
+        json!({
+            "type": kind, "rank": self.header.rank, "thread": batch.head.thread, "first": batch.head.first,
+            "next": batch.next.first, "begin_s": self.seconds(batch.head.previous_end),
+            "end_s": self.seconds(batch.next.previous_end), "records": batch.profile.records, "calls": batch.profile.calls,
+            "cells": cells.collect::<Vec<_>>(), "sites": sites.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn sampled_thread_value(thread: &SampledThread) -> Value {
+    let number = (thread.number != NONE).then_some(thread.number);
+    json!({ "id": thread.id, "system_id": thread.system_id, "number": number })
+}
+
+/// How a rank was sampled.
+fn sampling_value(sampling: &Sampling) -> Value {
+    let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
+    json!({
+        "period_ns": sampling.period_ns, "sampled": sampling.outcome == SamplingOutcome::Sampled, "refused": refused,
+        "counted": sampling.counted, "error_ns": sampling.error_ns,
+    })
+}
+
+/// Most members of a communicator or group that are listed.
+const MAX_MEMBERS: u64 = 1 << 20;
+
+/// The ranks of a list; `None` where there are too many.
+fn members(list: &RankList) -> Option<Vec<u32>> {
+    (list.len() <= MAX_MEMBERS).then(|| list.iter().collect())
+}
+
+fn problem_line(problem: &Problem) -> Value {
+    json!({
+        "type": "problem", "rank": problem.rank, "kind": problem.kind.name(), "severity": problem.kind.severity().name(),
+        "count": problem.count, "detail": problem.detail,
+    })
+}

@@ -1,0 +1,170 @@
+//! Stacks with a weight each, one a line: what flamegraph.pl, inferno and speedscope read.
+//!
+//! ```text
+//! main;step;exchange;computation 120000000
+//! main;step;exchange;solve (cg.c:120);MPI_Waitall 81500000
+//! ```
+//!
+//! A stack is the regions from the outermost on, then the call site and the call, or what else the time is. Its weight is in nanoseconds, the
+//! sum over ranks: of their first threads' time, of all waiting, or of CPU time by samples, with functions in place of calls, other threads than the first under frames of
+//! their own. Made from the sums, so that a run in profile mode has them, too.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use lbprof_collector::Activity;
+
+use super::sampled;
+use lbprof_analysis::model::samples::SampledThreads;
+use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx, chain};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_report::words::clean;
+
+/// What stacks are weighted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// The time spent there.
+    Time,
+    /// The time spent waiting there, for other ranks and for messages in transit.
+    Waiting,
+    /// CPU time by samples.
+    Cpu,
+}
+
+impl Weight {
+    /// All of them.
+    pub const ALL: [Weight; 3] = [Weight::Time, Weight::Waiting, Weight::Cpu];
+
+    /// The name that asks for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Weight::Time => "time",
+            Weight::Waiting => "waiting",
+            Weight::Cpu => "cpu",
+        }
+    }
+
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Weight::Time => "The time spent there",
+            Weight::Waiting => "The time spent waiting there",
+            Weight::Cpu => "The CPU time of functions there, by samples",
+        }
+    }
+}
+
+/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`. `by_rank`: those of each rank under a frame of its own.
+///
+/// Waiting is known where the ranks were followed.
+///
+/// Errors: those of writing.
+pub fn write(
+    (model, places, code): (&Model, &[CodePlace], &SampledCode),
+    weight: Weight,
+    by_rank: bool,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut stacks = Stacks { places, by_rank, weights: BTreeMap::new() };
+    match weight {
+        Weight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
+        Weight::Waiting => stacks.waiting(model),
+        Weight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
+    }
+    for (stack, ns) in stacks.weights {
+        if ns >= 0.5 {
+            writeln!(out, "{stack} {ns:.0}")?;
+        }
+    }
+    Ok(())
+}
+
+struct Stacks<'a> {
+    places: &'a [CodePlace],
+    by_rank: bool,
+    /// Nanoseconds by stack.
+    weights: BTreeMap<String, f64>,
+}
+
+impl Stacks<'_> {
+    /// The time of a rank: its calls by where they are called, the rest by what it is.
+    fn time(&mut self, rank: &RankModel, regions: &[Region]) {
+        for &((region, activity), cell) in &rank.cells {
+            if matches!(activity, Activity::Computation | Activity::Recorder) {
+                self.add(rank, (regions, region), &[activity.name()], cell.seconds * 1e9);
+            }
+        }
+        for &(key, cell) in &rank.sites {
+            // The recorder's own time has no call site that anyone knows.
+            if key.activity != Activity::Recorder {
+                let frames = [self.site(key.site), call(key.operation)];
+                self.add(rank, (regions, key.region), &frames, cell.seconds * 1e9);
+            }
+        }
+    }
+
+    /// The CPU time of a rank by samples.
+    fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
+        for threads in SampledThreads::ALL {
+            let whose = sampled::whose(threads);
+            for (frames, seconds) in sampled::stacks(model, code, (rank, threads)) {
+                self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
+            }
+        }
+    }
+
+    /// The waiting of all threads.
+    fn waiting(&mut self, model: &Model) {
+        let Some(followed) = &model.followed else { return };
+        for (key, sums) in &followed.blocking.waits {
+            let thread = followed.threads.get(key.thread as usize);
+            let number = thread.and_then(|thread| followed.ranks.get(thread.rank as usize));
+            let rank = number.and_then(|&number| model.ranks.iter().find(|rank| rank.rank == number));
+            let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
+            let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];
+            let ns = (sums.waiting + sums.delay) as f64;
+            self.add(rank, (&followed.regions, key.kind.region()), &frames, ns);
+        }
+    }
+
+    /// The label of a call site; empty where it is not known.
+    fn site(&self, site: Option<u32>) -> String {
+        site.and_then(|site| self.places.get(site as usize)).map(CodePlace::label).unwrap_or_default()
+    }
+
+    /// Adds time of a rank in a region; empty frames are left out.
+    fn add(
+        &mut self,
+        rank: &RankModel,
+        (regions, region): (&[Region], RegionIdx),
+        frames: &[impl AsRef<str>],
+        ns: f64,
+    ) {
+        let around = chain(regions, region);
+        let regions = around.iter().rev().map(|&around| regions[around as usize].name.as_str());
+        self.add_frames(rank, regions.chain(frames.iter().map(AsRef::as_ref)), ns);
+    }
+
+    fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {
+        let mut stack = String::new();
+        let mut push = |frame: &str| {
+            if !frame.is_empty() {
+                stack.push_str(if stack.is_empty() { "" } else { ";" });
+                // What separates frames, and stacks from their weights.
+                stack.push_str(&clean(frame).replace(';', ":"));
+            }
+        };
+        if self.by_rank {
+            push(&format!("rank {} ({})", rank.rank, rank.host));
+        }
+        frames.for_each(&mut push);
+        *self.weights.entry(stack).or_default() += ns;
+    }
+}
+
+/// The name of a call; empty outside of calls.
+fn call(operation: u16) -> String {
+    if operation == 0 { String::new() } else { format!("MPI_{}", operation_name(operation)) }
+}

@@ -1,0 +1,34 @@
+//! A run in forms that other programs read: a file for each.
+//!
+//! Some are made from the sums. Others need what ranks do when, which nothing keeps: a
+//! [`Format`](lbprof_analysis::analyse::exported::Format) is passed it while the ranks are followed.
+//!
+//! ```text
+//!   replay ─→ PartWatcher ─→ InRegion ─→ Format ─→ its file
+//!             (ranks, time)  (a region)
+//! ```
+
+pub mod dump;
+pub mod folded;
+pub mod paraver;
+pub mod parquet;
+pub mod perfetto;
+mod sampled;
+mod source_path;
+pub mod speedscope;
+pub mod talp;
+
+use lbprof_analysis::model::Model;
+use lbprof_analysis::structure::call_tree::CallTree;
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// A run, or a part of one, of which the sums are exported.
+#[derive(Clone, Copy)]
+pub struct Analysed<'a> {
+    /// Its model.
+    pub model: &'a Model,
+    /// The places of its call sites.
+    pub places: &'a [CodePlace],
+    /// The calls of the source that they are.
+    pub calls: &'a CallTree,
+}

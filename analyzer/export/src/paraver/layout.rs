@@ -1,0 +1,111 @@
+//! Where the lines of a trace belong: nodes with processors, tasks with threads, communicators.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use lbprof_analysis::model::{Communicator, Model};
+
+/// Nodes, tasks and communicators. Paraver numbers all of them from 1.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// The hosts.
+    pub nodes: Vec<Node>,
+    /// The ranks, by place in the model.
+    pub tasks: Vec<Task>,
+    /// By index of the communicator: its number; MPI_COMM_WORLD, where it is known, is 1.
+    comms: Vec<u32>,
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub struct Node {
+    /// Its name.
+    pub host: String,
+    /// Its processors: one for each of its ranks.
+    pub cpus: u32,
+}
+
+/// A rank.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Its number in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Its node, from 0.
+    pub node: usize,
+    /// Its processor among all, from 1.
+    pub cpu: u32,
+    /// Threads that were followed.
+    pub threads: u32,
+}
+
+impl Layout {
+    /// That of a model.
+    pub fn of(model: &Model) -> Layout {
+        let (mut nodes, mut known): (Vec<Node>, HashMap<&str, usize>) = Default::default();
+        let mut tasks: Vec<Task> = Vec::with_capacity(model.ranks.len());
+        for rank in &model.ranks {
+            let node = *known.entry(&rank.host).or_insert_with(|| {
+                nodes.push(Node { host: rank.host.clone(), cpus: 0 });
+                nodes.len() - 1
+            });
+            nodes[node].cpus += 1;
+            tasks.push(Task { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1 });
+        }
+        let before = |node: usize| nodes[..node].iter().map(|node| node.cpus).sum();
+        let first: Vec<u32> = (0..nodes.len()).map(before).collect();
+        tasks.iter_mut().for_each(|task| task.cpu += first[task.node]);
+        let mut order: Vec<usize> = (0..model.communicators.len()).collect();
+        // The first that has all tasks is taken for MPI_COMM_WORLD.
+        order.sort_by_key(|&at| (model.communicators[at].number, at));
+        let mut comms = vec![0; order.len()];
+        (1..).zip(&order).for_each(|(number, &at)| comms[at] = number);
+        Layout { nodes, tasks, comms }
+    }
+
+    /// Processors of all nodes.
+    pub fn cpus(&self) -> u32 {
+        self.nodes.iter().map(|node| node.cpus).sum()
+    }
+
+    /// The place of a rank.
+    pub fn place(&self, rank: u32) -> Option<usize> {
+        self.tasks.binary_search_by_key(&rank, |task| task.rank).ok()
+    }
+
+    /// The number of a communicator; `None`: not known.
+    pub fn comm(&self, idx: u32) -> Option<u32> {
+        self.comms.get(idx as usize).copied()
+    }
+
+    /// Writes the first line, for a trace of `ns` nanoseconds, and the communicators.
+    ///
+    /// Errors: those of writing.
+    pub fn write(&self, date: &str, ns: u64, communicators: &[Communicator], out: &mut impl Write) -> io::Result<()> {
+        let list = |all: Vec<String>| all.join(",");
+        let nodes = list(self.nodes.iter().map(|node| node.cpus.to_string()).collect());
+        let tasks = list(self.tasks.iter().map(|task| format!("{}:{}", task.threads, task.node + 1)).collect());
+        let mut comms: Vec<(u32, &Communicator)> = self.comms.iter().copied().zip(communicators).collect();
+        comms.sort_by_key(|(number, _)| *number);
+        writeln!(
+            out,
+            "#Paraver ({date}):{ns}_ns:{}({nodes}):1:{}({tasks}),{}",
+            self.nodes.len(),
+            self.tasks.len(),
+            comms.len()
+        )?;
+        for (number, comm) in comms {
+            // Those of its members that are in the trace.
+            let members: Vec<u32> = comm.group.iter().chain(comm.remote.iter()).take(self.most_members()).collect();
+            let tasks: Vec<usize> = members.into_iter().filter_map(|rank| self.place(rank)).collect();
+            write!(out, "c:1:{number}:{}", tasks.len())?;
+            tasks.iter().try_for_each(|task| write!(out, ":{}", task + 1))?;
+            writeln!(out)?;
+        }
+        Ok(())
+    }
+
+    /// More members than that no communicator has: a list with more is damaged.
+    fn most_members(&self) -> usize {
+        1 << 24
+    }
+}

@@ -1,0 +1,283 @@
+//! A trace of Paraver: `.prv` with what happens, `.pcf` with names, `.row` with the names of lines. Dimemas reads it, too.
+//!
+//! ```text
+//!   #Paraver (date):ns_ns:nodes(processors):1:tasks(threads:node),communicators
+//!   c:1:communicator:size:task:task …
+//!   1:cpu:1:task:thread:begin:end:state
+//!   2:cpu:1:task:thread:time:type:value:type:value …
+//!   3:cpu:1:task:thread:send:send:cpu:1:task:thread:posted:received:bytes:tag
+//! ```
+//!
+//! Everything is numbered from 1. Lines are in the order of time, which ranks are not followed in: a call is known when it ends, a message
+//! when it is received. So lines are sorted ([`sorted`]). What readers need: a state has a length, a call is an event with a value and one with
+//! 0, an end at a time is before what begins then.
+
+mod config;
+mod layout;
+mod operations;
+mod sorted;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+
+use self::config::{Names, WAIT_STATES, write_rows};
+use self::layout::Layout;
+use self::operations::{CallEvent, values};
+use self::sorted::Sorted;
+use lbprof_analysis::analyse::exported::{Exported, Format};
+use lbprof_analysis::model::followed::ThreadOf;
+use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
+use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::select::SelectionError;
+
+/// Event type of regions, as of user functions: the number of the region plus 1 where it begins, 0 where it ends.
+const REGION: u32 = 60_000_019;
+
+/// Event type of the iterations of the first region, to which the number of the region is added: that of the iteration plus 1, then 0.
+const ITERATION: u32 = 91_000_000;
+
+/// Event type of wait states, and of the rank that ended the wait, plus 1.
+const WAIT_STATE: u32 = 90_900_001;
+const DELAY_SOURCE: u32 = 90_900_002;
+
+/// Of the communicator, bytes and root of a collective.
+const SEND_SIZE: u32 = 50_100_001;
+const RECEIVE_SIZE: u32 = 50_100_002;
+const ROOT: u32 = 50_100_003;
+const COMMUNICATOR: u32 = 50_100_004;
+
+/// States that are not those of a call.
+const RUNNING: u8 = 1;
+const NOT_CREATED: u8 = 2;
+const DISABLED: u8 = 14;
+
+/// Kinds of lines, in their order at a time.
+const STATE: u8 = 1;
+const EVENT: u8 = 2;
+const COMMUNICATION: u8 = 3;
+
+/// Writes a trace.
+pub struct Paraver {
+    lines: Sorted,
+    /// The first error, after which nothing is kept any more.
+    error: Option<io::Error>,
+    layout: Layout,
+    names: Names,
+    communicators: Vec<Communicator>,
+    started_unix_s: u64,
+    /// By region those around it, outermost first.
+    chains: Vec<Vec<RegionIdx>>,
+    values: BTreeMap<&'static str, u32>,
+    threads: BTreeMap<(u32, u32), OpenThread>,
+    /// The latest end of anything.
+    end: Ns,
+}
+
+/// The regions that a thread is in, and until when.
+#[derive(Default)]
+struct OpenThread {
+    regions: Vec<RegionIdx>,
+    until: Ns,
+}
+
+/// The files of a trace, to be written.
+pub struct Files<W> {
+    /// `.prv`.
+    pub prv: W,
+    /// `.pcf`.
+    pub pcf: W,
+    /// `.row`.
+    pub row: W,
+}
+
+impl Paraver {
+    /// A trace that is sorted in files in `folder`.
+    pub fn new(folder: PathBuf) -> Self {
+        Paraver {
+            lines: Sorted::new(folder),
+            error: None,
+            layout: Layout::default(),
+            names: Names::default(),
+            communicators: Vec::new(),
+            started_unix_s: 0,
+            chains: Vec::new(),
+            values: values(),
+            threads: BTreeMap::new(),
+            end: 0,
+        }
+    }
+
+    /// Writes the files, after all else.
+    ///
+    /// Errors: the first that there was.
+    pub fn finish<W: Write>(mut self, files: Files<W>) -> io::Result<()> {
+        for ((task, thread), open) in std::mem::take(&mut self.threads) {
+            let of = ThreadOf { rank: task, number: thread };
+            (0..open.regions.len()).for_each(|_| self.event(of, open.until, &[(REGION, 0)]));
+        }
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let mut prv = io::BufWriter::new(files.prv);
+        let date = date(self.started_unix_s);
+        self.layout.write(&date, self.end.max(0) as u64, &self.communicators, &mut prv)?;
+        self.lines.finish(&mut prv)?;
+        prv.flush()?;
+        let mut pcf = io::BufWriter::new(files.pcf);
+        self.names.write(&mut pcf)?;
+        pcf.flush()?;
+        let mut row = io::BufWriter::new(files.row);
+        write_rows(&self.layout, &mut row)?;
+        row.flush()
+    }
+
+    fn line(&mut self, kind: u8, at: Ns, line: &str) {
+        if self.error.is_none() {
+            self.error = self.lines.add((at.max(0) as u64, kind), line.as_bytes()).err();
+        }
+    }
+
+    /// The begin of each line of a thread: `cpu:1:task:thread`.
+    fn object(&mut self, thread: ThreadOf) -> Option<String> {
+        let task = self.layout.tasks.get_mut(thread.rank as usize)?;
+        task.threads = task.threads.max(thread.number.saturating_add(1));
+        Some(format!("{}:1:{}:{}", task.cpu, thread.rank + 1, thread.number + 1))
+    }
+
+    fn state(&mut self, thread: ThreadOf, (begin, end): (Ns, Ns), state: u8) {
+        if let Some(object) = self.object(thread).filter(|_| begin < end) {
+            self.end = self.end.max(end);
+            self.line(STATE, begin, &format!("1:{object}:{begin}:{end}:{state}\n"));
+        }
+    }
+
+    fn event(&mut self, thread: ThreadOf, at: Ns, values: &[(u32, u64)]) {
+        let Some(object) = self.object(thread) else { return };
+        self.end = self.end.max(at);
+        let mut line = format!("2:{object}:{at}");
+        for (kind, value) in values {
+            let _ = write!(line, ":{kind}:{value}");
+        }
+        line.push('\n');
+        self.line(EVENT, at, &line);
+    }
+
+    /// Iterations of a rank's first thread.
+    fn iterations(&mut self, place: u32, rank: &RankModel) {
+        let thread = ThreadOf { rank: place, number: 0 };
+        for (region, series) in &rank.iterations {
+            let kind = ITERATION + region;
+            for ((&number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
+                let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
+                // NaN, which is 0 here, has no length either.
+                if begin < end {
+                    self.event(thread, begin, &[(kind, u64::from(number) + 1)]);
+                    self.event(thread, end, &[(kind, 0)]);
+                }
+            }
+        }
+    }
+
+    /// Leaves and enters regions, so that the thread is in `region` from `begin` on.
+    fn enter(&mut self, thread: ThreadOf, region: RegionIdx, (begin, end): (Ns, Ns)) {
+        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
+        let open = self.threads.entry((thread.rank, thread.number)).or_default();
+        let until = std::mem::replace(&mut open.until, end);
+        let before = std::mem::replace(&mut open.regions, wanted.clone());
+        let goes_on = until == begin;
+        let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
+        (same..before.len()).for_each(|_| self.event(thread, until, &[(REGION, 0)]));
+        for &inner in &wanted[same..] {
+            self.event(thread, begin, &[(REGION, u64::from(inner) + 1)]);
+        }
+    }
+
+    /// The events of a call, and its state.
+    fn call(&mut self, state: &StateInterval) {
+        let &StateInterval { thread, interval, operation, facts, .. } = state;
+        let CallEvent { kind, value, state } = CallEvent::of(operation, &self.values);
+        let mut values = vec![(kind, u64::from(value))];
+        let comm = self.layout.comm(facts.comm).filter(|_| kind == operations::TYPES[1].0);
+        if let Some(comm) = comm {
+            values.extend([(SEND_SIZE, facts.sent), (RECEIVE_SIZE, facts.received)]);
+            let own = self.layout.tasks.get(thread.rank as usize).map(|task| task.rank);
+            values.extend((Some(facts.peer) == own).then_some((ROOT, 1)));
+            values.push((COMMUNICATOR, comm.into()));
+        }
+        self.event(thread, interval.begin, &values);
+        self.event(thread, interval.end, &[(kind, 0)]);
+        self.state(thread, (interval.begin, interval.end), state);
+    }
+
+    fn wait(&mut self, state: &StateInterval) {
+        let Some(wait) = state.wait.filter(|wait| wait.until > state.interval.begin) else { return };
+        let value = WAIT_STATES.iter().position(|&one| one == wait.state).map_or(0, |at| at as u64 + 1);
+        let source = wait.by.map_or(0, |rank| u64::from(rank) + 1);
+        self.event(state.thread, state.interval.begin, &[(WAIT_STATE, value), (DELAY_SOURCE, source)]);
+        self.event(state.thread, wait.until.min(state.interval.end), &[(WAIT_STATE, 0), (DELAY_SOURCE, 0)]);
+    }
+}
+
+/// A time as the first line of a trace has it.
+fn date(unix_s: u64) -> String {
+    let timestamp = i64::try_from(unix_s).ok().and_then(|seconds| Timestamp::from_second(seconds).ok());
+    let time = timestamp.unwrap_or_default().to_zoned(TimeZone::UTC);
+    format!("{:02}/{:02}/{:04} at {:02}:{:02}", time.day(), time.month(), time.year(), time.hour(), time.minute())
+}
+
+impl Format for Paraver {
+    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+        let model = part.model;
+        self.layout = Layout::of(model);
+        self.names = Names::of(model);
+        self.communicators.clone_from(&model.communicators);
+        self.started_unix_s = model.facts.started_unix_s;
+        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
+        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        (0..).zip(&model.ranks).for_each(|(place, rank)| self.iterations(place, rank));
+        Ok(())
+    }
+}
+
+impl Watcher for Paraver {
+    fn spends(&mut self, state: &StateInterval) {
+        let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
+        let time = (interval.begin, interval.end);
+        let is_outside = wait.is_some_and(|wait| matches!(wait.state, WaitState::LateBegin | WaitState::EarlyEnd));
+        if !is_outside {
+            self.enter(thread, kind.region(), time);
+        }
+        match kind.activity() {
+            _ if is_outside => self.state(thread, time, NOT_CREATED),
+            Some(Activity::Computation) => self.state(thread, time, RUNNING),
+            None | Some(Activity::Recorder) => self.state(thread, time, DISABLED),
+            Some(_) if operation == 0 => self.state(thread, time, RUNNING),
+            Some(_) => self.call(state),
+        }
+        self.wait(state);
+    }
+
+    fn receives(&mut self, message: &Message) {
+        let Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, .. } = *message;
+        let place = |rank: u32| self.layout.place(rank).and_then(|place| u32::try_from(place).ok()).unwrap_or(NONE);
+        let (from, to) = (place(from), place(to));
+        let sender = self.object(ThreadOf { rank: from, number: from_thread });
+        let receiver = self.object(ThreadOf { rank: to, number: to_thread });
+        // Of a part of the ranks both have to be there.
+        if let Some((sender, receiver)) = sender.zip(receiver) {
+            // A message that was sent before the part begins.
+            let (sent, posted) = (sent.max(0), posted.max(0));
+            let times = format!("{receiver}:{posted}:{received}");
+            self.line(COMMUNICATION, sent, &format!("3:{sender}:{sent}:{sent}:{times}:{bytes}:{tag}\n"));
+        }
+    }
+}

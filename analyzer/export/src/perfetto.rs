@@ -1,0 +1,400 @@
+//! Perfetto's trace format: what <https://ui.perfetto.dev> and trace_processor open.
+//!
+//! ```text
+//!   process  rank 1 (node0)
+//!     thread   main ─┬─ main                                     regions, nested
+//!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
+//!                    │               └─ late sender (rank 0)     how they waited
+//!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
+//!     track    iterations of main/step: iteration 0 | iteration 1 …
+//!   counter  load balance of main/step …
+//! ```
+//!
+//! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
+//! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
+//!
+//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`Kept`].
+
+mod counters;
+mod kept;
+mod meanwhile;
+mod names;
+pub mod packets;
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::{NO_PEER, NONE};
+
+use self::counters::{Counter, counters};
+use self::kept::Kept;
+use self::meanwhile::Meanwhile;
+use self::names::Names;
+use self::packets::{
+    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Packet, ProcessDescriptor, ThreadDescriptor,
+    TrackDescriptor, TrackEvent,
+};
+use lbprof_analysis::analyse::exported::{Exported, Format};
+use lbprof_analysis::model::followed::ThreadOf;
+use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::replay::{InitialWait, Message, StateInterval, Watcher};
+use lbprof_analysis::select::SelectionError;
+use lbprof_report::words::clean;
+
+/// Calls that Perfetto's page still shows: it holds a trace in 2 GB of memory.
+pub const MOST_CALLS: u64 = 5_000_000;
+
+/// Writes a trace.
+pub struct Perfetto<W> {
+    out: W,
+    /// Calls that are written at most; `None`: any number.
+    most_calls: Option<u64>,
+    /// Which calls are written; `None`: all.
+    kept: Option<Kept>,
+    /// The first error, after which nothing is written any more.
+    error: Option<io::Error>,
+    names: Names,
+    /// The regions' names, and by region those around it, outermost first.
+    regions: Vec<String>,
+    chains: Vec<Vec<RegionIdx>>,
+    /// The call sites' labels, and those of communicators.
+    sites: Vec<String>,
+    communicators: Vec<String>,
+    /// What first threads did lately.
+    meanwhile: Meanwhile,
+    /// By place of the rank: its number and host.
+    ranks: Vec<(u32, String)>,
+    threads: HashMap<ThreadOf, OpenThread>,
+    /// By numbers of the rank and of the thread: its track.
+    tracks: HashMap<(u32, u32), u64>,
+    /// The call that came last, while its messages come.
+    call: Option<(ThreadOf, StateInterval)>,
+    /// Tracks, threads and arrows so far.
+    n_tracks: u64,
+    n_threads: i64,
+    n_flows: u64,
+}
+
+/// A thread, and what is open on its track.
+struct OpenThread {
+    track: u64,
+    regions: Vec<RegionIdx>,
+    until: Ns,
+}
+
+impl<W: Write + Send> Perfetto<W> {
+    /// A trace that is written to `out`, with `most_calls` calls at most: those with the longest waits.
+    pub fn new(out: W, most_calls: Option<u64>) -> Self {
+        Perfetto {
+            out,
+            most_calls,
+            kept: None,
+            error: None,
+            names: Names::default(),
+            regions: Vec::new(),
+            chains: Vec::new(),
+            sites: Vec::new(),
+            communicators: Vec::new(),
+            meanwhile: Meanwhile::default(),
+            ranks: Vec::new(),
+            threads: HashMap::new(),
+            tracks: HashMap::new(),
+            call: None,
+            n_tracks: 0,
+            n_threads: 0,
+            n_flows: 0,
+        }
+    }
+
+    fn write(&mut self, packet: Packet) {
+        if self.error.is_some() {
+            return;
+        }
+        let mut bytes = Vec::with_capacity(64);
+        prost::encoding::message::encode(1, &packet, &mut bytes);
+        self.error = self.out.write_all(&bytes).err();
+    }
+
+    /// A further track: its number.
+    fn track(&mut self, track: TrackDescriptor) -> u64 {
+        self.n_tracks += 1;
+        let uuid = Some(self.n_tracks);
+        self.write(Packet { track: Some(TrackDescriptor { uuid, ..track }), ..Packet::default() });
+        self.n_tracks
+    }
+
+    fn event(&mut self, at: Ns, event: TrackEvent) {
+        // Names that the event used first go with it.
+        let interned = self.names.take_new();
+        self.write(Packet {
+            timestamp: Some(at.max(0) as u64),
+            sequence: Some(1),
+            event: Some(event),
+            interned,
+            flags: Some(2),
+            ..Packet::default()
+        });
+    }
+
+    fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<Fact>) {
+        let name = Some(self.names.event(name));
+        self.event(at, TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() });
+    }
+
+    fn end(&mut self, track: u64, at: Ns) {
+        self.event(at, TrackEvent { kind: Some(END), track: Some(track), ..TrackEvent::default() });
+    }
+
+    /// The rank's first thread is there from the start, so that arrows find it.
+    fn rank(&mut self, place: u32, rank: &RankModel) {
+        let pid = pid(rank.rank);
+        let host = clean(&rank.host);
+        let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
+        let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
+        self.thread(ThreadOf { rank: place, number: 0 });
+        for (region, series) in &rank.iterations {
+            let path = self.path(*region);
+            let name = Some(format!("iterations of {path}"));
+            let track = self.track(TrackDescriptor { name, parent: Some(track), ..TrackDescriptor::default() });
+            for ((number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
+                let (begin, end) = ((begin * 1e9).round() as Ns, (end * 1e9).round() as Ns);
+                // NaN, which is 0 here, has no length either.
+                if begin < end {
+                    self.begin(track, begin, &format!("iteration {number}"), Vec::new());
+                    self.end(track, end);
+                }
+            }
+        }
+    }
+
+    /// The track of a thread, which is made where it is new.
+    fn thread(&mut self, thread: ThreadOf) -> u64 {
+        if let Some(known) = self.threads.get(&thread) {
+            return known.track;
+        }
+        self.n_threads += 1;
+        let rank = self.ranks.get(thread.rank as usize).map_or(NONE, |&(rank, _)| rank);
+        let name = if thread.number == 0 { "main".to_owned() } else { format!("thread {}", thread.number) };
+        let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
+        let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
+        self.tracks.insert((rank, thread.number), track);
+        self.threads.insert(thread, OpenThread { track, regions: Vec::new(), until: 0 });
+        track
+    }
+
+    /// The efficiencies of the main loop's iterations, as values over time.
+    fn counters(&mut self, model: &Model) {
+        let Some(region) = model.main_loop() else { return };
+        let path = self.path(region);
+        for Counter { name, unit, values } in counters(model, region) {
+            let name = Some(format!("{name} of {path}"));
+            let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
+            let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
+            for (at, value) in values {
+                let value = Some(value);
+                self.event(at, TrackEvent { kind: Some(COUNTER), track: Some(track), value, ..TrackEvent::default() });
+            }
+        }
+    }
+
+    fn path(&self, region: RegionIdx) -> String {
+        let chain = self.chains.get(region as usize).into_iter().flatten();
+        chain.filter_map(|&one| self.regions.get(one as usize).cloned()).collect::<Vec<_>>().join("/")
+    }
+
+    /// Opens and closes regions on a thread's track, so that the innermost open one is that of an interval.
+    fn enter(&mut self, thread: ThreadOf, region: RegionIdx, time: Interval) -> u64 {
+        let track = self.thread(thread);
+        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
+        let (open, until) = match self.threads.get_mut(&thread) {
+            Some(known) => (std::mem::take(&mut known.regions), std::mem::replace(&mut known.until, time.end)),
+            None => (Vec::new(), 0),
+        };
+        let goes_on = until == time.begin;
+        let same = open.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
+        for _ in same..open.len() {
+            self.end(track, until);
+        }
+        for &inner in &wanted[same..] {
+            let name = self.regions.get(inner as usize).cloned().unwrap_or_default();
+            self.begin(track, time.begin, &name, Vec::new());
+        }
+        if let Some(known) = self.threads.get_mut(&thread) {
+            known.regions = wanted;
+        }
+        track
+    }
+
+    /// The call that came last has no more messages.
+    fn end_call(&mut self) {
+        if let Some((thread, call)) = self.call.take() {
+            let track = self.thread(thread);
+            self.end(track, call.interval.end);
+        }
+    }
+}
+
+/// A rank's number as that of a process; 0 would be the operating system's.
+fn pid(rank: u32) -> i32 {
+    i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
+}
+
+impl<W: Write + Send> Format for Perfetto<W> {
+    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+        let model = part.model;
+        let calls = part.calls();
+        self.kept = self.most_calls.filter(|&most| calls > most).map(Kept::counting);
+        self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
+        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
+        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
+        self.communicators = model.communicators.iter().map(Communicator::label).collect();
+        self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
+        self.write(Packet { sequence: Some(1), flags: Some(1), ..Packet::default() });
+        for (place, rank) in (0..).zip(&model.ranks) {
+            self.rank(place, rank);
+        }
+        self.counters(model);
+        Ok(())
+    }
+
+    fn again(&mut self) -> bool {
+        self.kept.as_mut().is_some_and(Kept::choose)
+    }
+}
+
+impl<W: Write + Send> Perfetto<W> {
+    /// How many calls were written of how many, where not all were.
+    pub fn left_out(&self) -> Option<(u64, u64)> {
+        self.kept.as_ref().map(Kept::written)
+    }
+
+    /// After all else.
+    ///
+    /// Errors: the first that there was in writing.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.end_call();
+        let open: Vec<(u64, usize, Ns)> =
+            self.threads.drain().map(|(_, one)| (one.track, one.regions.len(), one.until)).collect();
+        for (track, n, until) in open {
+            (0..n).for_each(|_| self.end(track, until));
+        }
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+}
+
+impl<W: Write + Send> Perfetto<W> {
+    /// What is known of a call beside its name.
+    fn facts(&mut self, state: &StateInterval) -> Vec<Fact> {
+        let &StateInterval { site, facts, .. } = state;
+        let mut known = Vec::new();
+        if let Some(label) = self.sites.get(site as usize) {
+            known.push(self.names.text("call site", label));
+        }
+        if let Some(label) = self.communicators.get(facts.comm as usize) {
+            known.push(self.names.text("communicator", label));
+        }
+        let numbers = [
+            ("peer", (facts.peer != NONE).then_some(facts.peer.into())),
+            ("tag", (facts.tag != NO_PEER).then_some(facts.tag.into())),
+            ("bytes sent", i64::try_from(facts.sent).ok().filter(|&bytes| bytes > 0)),
+            ("bytes received", i64::try_from(facts.received).ok().filter(|&bytes| bytes > 0)),
+        ];
+        known.extend(numbers.into_iter().filter_map(|(name, number)| Some(self.names.number(name, number?))));
+        known
+    }
+
+    /// How a call waited, and what the rank did meanwhile that it waited for.
+    fn wait(&mut self, track: u64, interval: Interval, wait: InitialWait) {
+        let name = match wait.by {
+            Some(rank) => format!("{} (rank {rank})", wait.state.name()),
+            None => wait.state.name().to_owned(),
+        };
+        let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
+        let end = wait.until.min(interval.end);
+        self.begin(track, interval.begin, &name, facts);
+        let waited = Interval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
+        for (did, time) in wait.by.map(|by| self.meanwhile.within(by, waited)).unwrap_or_default() {
+            let what = match (did.kind.activity(), did.operation) {
+                (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
+                (None, _) => "not recorded".to_owned(),
+                (Some(Activity::Recorder), _) => "lbprof".to_owned(),
+                (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
+            };
+            let name = format!("rank {}: {what} in {}", wait.by.unwrap_or(NONE), self.path(did.kind.region()));
+            self.begin(track, time.begin, &name, Vec::new());
+            self.end(track, time.end);
+        }
+        self.end(track, end);
+    }
+}
+
+impl<W: Write + Send> Watcher for Perfetto<W> {
+    fn spends(&mut self, state: &StateInterval) {
+        if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
+            return;
+        }
+        self.end_call();
+        let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
+        let track = self.enter(thread, kind.region(), interval);
+        if let Some(&(rank, _)) = self.ranks.get(thread.rank as usize).filter(|_| thread.number == 0) {
+            self.meanwhile.add(rank, state);
+        }
+        if kind.is_computation() || !self.kept.as_mut().is_none_or(|kept| kept.keeps(state)) {
+            return;
+        }
+        let name = match (kind.activity(), operation) {
+            (None, _) => "not recorded".to_owned(),
+            // Before the rank's window, or after it.
+            (Some(_), 0) => "outside of its window".to_owned(),
+            (Some(Activity::Recorder), _) => "lbprof".to_owned(),
+            (Some(_), operation) => format!("MPI_{}", operation_name(operation)),
+        };
+        let facts = self.facts(state);
+        self.begin(track, interval.begin, &name, facts);
+        if let Some(wait) = wait.filter(|wait| wait.until > interval.begin) {
+            self.wait(track, interval, wait);
+        }
+        self.call = Some((thread, *state));
+    }
+
+    fn receives(&mut self, message: &Message) {
+        let Some((thread, _)) = self.call else { return };
+        let track = self.thread(thread);
+        self.n_flows += 1;
+        let sender = self.tracks.get(&(message.from, message.from_thread)).copied();
+        let sides = [
+            (sender, message.sent, "send to rank", message.to),
+            (Some(track), message.received, "receive from rank", message.from),
+        ];
+        for (side, (track, at, what, other)) in sides.into_iter().enumerate() {
+            let Some(track) = track else { continue };
+            let facts = vec![
+                self.names.number("bytes", i64::try_from(message.bytes).unwrap_or(i64::MAX)),
+                self.names.number("tag", i64::from(message.tag)),
+                self.names.number(what, i64::from(other)),
+            ];
+            let name = Some(self.names.event(&format!("{what} {other}")));
+            // An arrow has two ends: where the sender is left out there is none.
+            let flow: Vec<u64> = sender.map(|_| self.n_flows).into_iter().collect();
+            let (flows, ending_flows) = if side == 0 { (flow, Vec::new()) } else { (Vec::new(), flow) };
+            let event = TrackEvent {
+                kind: Some(INSTANT),
+                name,
+                track: Some(track),
+                facts,
+                flows,
+                ending_flows,
+                ..TrackEvent::default()
+            };
+            self.event(at, event);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The JSON that DLB's TALP writes of a run, for TALP-Pages: its pages show runs over time and by number of ranks.
+//!
+//! ```text
+//!   {"dlbVersion": …, "timestamp": …, "resources": {…}, "Application": {"Global": {…}, "main/step": {…}, …}}
+//! ```
+//!
+//! Made from the sums. A rank is a processor; what its other threads do is not in it. Times are in nanoseconds, those of a region are of all its
+//! invocations, the regions in it included. Load balance is the product of that within nodes and that between them: with u the mean
+//! computation of a node's ranks, LB = max u / longest computation · mean computation / max u.
+
+use std::io::{self, Write};
+
+use jiff::Timestamp;
+use lbprof_collector::Activity;
+use serde_json::{Map, Value, json};
+
+use lbprof_analysis::metrics::load_balance::{HostBalance, Times};
+use lbprof_analysis::model::{Model, RegionIdx};
+
+/// The version whose layout this is. Readers look at its begin.
+const VERSION: &str = concat!("3.6.0+lbprof-", env!("CARGO_PKG_VERSION"));
+
+/// Writes the figures of a run or a part of it.
+///
+/// Errors: those of writing.
+pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
+    let seconds = i64::try_from(model.facts.started_unix_s).ok();
+    let started = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or_default();
+    let n = model.ranks.len();
+    let mut regions = Map::new();
+    for (idx, region) in (0..).zip(&model.regions) {
+        let name = if idx == 0 { "Global" } else { region.path.as_str() };
+        if idx == 0 || model.ranks.iter().any(|rank| rank.inclusive.iter().any(|&(own, _)| own == idx)) {
+            regions.insert(name.to_owned(), figures(model, idx));
+        }
+    }
+    let document = json!({
+        "dlbVersion": VERSION,
+        "timestamp": started.to_string(),
+        "resources": { "numCpus": n, "numMpiRanks": n, "numGpus": 0 },
+        "Application": regions,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+/// The figures of a region.
+fn figures(model: &Model, region: RegionIdx) -> Value {
+    let computation = model.inclusive_s(region, Activity::Computation);
+    let in_region = |idx: RegionIdx| region == 0 || model.chain(idx).contains(&region);
+    let sites = model.ranks.iter().flat_map(|rank| &rank.sites);
+    let calls = sites.filter(|(key, _)| key.activity != Activity::Recorder && in_region(key.region));
+    let calls: u64 = calls.map(|(_, cell)| cell.calls).fold(0, u64::saturating_add);
+    let mpi_s: f64 = Activity::ALL
+        .into_iter()
+        .filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder))
+        .flat_map(|activity| model.inclusive_s(region, activity))
+        .sum();
+    let invocations = model.ranks.iter().map(|rank| rank.totals(region).invocations).max().unwrap_or(0);
+    let times = Times::of(&computation, model.region_elapsed_s(region), None);
+    let HostBalance { within, between } = HostBalance::of(model, &computation);
+    let n = model.ranks.len();
+    let share = |share: Option<f64>| share.unwrap_or(0.0);
+    let parallel = share(times.parallel());
+    json!({
+        "numCpus": n,
+        "numMpiRanks": n,
+        "numGpus": 0,
+        "cycles": 0,
+        "instructions": 0,
+        "averageIPC": 0.0,
+        "numMeasurements": invocations.max(1),
+        "numMpiCalls": calls,
+        "elapsedTime": ns(times.elapsed_s),
+        "usefulTime": ns(computation.iter().sum()),
+        "mpiTime": ns(mpi_s),
+        "parallelEfficiency": parallel,
+        "mpiParallelEfficiency": parallel,
+        "mpiCommunicationEfficiency": share(times.communication()),
+        "mpiLoadBalance": share(times.load_balance()),
+        "mpiLoadBalanceIn": share(within),
+        "mpiLoadBalanceOut": share(between),
+        // There are no threads of OpenMP in it, which loses nothing then.
+        "ompParallelEfficiency": 1.0,
+        "ompLoadBalance": 1.0,
+        "ompSchedulingEfficiency": 1.0,
+        "ompSerializationEfficiency": 1.0,
+    })
+}
+
+/// Nanoseconds.
+fn ns(seconds: f64) -> u64 {
+    (seconds * 1e9).round().max(0.0) as u64
+}

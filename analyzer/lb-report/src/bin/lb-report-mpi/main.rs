@@ -1,0 +1,65 @@
+//! `lb-report-mpi`: lb-report on several processes of an MPI job.
+//!
+//! Process 0 is lb-report, with all its commands. Where all records of a run are read, the other processes read their share
+//! ([`lbprof_analysis::serve`]).
+
+mod transport;
+
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use lb_report::command_line::{Arguments, parsed, run};
+use lb_report::exit::{Exit, name};
+use lb_report::on_disk::OnDisk;
+use lb_report::{exit, memory, opening, processor};
+use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::serve::serve;
+use lbprof_analysis::transport::{Failure, Team};
+use mpi::traits::Communicator;
+
+use crate::transport::MpiTransport;
+
+fn main() -> ExitCode {
+    exit::set_name(env!("CARGO_BIN_NAME"));
+    let _ = rlimit::increase_nofile_limit(u64::MAX);
+    let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else {
+        return Exit::Bug.into();
+    };
+    let world = universe.world();
+    let team = Team::new(Box::new(MpiTransport::new()));
+    let process = team.process();
+    // MPI ends the others where this one does not get to its end.
+    let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
+        (Err(exit), _) => Ok(exit),
+        (Ok(arguments), 0) => lead(team, &arguments),
+        (Ok(_), _) => serve(&team, bound).map(|()| Exit::Good),
+    }));
+    let exit = match done {
+        Ok(Ok(exit)) => exit,
+        Ok(Err(failure)) => {
+            let _ = writeln!(io::stderr(), "{}: {failure}", name());
+            world.abort(Exit::Process as i32)
+        }
+        Err(_) => world.abort(Exit::Bug as i32),
+    };
+    drop(universe);
+    exit.into()
+}
+
+/// What process 0 does.
+fn lead(team: Team, arguments: &Arguments) -> Result<Exit, Failure> {
+    let leader = Arc::new(Leader::new(team));
+    opening::by(leader.clone());
+    let exit = run(arguments);
+    leader.end()?;
+    Ok(exit)
+}
+
+/// Bounds a process that reads a share of a run by what that run may take, as process 0 is bounded.
+fn bound(bytes_on_disk: Option<u64>) {
+    let on_disk = bytes_on_disk.map(|bytes| OnDisk { bytes });
+    memory::bound_by(on_disk);
+    processor::bound_by(on_disk);
+}

@@ -1,0 +1,87 @@
+//! Bytes between the processes of an MPI job.
+//!
+//! Whoever waits sleeps in between: a process may wait for minutes while another one makes the report, and MPI's own waiting keeps a core busy.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use lbprof_analysis::transport::{Failure, Transport};
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, Destination, Equivalence, Source};
+
+/// The shortest and the longest sleep between two looks.
+const SLEEPS: [Duration; 2] = [Duration::from_micros(20), Duration::from_millis(5)];
+
+/// All processes of the job.
+pub struct MpiTransport {
+    process: usize,
+    processes: usize,
+    host: Option<String>,
+}
+
+impl MpiTransport {
+    /// That of this process, once MPI is initialized.
+    pub fn new() -> MpiTransport {
+        let world = SimpleCommunicator::world();
+        let number = |number: i32| usize::try_from(number).unwrap_or(0);
+        let host = mpi::environment::processor_name().ok();
+        MpiTransport { process: number(world.rank()), processes: number(world.size()), host }
+    }
+}
+
+impl Transport for MpiTransport {
+    fn process(&self) -> usize {
+        self.process
+    }
+
+    fn processes(&self) -> usize {
+        self.processes
+    }
+
+    fn host(&self) -> Option<&str> {
+        self.host.as_deref()
+    }
+
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure> {
+        // Errors of MPI end the job: that is its default.
+        let world = SimpleCommunicator::world();
+        let other = world.process_at_rank(to as i32);
+        mpi::request::scope(|scope| {
+            let mut request = other.immediate_send(scope, bytes);
+            let mut waits = Waits::new();
+            while let Err(pending) = request.test() {
+                request = pending;
+                waits.wait();
+            }
+        });
+        Ok(())
+    }
+
+    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
+        let world = SimpleCommunicator::world();
+        let other = world.process_at_rank(from as i32);
+        let mut waits = Waits::new();
+        loop {
+            if let Some((message, status)) = other.immediate_matched_probe() {
+                let mut bytes = vec![0; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0)];
+                message.matched_receive_into(&mut bytes[..]);
+                return Ok(bytes);
+            }
+            waits.wait();
+        }
+    }
+}
+
+/// Waits that become longer.
+struct Waits(Duration);
+
+impl Waits {
+    fn new() -> Waits {
+        Waits(SLEEPS[0])
+    }
+
+    fn wait(&mut self) {
+        sleep(self.0);
+        self.0 = (self.0 * 2).min(SLEEPS[1]);
+    }
+}

@@ -1,0 +1,176 @@
+//! What changed between runs, and conditions on them.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lbprof_report::text::plain;
+use lbprof_study::compare::condition::{Condition, Judged, Outcome};
+use lbprof_study::compare::noise::Limits;
+use lbprof_study::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
+use lbprof_study::{StoreError, Study, key};
+
+use crate::exit::Exit;
+use crate::output::{Common, default_columns, print, write_file};
+use crate::run::figures;
+
+/// Rows of a table where the user does not say.
+const ROWS: usize = 8;
+
+#[derive(Args)]
+pub struct CompareArguments {
+    /// The run before and the run after, each a folder or STUDY:NUMBER.
+    ///
+    /// With --with, these are all the runs before.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+
+    /// The runs after; several runs on each side separate change from noise.
+    #[arg(long, value_name = "RUN", num_args = 1..)]
+    with: Vec<PathBuf>,
+
+    /// Exit with code 3 if this holds: 'elapsed_s > base * 1.05'.
+    ///
+    /// Also 'parallel_efficiency < 0.9' or 'regions["main/force"].time_s > base * 1.1'. May be given several times.
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
+
+    /// Changes below this percentage of the elapsed time count as noise when there is only one run on each side.
+    #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
+    noise: f64,
+
+    #[command(flatten)]
+    output: CompareOutput,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+struct CompareOutput {
+    /// Also write the comparison as JSON to FILE; without FILE, or with -, to standard output in place of the text.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    json: Option<PathBuf>,
+
+    /// Likewise as Markdown, for the summary of a CI job.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    markdown: Option<PathBuf>,
+
+    /// Write the results of the conditions to FILE as JUnit XML, one test per condition.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+
+    /// Show at most N rows of each table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    top: Option<u32>,
+
+    /// Show all rows.
+    #[arg(long)]
+    full: bool,
+
+    /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    width: Option<u16>,
+}
+
+impl CompareOutput {
+    fn options(&self) -> text::Options {
+        let rows = if self.full { usize::MAX } else { ROWS };
+        text::Options {
+            columns: self.width.map_or_else(default_columns, usize::from),
+            top: self.top.map_or(rows, |top| top as usize),
+        }
+    }
+}
+
+/// A share in per cent.
+fn percent(text: &str) -> Result<f64, String> {
+    let percent = text.trim_end_matches('%').trim_end().parse().ok();
+    percent.filter(|percent| (0.0..=100.0).contains(percent)).ok_or_else(|| "0 to 100 per cent, as in 2".to_owned())
+}
+
+/// Compares runs as the user asked for it.
+pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
+    let Some((base, new)) = sides(arguments) else {
+        let message =
+            "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…";
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
+        return Ok(Exit::Usage);
+    };
+    let output = &arguments.output;
+    let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path == "-");
+    if is_stdout(&output.json) && is_stdout(&output.markdown) {
+        let _ = writeln!(io::stderr(), "lb-report: only one of --json and --markdown can go to standard output");
+        return Ok(Exit::Usage);
+    }
+    let common = &arguments.common;
+    let sides = Sides { base: side(base, common)?, new: side(new, common)? };
+    if let Some((first, again)) = twice(&sides.base).or_else(|| twice(&sides.new)) {
+        let (first, again) = (plain(&first.name), plain(&again.name));
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: {first} and {again} are the same run: twice on a side it gives no noise"
+        );
+        return Ok(Exit::Usage);
+    }
+    let comparison = Comparison::new(sides, Limits { share: arguments.noise / 100.0 });
+    let judged = Condition::judge_all(&arguments.fail_if, &comparison.sides)?;
+    if let Some(path) = &output.json {
+        write_file(path, |out| json::write(&comparison, &judged, out))?;
+    }
+    if let Some(path) = &output.markdown {
+        write_file(path, |out| out.write_all(markdown::render(&comparison, &judged).as_bytes()))?;
+    }
+    if let Some(path) = &output.junit {
+        write_file(path, |out| junit::write(&comparison, &judged, out))?;
+    }
+    if !is_stdout(&output.json) && !is_stdout(&output.markdown) {
+        let rendered = text::render(&comparison, &judged, &output.options());
+        print(&rendered, common.color)?;
+    }
+    Ok(exit(&judged, comparison.complete()))
+}
+
+/// How to end after conditions were judged.
+pub fn exit(judged: &[Judged], complete: bool) -> Exit {
+    match judged.iter().all(|judged| judged.outcome == Outcome::Passes) {
+        false => Exit::Condition,
+        true => Exit::made(complete),
+    }
+}
+
+/// The runs of either side; `None` where it is not clear which are which.
+fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
+    match (arguments.runs.as_slice(), arguments.with.as_slice()) {
+        ([base, new], []) => Some((std::slice::from_ref(base), std::slice::from_ref(new))),
+        (_, []) => None,
+        (base, new) => Some((base, new)),
+    }
+}
+
+fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
+    let runs: anyhow::Result<Vec<Named>> = runs.iter().map(|path| named(path, common)).collect();
+    Ok(Side { runs: runs? })
+}
+
+/// A run that is there twice on a side: it would be taken for a repetition that does not scatter.
+fn twice(side: &Side) -> Option<(&Named, &Named)> {
+    let earlier = |at: usize| side.runs.iter().take(at);
+    side.runs.iter().enumerate().find_map(|(at, again)| {
+        let first = earlier(at).find(|first| first.run.id == again.run.id && again.run.id != 0)?;
+        Some((first, again))
+    })
+}
+
+/// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.
+fn named(path: &Path, common: &Common) -> anyhow::Result<Named> {
+    let name = path.display().to_string();
+    let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());
+    let Some((study, number)) = in_study else { return Ok(Named { name, run: figures(path, common)? }) };
+    let runs = Study::open(Path::new(study))?.runs()?;
+    let wanted = key::number(&runs, number);
+    let found = runs.into_iter().find(|kept| Some(kept.number) == wanted);
+    let kept = found.ok_or_else(|| StoreError::NoRun { path: PathBuf::from(study), run: number.to_owned() })?;
+    Ok(Named { name, run: kept.run })
+}

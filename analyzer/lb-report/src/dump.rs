@@ -1,0 +1,53 @@
+//! `lb-report dump`: every record of a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use lbprof_analysis::analyse::{self, Analysis};
+use lbprof_analysis::read::open::RunError;
+use lbprof_analysis::select::Selection;
+use lbprof_export::dump::dump;
+use lbprof_report::Report;
+
+use crate::exit::Exit;
+use crate::output::{Common, write_to};
+use crate::processor;
+use crate::run::{analysed, open};
+
+/// Of what, and how.
+#[derive(Args)]
+pub struct DumpArguments {
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
+    dir: Option<PathBuf>,
+
+    /// Print this rank only.
+    #[arg(long, value_name = "N")]
+    rank: Option<u32>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Prints them as JSON lines.
+pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
+    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+    if let Some(rank) = arguments.rank
+        && !run.headers.iter().any(|header| header.rank == rank)
+    {
+        anyhow::bail!(RunError::NoRank { path: run.dir, rank });
+    }
+    let options = analyse::Options {
+        symbols: !arguments.common.no_symbols,
+        asked: None,
+        statistics: false,
+        ..analyse::Options::default()
+    };
+    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
+    // Records are only passed on from here.
+    processor::unbounded();
+    write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
+    let report = Report::new(&model, &names);
+    Ok(Exit::made(report.data.complete))
+}

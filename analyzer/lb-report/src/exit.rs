@@ -1,0 +1,104 @@
+//! How lb-report ends.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+
+use lbprof_analysis::analyse::AnalysisError;
+use lbprof_analysis::read::open::RunError;
+use lbprof_analysis::select::SelectionError;
+use lbprof_analysis::transport::Failure;
+use lbprof_report::text;
+use lbprof_study::compare::condition::ConditionError;
+use lbprof_study::extrap::NoMeasurements;
+use lbprof_study::models::{ForecastError, ModelError};
+use lbprof_study::{NotInStudy, StoreError};
+
+/// How lb-report ends. The numbers are documented in its help and in docs/report-reference.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// The report was made.
+    Good = 0,
+    /// lb-report itself failed: a mistake of ours.
+    Bug = 1,
+    /// The command line was wrong, or selects what the run or the study does not have.
+    Usage = 2,
+    /// A condition to fail on holds, or is not known.
+    Condition = 3,
+    /// The report was made, from incomplete data.
+    Incomplete = 4,
+    /// There is no run, or no study, that can be read in the memory that it may take.
+    NoData = 5,
+    /// The report or the study could not be written.
+    Output = 6,
+    /// One of the processes of lb-report-mpi failed.
+    Process = 7,
+}
+
+impl Exit {
+    /// How a report ends that was made of all data, or not.
+    pub fn made(complete: bool) -> Exit {
+        if complete { Exit::Good } else { Exit::Incomplete }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> ExitCode {
+        ExitCode::from(exit as u8)
+    }
+}
+
+static NAME: OnceLock<&str> = OnceLock::new();
+
+/// Sets the name of this program, where it is not lb-report.
+pub fn set_name(name: &'static str) {
+    let _ = NAME.set(name);
+}
+
+/// Returns the name of this program.
+pub fn name() -> &'static str {
+    NAME.get().copied().unwrap_or("lb-report")
+}
+
+/// Reports an error, and says how to end with it.
+pub fn fail(error: &anyhow::Error) -> Exit {
+    let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
+        return Exit::Good;
+    }
+    let message = text::plain(&format!("{error:#}"));
+    let _ = writeln!(io::stderr(), "{}: {message}", name());
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        of_study(error)
+    } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
+        Exit::NoData
+    } else if error.is::<Failure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
+        Exit::Process
+    } else if is_usage(error) {
+        Exit::Usage
+    } else if io.is_some() {
+        Exit::Output
+    } else {
+        Exit::Bug
+    }
+}
+
+/// Whether it is about something that the user asked for.
+fn is_usage(error: &anyhow::Error) -> bool {
+    let of_study = error.is::<NotInStudy>() || error.is::<ModelError>() || error.is::<ForecastError>();
+    let of_run = error.is::<SelectionError>() || matches!(error.downcast_ref(), Some(AnalysisError::Selection(_)));
+    of_study || of_run || error.is::<NoMeasurements>() || error.is::<ConditionError>()
+}
+
+fn of_study(error: &StoreError) -> Exit {
+    match error {
+        StoreError::Twice { .. } | StoreError::NoRun { .. } => Exit::Usage,
+        StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => Exit::Output,
+        StoreError::Missing { .. }
+        | StoreError::NotAStudy { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Damaged { .. }
+        | StoreError::Failed { .. } => Exit::NoData,
+    }
+}

@@ -1,0 +1,281 @@
+//! `lb-report export`: a run in a format that other programs read.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use lbprof_analysis::analyse::{self, Analysis, AnalysisError, Stage};
+use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::model::samples::SampledThreads;
+use lbprof_analysis::read::open::Run;
+use lbprof_analysis::select::{RankSet, Selection, SelectionError};
+use lbprof_collector::format::Mode;
+use lbprof_export::folded::{self, Weight};
+use lbprof_export::paraver::{Files, Paraver};
+use lbprof_export::perfetto::{MOST_CALLS, Perfetto};
+use lbprof_export::{Analysed, parquet, speedscope, talp};
+use lbprof_report::Report;
+use lbprof_report::words::count;
+
+use crate::exit::Exit;
+use crate::output::{Common, write_file};
+use crate::processor;
+use crate::run::{analysed, open, passes};
+use crate::whole_file::WholeFolder;
+
+/// Of what, which part, and how.
+#[derive(Args)]
+pub struct ExportArguments {
+    /// The format.
+    format: Format,
+
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
+    dir: Option<PathBuf>,
+
+    /// File to write [default: standard output]; paraver: the .prv file, beside which .pcf and .row are written; parquet: folder to write
+    /// tables into.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Export these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
+    #[arg(long, value_name = "LIST")]
+    ranks: Option<RankSet>,
+
+    /// Export the time from here on: 1.5s, 200ms, iteration=10.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    from: Option<Moment>,
+
+    /// Export the time up to here: a moment as for --from; iteration=20 is included.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    to: Option<Moment>,
+
+    /// Export this region only: its path, the end of its path, or a pattern with * and ?.
+    #[arg(long, value_name = "PATH")]
+    region: Option<String>,
+
+    /// Folded: what stacks are weighted by [default: time].
+    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = Weight::Time.name(), value_parser = weights())]
+    weight: Weight,
+
+    /// Folded: put the stacks of each rank under a frame of its own.
+    #[arg(long)]
+    by_rank: bool,
+
+    /// Perfetto: maximum number of calls to export, those with the longest waits first; 0: no limit [default: 5000000].
+    #[arg(long, value_name = "N", hide_default_value = true, default_value_t = MOST_CALLS)]
+    limit: u64,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The formats.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
+    Folded,
+    /// Paraver's trace format, for wxparaver and Dimemas: the files .prv, .pcf and .row.
+    Paraver,
+    /// Tables as Parquet files, for pandas, polars, DuckDB, R: ranks, regions, call paths, iterations; and of events: waits, messages, calls.
+    Parquet,
+    /// Perfetto's trace format, for ui.perfetto.dev and trace_processor.
+    Perfetto,
+    /// CPU time by samples: the functions of each rank, for www.speedscope.app.
+    Speedscope,
+    /// The JSON of DLB's TALP, for TALP-Pages: efficiencies of the program and of each region.
+    Talp,
+}
+
+/// What stacks can be weighted by.
+fn weights() -> impl TypedValueParser<Value = Weight> {
+    let value = |weight: Weight| PossibleValue::new(weight.name()).help(weight.meaning());
+    PossibleValuesParser::new(Weight::ALL.map(value))
+        .try_map(|name| Weight::ALL.into_iter().find(|weight| weight.name() == name).ok_or("no weight has this name"))
+}
+
+/// Writes it.
+pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
+    if let Some(advice) = arguments.lacks_output() {
+        let _ = writeln!(io::stderr(), "lb-report: {advice}");
+        return Ok(Exit::Usage);
+    }
+    let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
+    let ExportArguments { ranks, from, to, region, .. } = arguments;
+    let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
+    let analysis = match arguments.format {
+        Format::Folded => folded(&run, &selection, arguments)?,
+        Format::Paraver => paraver(&run, &selection, arguments)?,
+        Format::Parquet => parquet(&run, &selection, arguments)?,
+        Format::Perfetto => perfetto(&run, &selection, arguments)?,
+        Format::Speedscope => speedscope(&run, &selection, arguments)?,
+        Format::Talp => talp(&run, &selection, arguments)?,
+    };
+    let report = Report::new(&analysis.model, &analysis.names);
+    Ok(Exit::made(report.data.complete))
+}
+
+/// How the run is analysed: with what ranks wait for, where that is wanted.
+fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
+    let asked = follow.then(Vec::new);
+    analyse::Options { symbols: !arguments.common.no_symbols, asked, statistics: false, ..analyse::Options::default() }
+}
+
+/// Whether the calls of all ranks were recorded as sums.
+fn has_only_sums(run: &Run) -> bool {
+    run.headers.iter().all(|header| header.mode == Mode::Profile)
+}
+
+fn needs_events(run: &Run) -> anyhow::Result<()> {
+    if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
+}
+
+/// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
+fn allow_following(stage: Stage) {
+    match stage {
+        Stage::Following(_) => processor::unbounded(),
+        before => processor::allow_for(before),
+    }
+}
+
+fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let weight = arguments.weight;
+    if weight == Weight::Waiting {
+        needs_events(run)?;
+    }
+    let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
+    if weight == Weight::Cpu {
+        needs_samples(&analysis)?;
+    }
+    let of = (&analysis.model, analysis.names.places.as_slice(), &analysis.names.sampled);
+    write_file(&arguments.file(), |out| folded::write(of, weight, arguments.by_rank, out))?;
+    Ok(analysis)
+}
+
+fn talp(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
+    write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
+    Ok(analysis)
+}
+
+fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
+    needs_samples(&analysis)?;
+    let Analysis { model, names, .. } = &analysis;
+    write_file(&arguments.file(), |out| speedscope::write((model, &names.sampled), out))?;
+    Ok(analysis)
+}
+
+/// Fails where no sample is known of the selected part.
+fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
+    let has_none = |threads| analysis.model.ranks.iter().all(|rank| rank.samples.times(threads).is_empty());
+    match SampledThreads::ALL.into_iter().all(has_none) {
+        true => Err(SelectionError::NoSamples.into()),
+        false => Ok(()),
+    }
+}
+
+fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    needs_events(run)?;
+    let (mut analysis, mut left_out) = (None, None);
+    let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+        write_file(&arguments.file(), |out| {
+            let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
+            let result = analyse::export_part(run, selection, options, &mut trace, show);
+            // Without a part there is no file.
+            left_out = trace.left_out();
+            let done = if result.is_ok() { trace.finish() } else { Err(io::Error::other("no part")) };
+            analysis = Some(result);
+            done
+        })
+    });
+    if let Some((kept, all)) = left_out.filter(|_| !arguments.common.quiet && written.is_ok()) {
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: the trace has {} of {} calls: those with the longest waits. For others select a part with --ranks, --from \
+             and --to or --region, or write all with --limit 0",
+            count(kept),
+            count(all)
+        );
+    }
+    match analysis {
+        Some(Err(error)) => Err(error.into()),
+        Some(Ok(analysis)) => written.map(|()| analysis),
+        None => Err(written.err().unwrap_or_else(|| anyhow::anyhow!("nothing was written"))),
+    }
+}
+
+/// Three files that differ in the ends of their names.
+fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    needs_events(run)?;
+    let path = arguments.file();
+    let named = || path.display().to_string();
+    let stem = if path.extension().is_some_and(|end| end == "prv") { path.with_extension("") } else { path.clone() };
+    let (folder, name) = (stem.parent().unwrap_or(Path::new("")), stem.file_name());
+    let name = name.with_context(named)?.to_string_lossy().into_owned();
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let whole = WholeFolder::existing(folder).with_context(named)?;
+    let mut trace = Paraver::new(folder.to_owned());
+    let mut written = None;
+    let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+        let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
+        let file = |end: &str| whole.file(&format!("{name}.{end}"));
+        let files = || Ok(Files { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
+        written = Some(files().and_then(|files| trace.finish(files)));
+        Ok::<_, AnalysisError>(analysis)
+    })?;
+    written.unwrap_or(Ok(())).and_then(|()| whole.finish(&[], |_| false)).with_context(named)?;
+    Ok(analysis)
+}
+
+/// Tables, in a folder: those of events only where there are events.
+fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    let path = arguments.file();
+    let named = || path.display().to_string();
+    let folder = WholeFolder::create(&path).with_context(named)?;
+    let open = |table: &'static str| folder.file(&format!("{table}.parquet"));
+    let analysis = if has_only_sums(run) {
+        if !arguments.common.quiet {
+            let missing = parquet::EVENTS.map(|table| table.name).join(", ");
+            let _ = writeln!(
+                io::stderr(),
+                "lb-report: the run has sums in place of records (LBPROF_MODE=profile): there are no tables {missing}"
+            );
+        }
+        analysed(run, selection, &options(arguments, false), &arguments.common)?
+    } else {
+        let mut events = parquet::Events::new(open).with_context(named)?;
+        let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+            analyse::export_part(run, selection, options, &mut events, show)
+        })?;
+        events.finish().with_context(named)?;
+        analysis
+    };
+    let Analysis { model, names, .. } = &analysis;
+    parquet::write_sums(&Analysed { model, places: &names.places, calls: &names.calls }, open).with_context(named)?;
+    let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
+    folder.finish(&others, parquet::is_ours).with_context(named)?;
+    Ok(analysis)
+}
+
+impl ExportArguments {
+    /// What to do where the format has no place to go to; `None`: it has.
+    fn lacks_output(&self) -> Option<&'static str> {
+        let is_terminal = || io::stdout().is_terminal();
+        let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
+        match self.format {
+            Format::Folded | Format::Speedscope | Format::Talp => None,
+            Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
+            Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
+            Format::Perfetto => {
+                (is_none && is_terminal()).then_some("a trace is no text: name a file for it: -o run.pftrace")
+            }
+        }
+    }
+
+    /// The file to write; `-` is standard output.
+    fn file(&self) -> PathBuf {
+        self.output.clone().unwrap_or_else(|| "-".into())
+    }
+}

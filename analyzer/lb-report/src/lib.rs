@@ -1,0 +1,20 @@
+//! The commands of `lb-report` and `lb-report-mpi`: arguments, progress, exit codes, nothing else. Each command is a file, with what the user
+//! may choose of it.
+
+pub mod command_line;
+mod compare;
+mod dump;
+mod examples;
+pub mod exit;
+mod export;
+pub mod memory;
+pub mod on_disk;
+pub mod opening;
+mod output;
+pub mod processor;
+mod progress;
+mod report;
+mod run;
+mod shell;
+mod study;
+mod whole_file;

@@ -1,0 +1,235 @@
+//! What the user may choose of a report.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lbprof_analysis::metrics::dispersion::Ranking;
+use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::select::asked::Asked;
+use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
+use lbprof_analysis::structure::Wanted;
+use lbprof_collector::polling::Polling;
+use lbprof_study::compare::condition::Condition;
+
+/// All of it.
+#[derive(Args)]
+pub struct ReportArguments {
+    /// Folder of the run [default: the newest lbprof-out* in this folder].
+    pub dir: Option<PathBuf>,
+
+    #[arg(hide = true)]
+    pub more: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub selection: SelectionArguments,
+
+    #[command(flatten)]
+    pub iterations: IterationArguments,
+
+    #[command(flatten)]
+    pub judging: JudgingArguments,
+
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+impl ReportArguments {
+    /// Whether a long run may be reported on by a first look: nothing is asked for that this lacks.
+    pub fn allow_first_look(&self) -> bool {
+        let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
+        let SelectionArguments { from, to, .. } = &self.selection;
+        let asks = *no_blocking || *full_analysis || *polling != Polling::Auto || from.is_some() || to.is_some();
+        !asks && what_if.is_empty() && fail_if.is_empty() && self.iterations.loop_at.is_none()
+    }
+
+    /// The command that makes this report, but for how it is put out.
+    pub fn again() -> String {
+        const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
+        const ALONE: [&str; 3] = ["--full", "--quiet", "-q"];
+        let mut words = vec!["lb-report".to_owned()];
+        let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
+        while let Some(word) = given.next() {
+            if WITH_VALUE.contains(&word.as_str()) {
+                // The file of --json may be left out.
+                given.next_if(|value| word != "--json" || !value.starts_with("--"));
+            } else if !ALONE.contains(&word.as_str())
+                && !WITH_VALUE.contains(&word.split('=').next().unwrap_or_default())
+            {
+                words.push(word);
+            }
+        }
+        // A word with a NUL byte, of which the shell can make nothing, there is not.
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| "lb-report".to_owned())
+    }
+}
+
+/// What to report on; all of the run where nothing is said.
+#[derive(Args, Clone)]
+#[command(next_help_heading = "Selection")]
+pub struct SelectionArguments {
+    /// Report on these ranks only: 0,8-15, 0-63:4, host=node1*, cluster=2.
+    ///
+    /// A comma-separated list of single ranks, ranges (8-15, or 12- up to the last rank), every fourth rank of a range (0-63:4), the
+    /// ranks of hosts (host=node1*) or of a cluster that the report shows (cluster=2).
+    #[arg(long, value_name = "LIST")]
+    pub ranks: Option<RankSet>,
+
+    /// Report on the time from here on: 1.5s, 200ms, iteration=10.
+    ///
+    /// A time since the start of the run (90 means seconds), or the start of an iteration of the main loop.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    pub from: Option<Moment>,
+
+    /// Report on the time up to here: a moment as for --from; iteration=20 is included.
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
+    pub to: Option<Moment>,
+
+    /// Report on this region only: its path, the end of its path, or a pattern with * and ?.
+    ///
+    /// All figures are computed as if the ranks did nothing else.
+    #[arg(long, value_name = "PATH")]
+    pub region: Option<String>,
+
+    /// Show only these activities in the tables of times: comma-separated names, or mpi for all of MPI.
+    #[arg(long, value_name = "NAMES")]
+    pub activity: Option<ActivitySet>,
+}
+
+impl SelectionArguments {
+    pub fn selection(&self) -> Selection {
+        let SelectionArguments { ranks, from, to, region, activity } = self.clone();
+        Selection { ranks, from, to, region, activities: activity }
+    }
+}
+
+/// Which loop is the main one. Marked iterations win over those found in the calls.
+#[derive(Args)]
+#[command(next_help_heading = "Iterations")]
+pub struct IterationArguments {
+    /// Do not look for loops in the calls, and do not name code by the calls around it.
+    #[arg(long, conflicts_with = "loop_at", hide_short_help = true)]
+    pub no_detect: bool,
+
+    /// End each iteration of the main loop at this call: 'solve (cg.c:120)', or 'solve/3'.
+    ///
+    /// Takes any part of a call site's label. Where the program makes that call three times per iteration, add /3: an iteration ends with
+    /// every third call.
+    #[arg(long = "loop", value_name = "CALLSITE")]
+    pub loop_at: Option<String>,
+
+    /// Use this marked region as the main loop: its path, or the end of its path.
+    #[arg(long, value_name = "PATH", hide_short_help = true)]
+    pub iteration_region: Option<String>,
+}
+
+impl IterationArguments {
+    pub fn wanted(&self) -> Wanted {
+        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone() }
+    }
+}
+
+/// How things are judged.
+#[derive(Args)]
+#[command(next_help_heading = "Judging")]
+pub struct JudgingArguments {
+    /// Which indices of dispersion (SID_A, SID_C) count as severe: maximum, percentile=P (0 to 100) or threshold=X.
+    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
+    pub rank_by: Ranking,
+
+    /// How many groups of similar regions to form, at least 2 [default: the number that separates them best].
+    #[arg(long, hide_short_help = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    pub groups: Option<u16>,
+
+    /// How different two ranks of one cluster may be [default: 0.5 to 0.75, from the knee of the distances].
+    ///
+    /// The share, 0 to 1, of each rank's calls that the other does not make.
+    #[arg(long, hide_short_help = true, value_name = "SHARE", value_parser = radius)]
+    pub cluster_radius: Option<f64>,
+
+    /// Skip wait-state analysis and replay (most of the time on long logs).
+    #[arg(long, conflicts_with = "what_if")]
+    pub no_blocking: bool,
+
+    /// Take a first look: from what the ranks summed up when they ended, without reading their events.
+    ///
+    /// Without causes of waiting, critical path, predictions, functions, and loops and regions that are not marked. The events of ranks without a
+    /// summary are added up. lb-report does this by itself if analysing all events is estimated to take longer than a minute; the first lines of
+    /// the report then say so.
+    #[arg(long, conflicts_with_all = ["what_if", "from", "to", "loop_at", "polling"])]
+    pub summary: bool,
+
+    /// Analyse all events, even if that is estimated to take longer than a minute.
+    #[arg(long, conflicts_with = "summary", hide_short_help = true)]
+    pub full_analysis: bool,
+
+    /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
+    ///
+    /// auto decides by the length of each gap between two polls. In a run recorded in profile mode the recorder has already decided.
+    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = Polling::Auto)]
+    pub polling: Polling,
+
+    /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s.
+    ///
+    /// balanced=REGION: all ranks compute equally long in a region. rank=N: a rank computes no more than the mean. faster=REGION:2:
+    /// computation in a region is twice as fast. network=LATENCY,BANDWIDTH: another network. May be given several times; the
+    /// predictions that the report makes by itself remain.
+    #[arg(long, value_name = "SCENARIO")]
+    pub what_if: Vec<Asked>,
+
+    /// Exit with code 3 if this holds: 'parallel_efficiency < 0.9'.
+    ///
+    /// Also for a region: 'regions["main/force"].load_balance < 80 %'. May be given several times. lb-report compare --help lists
+    /// the metrics, and has conditions against another run.
+    #[arg(long, value_name = "CONDITION")]
+    pub fail_if: Vec<Condition>,
+
+    /// Seconds that the same work takes on one rank, for speedup and overheads [default: the computation of all ranks].
+    #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]
+    pub t_seq: Option<f64>,
+}
+
+/// What is printed, and how.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct OutputArguments {
+    /// Write the report as JSON to FILE, or to standard output, in place of the text.
+    ///
+    /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json.
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+
+    /// Also write the report as an HTML page: one file that works offline.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write each table of the report as a CSV file into DIR, in place of the text; single values go to facts.csv.
+    #[arg(long, value_name = "DIR", conflicts_with = "json")]
+    pub csv: Option<PathBuf>,
+
+    /// Show all tables, with at most N rows each.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub top: Option<u32>,
+
+    /// Show all tables with all rows.
+    ///
+    /// --top limits the rows. In JSON, more than 4,000 iterations, 1,000 ranks, and 1,000 causes of waiting or pairs of ranks are listed one by
+    /// one only with this option.
+    #[arg(long)]
+    pub full: bool,
+
+    /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
+    pub width: Option<u16>,
+}
+
+/// A radius of clusters.
+fn radius(text: &str) -> Result<f64, String> {
+    let radius = text.parse().ok().filter(|radius| *radius > 0.0 && *radius <= 1.0);
+    radius.ok_or_else(|| "a share of the calls above 0 and up to 1, as in 0.5".to_owned())
+}
+
+/// A number of seconds that is more than none.
+fn positive(text: &str) -> Result<f64, String> {
+    let seconds = text.parse::<f64>().map_err(|error| error.to_string())?;
+    (seconds > 0.0 && seconds.is_finite()).then_some(seconds).ok_or_else(|| "must be more than 0".to_owned())
+}

@@ -1,0 +1,204 @@
+//! The report on one run, in all its forms.
+
+mod arguments;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::whole_file::replace;
+use anyhow::Context;
+use lbprof_analysis::analyse::{self, Analysis};
+use lbprof_analysis::model::loops::Without;
+use lbprof_analysis::read::first_look::{Estimate, LONG_S};
+use lbprof_analysis::read::open::Run;
+use lbprof_analysis::select::names::no_call_site;
+use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_report::bounds::Bounds;
+use lbprof_report::views::Views;
+use lbprof_report::{Choices, Report, csv, html, json, text};
+use lbprof_study::compare::condition::{Condition, Judged, Outcome};
+use lbprof_study::compare::{Named, Side};
+
+use self::arguments::OutputArguments;
+pub use self::arguments::ReportArguments;
+use crate::compare;
+use crate::exit::Exit;
+use crate::output::{Common, IN_A_FILE, default_columns, print, write_file};
+use crate::run::{analysed, open};
+
+/// What was meant where more than one folder is given: another command, or one whose name is mistyped.
+fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
+    let words: Vec<&Path> = arguments.dir.iter().chain(&arguments.more).map(PathBuf::as_path).collect();
+    let plain = |path: &&Path| text::plain(&path.display().to_string());
+    let (first, others) = words.split_first()?;
+    let all = |words: &[&Path]| words.iter().map(plain).collect::<Vec<_>>().join(" ");
+    let second = plain(others.first()?);
+    let names: Vec<&str> = grammar.get_subcommands().map(clap::Command::get_name).collect();
+    if names.contains(&second.as_str()) {
+        return Some(format!("a command stands before the folder: lb-report {second} DIR"));
+    }
+    let like = |letters| meant(&plain(first), &names, letters);
+    // Before two runs or more another word for it, as diff or cmp, which is like dump but for two letters.
+    let compares = || (others.len() >= 2 && others.iter().all(|word| word.is_dir())).then_some("compare");
+    let mistyped = (!first.exists()).then(|| like(1).or_else(compares).or_else(|| like(2))).flatten();
+    Some(match mistyped {
+        Some(name) => format!("there is no command {}; did you mean: lb-report {name} {}", plain(first), all(others)),
+        None if words.iter().all(|word| word.is_dir()) => {
+            format!("one folder at a time; to compare runs: lb-report compare {}", all(&words))
+        }
+        None => {
+            format!("one folder at a time: {second} needs a call of its own; lb-report compare A B compares two runs")
+        }
+    })
+}
+
+/// The command whose name a word is the begin of, or is like but for so many letters.
+fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
+    let is_begin = |name: &&&str| word.len() >= 2 && name.starts_with(word);
+    let near = |name: &&&str| strsim::damerau_levenshtein(word, name) <= letters;
+    names.iter().find(is_begin).or_else(|| names.iter().find(near)).copied()
+}
+
+/// Makes the report that is asked for.
+pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command) -> anyhow::Result<Exit> {
+    if let Some(message) = several_folders(arguments, grammar) {
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
+        return Ok(Exit::Usage);
+    }
+    let OutputArguments { json, html, .. } = &arguments.output;
+    for (option, path) in [("--json", json), ("--html", html)] {
+        if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
+            let name = if option == "--html" { " report.html" } else { "" };
+            let folder = text::plain(&folder.display().to_string());
+            let _ = writeln!(
+                io::stderr(),
+                "lb-report: {option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
+            );
+            return Ok(Exit::Usage);
+        }
+    }
+    let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
+    let first_look = first_look(&run, arguments);
+    let run = if first_look.is_some() { run.first_look() } else { run };
+    let selection = arguments.selection.selection();
+    let options = analyse::Options {
+        symbols: !common.no_symbols,
+        wanted: arguments.iterations.wanted(),
+        iteration_region: arguments.iterations.iteration_region.clone(),
+        cluster_radius: arguments.judging.cluster_radius,
+        asked: (!arguments.judging.no_blocking && first_look.is_none()).then(|| arguments.judging.what_if.clone()),
+        watch: arguments.output.html.is_some(),
+        statistics: json.is_some() || html.is_some() || arguments.output.csv.is_some() || arguments.output.full,
+        ..analyse::Options::default()
+    };
+    let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
+    if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
+        (summary.asked, summary.estimate) = (asked, estimate);
+    }
+    model.facts.t_seq_s = arguments.judging.t_seq;
+    let judging = &arguments.judging;
+    let choices = Choices {
+        ranking: judging.rank_by,
+        groups: judging.groups.map(usize::from),
+        cluster_radius: judging.cluster_radius,
+        all_iterations: arguments.output.full,
+    };
+    let report = Report::with(&model, &names, &choices);
+    let judged = match judging.fail_if.as_slice() {
+        [] => Vec::new(),
+        conditions => judged(conditions, lbprof_study::Run::new(&report, &model))?,
+    };
+    if !common.quiet {
+        warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
+    }
+    if let Some(path) = &arguments.output.html {
+        let views = Views::new(&model, &report, watched);
+        let content = html::Content { report: &report, views: &views, model: &model, places: &names.places };
+        // The text in it is for readers without scripts: as wide as in a file.
+        let again = ReportArguments::again();
+        let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };
+        replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
+    }
+    if let Some(folder) = &arguments.output.csv {
+        write_csv(&report, folder).with_context(|| folder.display().to_string())?;
+    }
+    match &arguments.output.json {
+        None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
+        None => write_text(&report, arguments, common)?,
+        Some(path) => {
+            let bounds = if arguments.output.full { Bounds::ALL } else { Bounds::SMALL };
+            write_file(path, |out| json::write(&report, &bounds, out))?;
+        }
+    }
+    Ok(compare::exit(&judged, report.data.complete))
+}
+
+/// Whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
+fn first_look(run: &Run, arguments: &ReportArguments) -> Option<(bool, Estimate)> {
+    let asked = arguments.judging.summary;
+    // Several processes are for the analysis of all events.
+    if !asked && (!arguments.allow_first_look() || run.is_read_together()) {
+        return None;
+    }
+    let estimate = run.estimate();
+    (asked || estimate.estimated_s > LONG_S).then_some((asked, estimate))
+}
+
+/// What conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a program.
+fn judged(conditions: &[Condition], run: lbprof_study::Run) -> anyhow::Result<Vec<Judged>> {
+    let side = Side { runs: vec![Named { name: String::new(), run }] };
+    let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
+    for failed in judged.iter().filter(|judged| judged.outcome != Outcome::Passes) {
+        let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
+    }
+    Ok(judged)
+}
+
+/// Each table of the report as a file in a folder, which is made where it is missing.
+fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    // Tables of an earlier report must not stay beside those of this one. What is not of ours is left alone.
+    let facts = fs::read_to_string(folder.join("facts.csv"));
+    let is_ours = facts.is_ok_and(|facts| facts.starts_with(csv::HEAD));
+    let mut written = BTreeSet::new();
+    for table in csv::tables(report) {
+        let path = folder.join(format!("{}.csv", table.name));
+        replace(&path, |out| csv::write(&table, out))?;
+        written.insert(path);
+    }
+    for entry in fs::read_dir(folder)?.flatten().filter(|_| is_ours) {
+        let path = entry.path();
+        if path.extension() == Some("csv".as_ref()) && !written.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Says that no call is what --loop names, and what it may have meant.
+fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
+    if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
+        let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
+        let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
+    }
+}
+
+fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
+    let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
+    print(&rendered, common.color)
+}
+
+/// How the user wants the text.
+fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
+    let output = &arguments.output;
+    text::Options {
+        command,
+        columns: output.width.map_or_else(default_columns, usize::from),
+        first_screen: output.top.is_none() && !output.full,
+        asked: !arguments.judging.what_if.is_empty(),
+        top: output.top.map_or(usize::MAX, |top| top as usize),
+        full: output.full && output.top.is_none(),
+    }
+}

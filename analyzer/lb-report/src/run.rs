@@ -1,0 +1,78 @@
+//! A run: opened, analysed, and what a study keeps of it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use lbprof_analysis::analyse::{self, Analysis, Stage};
+use lbprof_analysis::read::open::Run;
+use lbprof_analysis::select::Selection;
+use lbprof_report::{Report, text};
+
+use crate::on_disk::OnDisk;
+use crate::output::Common;
+use crate::progress::Bar;
+use crate::{memory, opening, processor};
+
+/// Opens the run; says which where the user did not.
+pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
+    let run = match dir {
+        Some(dir) => open_bounded(dir)?,
+        None => {
+            memory::bound();
+            open_bounded(&Run::newest()?)?
+        }
+    };
+    if dir.is_none() && !quiet {
+        let _ =
+            writeln!(io::stderr(), "lb-report: the newest run here is {}", text::plain(&run.dir.display().to_string()));
+    }
+    Ok(run)
+}
+
+/// Opens the run in `dir`, bounded from its first byte on in what it may take.
+pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
+    let on_disk = OnDisk::of(dir);
+    memory::bound_by(on_disk);
+    processor::bound_by(on_disk);
+    opening::open(dir, on_disk)
+}
+
+/// A part of a run, analysed.
+pub fn analysed(
+    run: &Run,
+    selection: &Selection,
+    options: &analyse::Options,
+    common: &Common,
+) -> anyhow::Result<Analysis> {
+    let analysis = passes(run, options, common, processor::allow_for, |options, show| {
+        analyse::analyse_part(run, selection, options, show)
+    });
+    processor::writes();
+    Ok(analysis?)
+}
+
+/// Runs passes over a run: with progress on the terminal, and within the time that `allow` gives each stage.
+pub fn passes<T>(
+    run: &Run,
+    options: &analyse::Options,
+    common: &Common,
+    allow: fn(Stage),
+    passes: impl FnOnce(&analyse::Options, &(dyn Fn(Stage) + Sync)) -> T,
+) -> T {
+    let bar = Bar::new(run, common.quiet);
+    let options = analyse::Options { names_within: processor::for_names(), ..options.clone() };
+    let done = passes(&options, &|stage| {
+        allow(stage);
+        bar.show(stage);
+    });
+    bar.finish();
+    done
+}
+
+/// The figures of the run in `dir`, as its report has them.
+pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<lbprof_study::Run> {
+    let run = open_bounded(dir)?;
+    let options = analyse::Options { symbols: !common.no_symbols, statistics: false, ..analyse::Options::default() };
+    let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
+    Ok(lbprof_study::Run::new(&Report::new(&model, &names), &model))
+}

@@ -1,0 +1,125 @@
+//! `lb-report study add`: runs into a study.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lbprof_report::text;
+use lbprof_study::key::BUILT_IN;
+use lbprof_study::models::variables::RANKS;
+use lbprof_study::{Run, StoreError, Study};
+
+use crate::exit::{Exit, fail};
+use crate::output::Common;
+use crate::run::{figures, open_bounded};
+
+/// What to add, and to what.
+#[derive(Args)]
+pub struct AddArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Folders of runs.
+    #[arg(required = true)]
+    dirs: Vec<PathBuf>,
+
+    /// Set a numeric parameter of these runs: n=512.
+    ///
+    /// It overrides what the program stated by LBPROF_PARAM. May be given several times.
+    #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
+    params: Vec<(String, f64)>,
+
+    /// Replace runs that are already in the study.
+    #[arg(long)]
+    replace: bool,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A parameter and its value.
+fn param(text: &str) -> Result<(String, f64), String> {
+    let wrong = || "a name and a number, as in n=512 or dt=1e-3".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let (name, value) = (name.trim(), value.trim().parse().ok().filter(|value: &f64| value.is_finite()));
+    if name == RANKS {
+        return Err(format!("{RANKS} is the number of ranks in models: choose another name"));
+    }
+    if BUILT_IN.contains(&name) {
+        return Err(format!("{name} is known of each run anyway: choose another name"));
+    }
+    match value {
+        Some(value) if !name.is_empty() => Ok((name.to_owned(), value)),
+        _ => Err(wrong()),
+    }
+}
+
+/// Adds each run by itself: one that cannot be added does not keep the others out.
+pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
+    let mut names = BTreeSet::new();
+    if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: --param {} is given twice: a run has one value of it",
+            text::plain(name)
+        );
+        return Ok(Exit::Usage);
+    }
+    // A study is begun by its first run: where none can be read there is none.
+    let mut study = arguments.study.exists().then(|| Study::open_or_create(&arguments.study)).transpose()?;
+    let mut exit = Exit::Good;
+    for dir in &arguments.dirs {
+        let added = match add(&mut study, dir, arguments) {
+            Ok(added) => added,
+            // What is wrong with the study is so for all.
+            Err(error) if is_of_study(&error) => return Err(error),
+            Err(error) => fail(&error),
+        };
+        exit = if exit == Exit::Good || exit == Exit::Incomplete && added != Exit::Good { added } else { exit };
+    }
+    Ok(exit)
+}
+
+fn is_of_study(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<StoreError>().is_some_and(|error| !matches!(error, StoreError::Twice { .. }))
+}
+
+fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
+    // To read a long run takes a while: whether it is wanted is known before.
+    let id = open_bounded(dir)?.headers.first().map_or(0, |header| header.run_id);
+    let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
+    if let Some(number) = number
+        && !arguments.replace
+    {
+        anyhow::bail!(StoreError::Twice { path: arguments.study.clone(), id, number });
+    }
+    let mut run = figures(dir, &arguments.common)?;
+    run.params.extend(arguments.params.iter().cloned());
+    let study = match study {
+        Some(study) => study,
+        none => none.insert(Study::open_or_create(&arguments.study)?),
+    };
+    let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
+    let number = study.add(&run, arguments.replace)?;
+    if !arguments.common.quiet {
+        let mut message = format!("run {number}: {}", text::plain(&lbprof_study::text::one_line(&run)));
+        if run.params.contains_key(RANKS) {
+            message.push_str(&format!(
+                "\nlb-report: {RANKS} is the number of ranks in models, which do not see the program's parameter of that name"
+            ));
+        }
+        if !others.is_empty() {
+            message.push_str(&format!(
+                "\nlb-report: the study also holds runs of {}: tables keep the programs apart",
+                text::plain(&others.join(", "))
+            ));
+        }
+        let _ = writeln!(io::stderr(), "lb-report: {message}");
+    }
+    Ok(exit_of(&run))
+}
+
+fn exit_of(run: &Run) -> Exit {
+    Exit::made(run.complete)
+}

@@ -1,0 +1,79 @@
+//! `lb-report study export`: a study for other programs.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::{ArgGroup, Args};
+use lbprof_report::words::plural;
+use lbprof_study::extrap::Measurements;
+use lbprof_study::key::selected;
+use lbprof_study::{Condition, Run, Study, export};
+
+use crate::exit::Exit;
+use crate::output::write_file;
+
+/// Of what, and where to.
+#[derive(Args)]
+#[command(group(ArgGroup::new("form").required(true).multiple(true).args(["json", "csv", "extrap"])))]
+pub struct ExportArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Write all tables as one JSON document to FILE; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Write each table as a CSV file into DIR.
+    #[arg(long, value_name = "DIR")]
+    csv: Option<PathBuf>,
+
+    /// Write the figures of regions as measurements for Extra-P, one JSON object per line, to FILE; - is standard output.
+    ///
+    /// Parameters are the number of ranks (p) and those of the program, as far as the runs differ in them.
+    #[arg(long, value_name = "FILE")]
+    extrap: Option<PathBuf>,
+
+    /// With --extrap: use these runs only: n=512, ranks=4, run=3, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
+    #[arg(long = "where", value_name = "NAME=VALUE", requires = "extrap")]
+    conditions: Vec<Condition>,
+}
+
+/// Writes all tables.
+pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
+    let study = Study::open(&arguments.study)?;
+    if let Some(path) = &arguments.extrap {
+        measurements(&study, path, &arguments.conditions)?;
+    }
+    let tables = export::tables(&study)?;
+    if let Some(path) = &arguments.json {
+        write_file(path, |out| export::write_json(&tables, out))?;
+    }
+    if let Some(folder) = &arguments.csv {
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        for table in &tables {
+            write_file(&folder.join(format!("{}.csv", table.name)), |out| export::write_csv(table, out))?;
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// Writes what Extra-P reads; says which regions are left out.
+fn measurements(study: &Study, path: &Path, conditions: &[Condition]) -> anyhow::Result<()> {
+    let all = study.runs()?;
+    let kept = selected(&all, conditions)?;
+    let runs: Vec<&Run> = kept.iter().map(|kept| &kept.run).collect();
+    let measurements = Measurements::of(&runs)?;
+    write_file(path, |out| measurements.write(out))?;
+    if measurements.left_out > 0 {
+        let regions = plural(measurements.left_out as u64, "region");
+        let _ = writeln!(
+            io::stderr(),
+            "lb-report: left out {regions} that only some of the runs have: Extra-P needs each in all of them"
+        );
+    }
+    Ok(())
+}

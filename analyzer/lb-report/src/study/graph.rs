@@ -1,0 +1,51 @@
+//! `lb-report study graph`: what depends on what.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lbprof_study::Condition;
+use lbprof_study::models::causal::Graph;
+use lbprof_study::models::{dot, json, text};
+
+use super::model::of;
+use crate::exit::Exit;
+use crate::output::{Display, write_file};
+
+/// Of what, and how.
+#[derive(Args)]
+pub struct GraphArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Use these runs only: n=512, ranks=4, run=3, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
+    #[arg(long = "where", value_name = "NAME=VALUE")]
+    conditions: Vec<Condition>,
+
+    /// Write it for Graphviz to FILE; - is standard output.
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    dot: Option<PathBuf>,
+
+    /// Write it as JSON to FILE; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    #[command(flatten)]
+    display: Display,
+}
+
+/// Prints the graph.
+pub fn run(arguments: &GraphArguments) -> anyhow::Result<Exit> {
+    let (models, exit) = of(&arguments.study, &arguments.conditions)?;
+    let graph = Graph::of(&models);
+    match (&arguments.dot, &arguments.json) {
+        (Some(path), _) => write_file(path, |out| out.write_all(dot::dot(&graph).as_bytes()))?,
+        (None, Some(path)) => {
+            let document = json::graph(&graph)?;
+            write_file(path, |out| out.write_all(document.as_bytes()))?;
+        }
+        (None, None) => arguments.display.print(&text::graph(&graph, arguments.display.columns()))?,
+    }
+    Ok(exit)
+}

@@ -1,0 +1,83 @@
+//! `lb-report study model`: the laws that runs follow, and what other runs would take.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use lbprof_study::models::{Models, json, text, variables};
+use lbprof_study::{Condition, Kept, Study, key};
+
+use crate::exit::Exit;
+use crate::output::{Display, write_file};
+
+/// Of what, and how.
+#[derive(Args)]
+pub struct ModelArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Show models of this region only: its path, or the end of its path.
+    #[arg(long, value_name = "PATH")]
+    region: Option<String>,
+
+    /// Show only what depends on this: P, a parameter, #op or #q.
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
+
+    /// Extrapolate to a run with these values: P=64,n=2000.
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', value_parser = value)]
+    at: Vec<(String, f64)>,
+
+    /// Use these runs only: n=512, ranks=4, run=3, host=node1*.
+    ///
+    /// May be given several times; of several values for one name, any matches.
+    #[arg(long = "where", value_name = "NAME=VALUE")]
+    conditions: Vec<Condition>,
+
+    /// Write all models, points and forecasts as JSON to FILE; - is standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    #[command(flatten)]
+    display: Display,
+}
+
+/// A variable and its value; the number of ranks may be called ranks, as elsewhere.
+fn value(text: &str) -> Result<(String, f64), String> {
+    let wrong = || "a name and a number, as in P=64 or n=2000".to_owned();
+    let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+    let name = match name.trim() {
+        "" => return Err(wrong()),
+        key::RANKS => variables::RANKS.to_owned(),
+        name => name.to_owned(),
+    };
+    Ok((name, value.trim().parse().map_err(|_| wrong())?))
+}
+
+/// Prints the models.
+pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
+    let (models, exit) = of(&arguments.study, &arguments.conditions)?;
+    let asked = arguments.at.iter().cloned().collect();
+    let forecast = if arguments.at.is_empty() { None } else { Some(models.forecast(&asked)?) };
+    if let Some(path) = &arguments.json {
+        let document = json::models(&models, forecast.as_ref())?;
+        write_file(path, |out| out.write_all(document.as_bytes()))?;
+        return Ok(exit);
+    }
+    let against = arguments.against.as_ref().map(|name| if name == key::RANKS { variables::RANKS } else { name });
+    let shown = text::Shown { region: arguments.region.clone(), against: against.map(str::to_owned) };
+    let columns = arguments.display.columns();
+    let mut said = text::models(&models, &shown, columns)?;
+    if let Some(forecast) = &forecast {
+        said.push_str(&text::forecast(forecast, columns));
+    }
+    arguments.display.print(&said)?;
+    Ok(exit)
+}
+
+/// The models of those runs of a study that meet all conditions, and whether they are complete.
+pub fn of(study: &Path, conditions: &[Condition]) -> anyhow::Result<(Models, Exit)> {
+    let all = Study::open(study)?.runs()?;
+    let runs = key::selected(&all, conditions)?;
+    let exit = Exit::made(runs.iter().all(|kept: &Kept| kept.run.complete));
+    Ok((Models::of_study(&runs, &all)?, exit))
+}

@@ -1,0 +1,27 @@
+//! `lb-report study remove`: runs out of a study.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lbprof_study::{Study, numbers};
+
+use crate::exit::Exit;
+
+/// What to remove, and from what.
+#[derive(Args)]
+pub struct RemoveArguments {
+    /// The study's file.
+    study: PathBuf,
+
+    /// Runs, by their numbers in 'lb-report study list' or by id.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<String>,
+}
+
+/// Removes all of them, or none where one is not there.
+pub fn run(arguments: &RemoveArguments) -> anyhow::Result<Exit> {
+    let mut study = Study::open(&arguments.study)?;
+    let numbers = numbers(&study, &arguments.runs)?;
+    study.remove(&numbers)?;
+    Ok(Exit::Good)
+}

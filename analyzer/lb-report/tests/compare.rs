@@ -1,0 +1,467 @@
+//! Comparisons of runs made by hand: what changed is named first, the parts add up, equal runs differ by nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lbprof_collector::Activity;
+use lbprof_simulator::scenario::{RankScript, Scenario};
+use lbprof_study::Run;
+use lbprof_study::compare::condition::Condition;
+use lbprof_study::compare::noise::Limits;
+use lbprof_study::compare::reasons::What;
+use lbprof_study::compare::{Comparison, Contribution, Named, Side, Sides, Whose, json, junit, markdown, text};
+use lbprof_study::run::{FunctionFigures, FunctionSums};
+use lbprof_test_runs::{found_model, model, report_on};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+/// The figures of a scenario.
+fn run(scenario: Scenario) -> Run {
+    let model = model(scenario);
+    Run::new(&report_on(&model), &model)
+}
+
+fn named(name: &str, run: Run) -> Named {
+    Named { name: name.to_owned(), run }
+}
+
+/// A comparison of several runs a side.
+fn compare_all(base: Vec<Run>, new: Vec<Run>) -> Comparison {
+    let side = |name: &str, runs: Vec<Run>| {
+        let named = |(at, mut run): (usize, Run)| {
+            // Runs made by hand have one id all.
+            run.id = if name == "base" { 1 } else { 2 };
+            named(&format!("{name}-{at}"), run)
+        };
+        Side { runs: runs.into_iter().enumerate().map(named).collect() }
+    };
+    Comparison::new(Sides { base: side("base", base), new: side("new", new) }, Limits::default())
+}
+
+fn compare(base: Run, new: Run) -> Comparison {
+    compare_all(vec![base], vec![new])
+}
+
+fn rendered(comparison: &Comparison, conditions: &[&str], columns: usize) -> String {
+    let conditions: Vec<Condition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
+    let judged = Condition::judge_all(&conditions, &comparison.sides).expect("there are the regions");
+    let text = text::render(comparison, &judged, &text::Options { columns, top: 8 });
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+/// 5 steps, in which ranks compute in "force", for as long as `force` says of each, then 4 ms in "move", and meet.
+fn steps(n_ranks: u32, force: impl Fn(u32) -> f64) -> Scenario {
+    let longest = (0..n_ranks).map(&force).fold(0.0, f64::max);
+    Scenario::ranks(n_ranks).each(|rank, script| {
+        let work = force(rank);
+        let step = move |script: RankScript| {
+            let script = script.region("force", |script| script.compute(work));
+            script.region("move", |script| script.compute(4.0)).at("end of step").barrier(longest - work + 0.5)
+        };
+        script.param("size", 512.0).repeat(5, move |_, script| script.iteration("step", step))
+    })
+}
+
+fn before(rank: u32) -> f64 {
+    20.0 - f64::from(rank % 2)
+}
+
+/// The same with region force 30 % slower on rank 2.
+fn after(rank: u32) -> f64 {
+    before(rank) * if rank == 2 { 1.3 } else { 1.0 }
+}
+
+fn first(comparison: &Comparison) -> &Contribution {
+    comparison.reasons.first().expect("there is a reason")
+}
+
+#[test]
+fn a_region_that_is_slower_on_one_rank_is_named_first() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, after)));
+    // 5 steps of 6 ms more on rank 2; three ranks wait for it. In the mean over ranks it is 7.5 ms, and 22.5 ms of waiting.
+    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9, "{:?}", comparison.elapsed);
+    let reason = first(&comparison);
+    assert_eq!(reason.region.as_deref(), Some("main/step/force"));
+    assert!(matches!(reason.what, What::In(_, Activity::Computation)));
+    assert!((reason.total.difference() - 0.030).abs() < 1e-6, "{reason:?}");
+    assert!((reason.own_s - 0.0075).abs() < 1e-9 && (reason.caused_s - 0.0225).abs() < 1e-6, "{reason:?}");
+    let Whose::Ranks(ranks) = &reason.whose else { panic!("{reason:?}") };
+    assert!(matches!(ranks.as_slice(), [(2, own_s)] if (own_s - 0.030).abs() < 1e-9), "{ranks:?}");
+    assert!(reason.total.beyond_noise && !comparison.is_noise());
+    insta::assert_snapshot!(
+        "slower_on_one_rank_100",
+        rendered(&comparison, &["elapsed_s > base * 1.05", "load_balance < 0.5", "transfer < base / 0"], 100)
+    );
+    insta::assert_snapshot!("slower_on_one_rank_60", rendered(&comparison, &["elapsed_s > base * 1.05"], 60));
+}
+
+/// Also where another rank had been the slowest, and where a rank is slower but nobody waits for it.
+#[test]
+fn what_counts_is_whom_ranks_wait_for() {
+    let with = |slow: [f64; 3]| run(steps(3, move |rank| slow[rank as usize]));
+    let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 26.0]));
+    assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9);
+    assert!(matches!(&first(&comparison).whose, Whose::Ranks(ranks) if ranks[0].0 == 2), "{:?}", first(&comparison));
+    let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 13.0]));
+    assert!(comparison.is_noise(), "{:?}", comparison.reasons);
+}
+
+#[test]
+fn what_is_slower_on_all_ranks_is_reported_so() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) + 6.0)));
+    assert!(
+        matches!(first(&comparison).whose, Whose::All(own_s) if (own_s - 0.030).abs() < 1e-9),
+        "{:?}",
+        first(&comparison)
+    );
+    let text = rendered(&comparison, &[], 100);
+    assert!(text.contains("on all ranks, 30.0 ms longer in the mean"), "{text}");
+}
+
+#[test]
+fn communication_is_named_by_its_region() {
+    let exchange = |ms: f64| {
+        run(Scenario::ranks(2)
+            .each(|_, script| script.region("exchange", |script| script.compute(50).allreduce(8, ms))))
+    };
+    let comparison = compare(exchange(1.0), exchange(40.0));
+    let reason = first(&comparison);
+    assert_eq!((reason.what.name(), reason.region.as_deref()), ("calls besides waiting", Some("main/exchange")));
+}
+
+#[test]
+fn runs_of_the_same_differ_by_nothing_beyond_noise() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) * 1.01)));
+    assert!(comparison.is_noise());
+    let text = rendered(&comparison, &["elapsed_s > base * 1.05"], 100);
+    assert!(text.contains("Nothing beyond noise: 123.5 ms instead of 122.5 ms (+0.8 %)."), "{text}");
+    assert!(!text.contains("Why"), "{text}");
+    insta::assert_snapshot!("nothing_beyond_noise", text);
+}
+
+#[test]
+fn several_runs_show_their_noise() {
+    let of = |factors: [f64; 4]| -> Vec<Run> {
+        factors.map(|factor| run(steps(2, move |rank| before(rank) * factor))).into_iter().collect()
+    };
+    // They scatter by 10 %: 4 % are nothing. Where they scatter by 0.2 %, 1 % is something.
+    assert!(compare_all(of([1.0, 1.05, 0.95, 1.02]), of([1.04, 1.09, 0.99, 1.06])).is_noise());
+    let comparison = compare_all(of([1.0, 1.001, 0.999, 1.0]), of([1.011, 1.010, 1.009, 1.010]));
+    assert!(comparison.elapsed.beyond_noise);
+    assert_eq!(first(&comparison).region.as_deref(), Some("main/step/force"));
+    insta::assert_snapshot!("several_runs", rendered(&comparison, &["elapsed_s > base * 1.05"], 100));
+    // One run against several.
+    assert!(
+        compare_all(of([1.0, 1.05, 0.95, 1.02]), vec![run(steps(2, |rank| before(rank) * 2.0))]).elapsed.beyond_noise
+    );
+}
+
+#[test]
+fn what_did_change_beyond_doubt_is_reported_beside_times_that_scatter() {
+    // The base runs lose half of the time to rank 1, one of them on a machine that was seven times as slow; the new ones are balanced.
+    let of = |factors: [f64; 4], share: f64| -> Vec<Run> {
+        let force = move |factor: f64| move |rank: u32| if rank == 1 { 100.0 * factor } else { share * factor };
+        factors.map(|factor| run(steps(2, force(factor)))).into_iter().collect()
+    };
+    let comparison = compare_all(of([1.0, 1.02, 7.0, 1.01], 2.0), of([0.5, 0.51, 0.52, 0.5], 90.0));
+    assert!(!comparison.elapsed.beyond_noise);
+    let text = rendered(&comparison, &[], 400);
+    assert!(!text.contains("Nothing beyond noise"), "{text}");
+    assert!(text.contains("The elapsed time does not differ beyond noise"), "{text}");
+    assert!(text.contains("Beyond noise did change: parallel efficiency from "), "{text}");
+    let balance = comparison.ratios.iter().find(|ratio| ratio.name == "load balance").unwrap();
+    let expected =
+        format!("load balance from {:.1} % to {:.1} %", 100.0 * balance.base.unwrap(), 100.0 * balance.new.unwrap());
+    assert!(balance.beyond_noise && text.contains(&expected), "{expected}: {text}");
+    assert!(balance.base.unwrap() < 0.55 && balance.new.unwrap() > 0.9, "{balance:?}");
+    // Nothing is certain of one run a side, nor of times that only scatter.
+    let single = compare_all(of([1.0; 4], 2.0)[..1].to_vec(), of([1.0; 4], 90.0)[..1].to_vec());
+    assert!(single.ratios.iter().all(|ratio| !ratio.beyond_noise));
+    let scattered = compare_all(of([1.0, 1.02, 7.0, 1.01], 90.0), of([0.9, 0.91, 0.92, 0.9], 90.0));
+    assert!(scattered.is_noise());
+    let text = rendered(&scattered, &[], 400);
+    assert!(text.contains("Nothing beyond noise") && text.contains("further runs would show it"), "{text}");
+}
+
+#[test]
+fn regions_match_across_numbers_of_ranks() {
+    let comparison = compare(run(steps(4, before)), run(steps(8, |rank| if rank == 5 { 30.0 } else { 20.0 })));
+    let reason = first(&comparison);
+    assert_eq!(reason.region.as_deref(), Some("main/step/force"));
+    assert!(matches!(reason.whose, Whose::Longest { rank: 5, .. }), "{reason:?}");
+    let text = rendered(&comparison, &[], 100);
+    assert!(text.contains("The number of ranks differs: 4 → 8: times are means over ranks."), "{text}");
+    assert!(text.contains("longest on rank 5"), "{text}");
+}
+
+#[test]
+fn what_else_differs_is_reported() {
+    let other = Scenario::ranks(2)
+        .header(0, |header| header.command = vec!["./other".into()])
+        .each(|_, script| script.param("size", 1024.0).region("another", |script| script.compute(10)).barrier(1.0));
+    let mut new = run(other.missing(1));
+    new.complete = false;
+    let text = rendered(&compare(run(steps(2, before)), new), &[], 100);
+    for says in [
+        "! The programs differ: other, scenario. What matches by name is compared.",
+        "! Parameters differ: size 512 → 1,024.",
+        "Data of new-0 are incomplete",
+        "! Only in the base runs: main/step, main/step/force, main/step/move.",
+        "! Only in the new runs: main/another.",
+    ] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    let mut base = run(steps(2, before));
+    base.causes = None;
+    let comparison = compare(base, run(steps(2, after)));
+    assert!(!comparison.by_cause);
+    assert!(rendered(&comparison, &[], 100).contains("ranks were not followed"));
+    let twice = run(steps(2, before));
+    let same = Side { runs: vec![named("a", twice)] };
+    let same = Comparison::new(Sides { base: same.clone(), new: same }, Limits::default());
+    assert!(same.remarks[0].contains("is on both sides"), "{:?}", same.remarks);
+}
+
+#[test]
+fn names_reach_neither_terminal_nor_markup() {
+    let evil = "\u{1b}[31m<img src=x>|`";
+    let with = |ms: f64| {
+        run(Scenario::ranks(2).each(|_, script| script.region(evil, |script| script.compute(ms)).barrier(1.0)))
+    };
+    let comparison = compare(with(10.0), with(90.0));
+    let colour = text::render(&comparison, &[], &text::Options { columns: 100, top: 8 });
+    assert!(!colour.contains("\u{1b}[31m<"), "{colour}");
+    let markdown = markdown::render(&comparison, &[]);
+    assert!(!markdown.replace("\\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
+    let mut bytes = Vec::new();
+    json::write(&comparison, &[], &mut bytes).unwrap();
+    assert!(!bytes.contains(&0x1b));
+}
+
+#[test]
+fn conditions_go_to_markdown_and_junit() {
+    let comparison = compare(run(steps(4, before)), run(steps(4, after)));
+    let conditions: Vec<Condition> =
+        ["elapsed_s > base * 1.05", "regions[\"main/step/force\"].time_s > base * 1.5", "blocked_s > base / 0"]
+            .map(|text| text.parse().unwrap())
+            .into();
+    let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
+    insta::assert_snapshot!("markdown", markdown::render(&comparison, &judged));
+    let mut bytes = Vec::new();
+    junit::write(&comparison, &judged, &mut bytes).unwrap();
+    insta::assert_snapshot!("junit", String::from_utf8(bytes).unwrap());
+    let mut bytes = Vec::new();
+    json::write(&comparison, &judged, &mut bytes).unwrap();
+    insta::assert_snapshot!("json", String::from_utf8(bytes).unwrap());
+}
+
+/// Regions found between calls have names of places, which move.
+#[test]
+fn found_regions_match_where_their_names_move() {
+    let found = |slow: f64| {
+        let model = found_model(Scenario::ranks(2).each(|rank, script| {
+            script.repeat(20, |_, script| {
+                let script =
+                    script.compute(10.0 + slow * f64::from(rank)).at("first").barrier(slow * f64::from(1 - rank) + 0.2);
+                script.compute(5).at("second").barrier(0.2)
+            })
+        }));
+        Run::new(&report_on(&model), &model)
+    };
+    let mut new = found(3.0);
+    // As if lines had been put in before.
+    let moved = |path: &str| path.replace("+0x", "+0x1");
+    new.regions.iter_mut().for_each(|region| region.path = moved(&region.path));
+    new.causes.iter_mut().flatten().for_each(|cause| cause.region = moved(&cause.region));
+    let comparison = compare(found(0.0), new);
+    assert!(comparison.remarks.iter().all(|remark| !remark.starts_with("Only")), "{:?}", comparison.remarks);
+    // The first of 20 passes is none of the loop's.
+    assert!((first(&comparison).total.difference() - 19.0 * 0.003).abs() < 1e-6, "{:?}", first(&comparison));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever ranks do, and however many there are, the parts add up to the change of the elapsed time.
+    #[test]
+    fn the_parts_add_up(
+        base in prop::collection::vec((0.0..20.0f64, 0.0..20.0f64, 0.0..5.0f64), 1..5),
+        new in prop::collection::vec((0.0..20.0f64, 0.0..20.0f64, 0.0..5.0f64), 1..5),
+        same in any::<bool>(),
+    ) {
+        let scenario = |ranks: &[(f64, f64, f64)]| {
+            let longest = ranks.iter().map(|(a, _, late)| a + late).fold(0.0, f64::max);
+            let ranks = ranks.to_vec();
+            Scenario::ranks(ranks.len() as u32).each(move |rank, script| {
+                let (a, b, late) = ranks[rank as usize];
+                let script = script.late(late).region("a", |script| script.compute(a));
+                let script = script.barrier(longest - a - late + 0.1).region("b", |script| script.compute(b).allreduce(8, 0.1 + 20.0 - b));
+                // Each ends at a time of its own: some are idle.
+                script.compute(a)
+            })
+        };
+        let n = if same { base.len().min(new.len()) } else { usize::MAX };
+        let comparison = compare(run(scenario(&base[..n.min(base.len())])), run(scenario(&new[..n.min(new.len())])));
+        prop_assert!(comparison.by_cause);
+        let change_s = comparison.elapsed.difference();
+        for parts in [&comparison.reasons, &comparison.places] {
+            let sum: f64 = parts.iter().map(|part| part.total.difference()).sum();
+            prop_assert!((sum - change_s).abs() < 1e-9, "{} of {}: {:?}", sum, change_s, parts);
+            let split: f64 = parts.iter().map(|part| part.own_s + part.caused_s).sum();
+            prop_assert!((split - change_s).abs() < 1e-9);
+        }
+        // What is idle is waited for somebody: nothing is left of it by reason.
+        let idle = comparison.reasons.iter().find(|part| part.what == What::Idle);
+        prop_assert!(idle.is_none_or(|part| part.total.new_mean().abs() < 1e-6), "{:?}", idle);
+    }
+}
+
+/// lb-report compare, with arguments, in a folder that holds runs "base", "same" and "slow".
+fn lb_report(here: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = assert_cmd::Command::cargo_bin("lb-report").expect("lb-report is built");
+    command.args(arguments).current_dir(here).env_remove("CLICOLOR_FORCE").assert()
+}
+
+fn runs() -> TempDir {
+    let here = tempfile::tempdir().expect("a folder");
+    steps(4, before).write(&here.path().join("base")).expect("a run");
+    steps(4, before).run_id(2).write(&here.path().join("same")).expect("a run");
+    steps(4, after).run_id(3).write(&here.path().join("slow")).expect("a run");
+    steps(4, after).run_id(4).missing(1).write(&here.path().join("partial")).expect("a run");
+    steps(4, after).run_id(5).write(&here.path().join("slow-2")).expect("a run");
+    here
+}
+
+#[test]
+fn exit_codes_report_conditions() {
+    let here = runs();
+    let code = |arguments: &[&str], code: i32| {
+        let output = lb_report(here.path(), arguments).code(code).get_output().clone();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (text, _) = code(&["compare", "base", "slow"], 0);
+    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    let (text, _) = code(&["compare", "base", "same", "--fail-if", "elapsed_s > base * 1.05"], 0);
+    assert!(text.contains("Nothing beyond noise") && text.contains("passes"), "{text}");
+    let slower = ["compare", "base", "slow", "--fail-if", "elapsed_s > base * 1.05", "--fail-if", "load_balance < 0.5"];
+    let (text, _) = code(&slower, 3);
+    assert!(text.contains("  FAILS  elapsed_s > base * 1.05: elapsed_s is 0.1525, base 0.1225"), "{text}");
+    assert!(text.contains("  passes  load_balance < 0.5"), "{text}");
+    // What is not known does not pass; that data are missing is reported where conditions pass.
+    code(&["compare", "base", "same", "--fail-if", "elapsed_s / (base - base) > 1"], 3);
+    code(&["compare", "base", "partial", "--fail-if", "elapsed_s > base * 9"], 4);
+    for (wrong, says) in [
+        (&["compare", "base"][..], "BASE… --with NEW…"),
+        (&["compare", "base", "same", "slow"], "BASE… --with NEW…"),
+        (&["compare", "base", "same", "--fail-if", "elapsed > 3"], "there is no metric elapsed; there is elapsed_s"),
+        (
+            &["compare", "base", "same", "--fail-if", "regions[\"main/forc\"].time_s > 3"],
+            "no run has a region main/forc",
+        ),
+        (&["base", "--fail-if", "elapsed_s > base"], "there is no base without lb-report compare"),
+        (&["compare", "base", "./base", "--with", "slow"], "base and ./base are the same run"),
+        (&["compare", "base", "--with", "slow", "same", "slow"], "slow and slow are the same run"),
+        (&["compare", "base", "same", "--json", "--markdown"], "only one of --json and --markdown"),
+    ] {
+        let (out, message) = code(wrong, 2);
+        assert!(message.contains(says) && out.is_empty(), "{wrong:?}: {message}");
+    }
+    code(&["compare", "base", "nowhere"], 5);
+    // A run by itself.
+    code(&["base", "--fail-if", "parallel_efficiency < 0.9"], 0);
+    let (_, message) = code(&["slow", "--fail-if", "parallel_efficiency < 0.9"], 3);
+    assert_eq!(message, "lb-report: parallel_efficiency < 0.9: FAILS: parallel_efficiency is 0.8197\n");
+}
+
+#[test]
+fn several_runs_a_side_and_documents() {
+    let here = runs();
+    lb_report(
+        here.path(),
+        &[
+            "compare",
+            "base",
+            "same",
+            "--with",
+            "slow",
+            "slow-2",
+            "--json",
+            "c.json",
+            "--markdown",
+            "c.md",
+            "--junit",
+            "c.xml",
+        ],
+    )
+    .code(0);
+    let read = |name: &str| std::fs::read_to_string(here.path().join(name)).expect(name);
+    let document: serde_json::Value = serde_json::from_str(&read("c.json")).expect("it is JSON");
+    assert_eq!((&document["schema"], &document["noise"]["known"]), (&"lbprof-compare/1".into(), &true.into()));
+    assert_eq!(document["new"]["runs"].as_array().map(Vec::len), Some(2));
+    assert!(read("c.md").starts_with("**The new runs take 30.0 ms longer:") && read("c.xml").starts_with("<?xml"));
+    let stdout = lb_report(here.path(), &["compare", "base", "slow", "--json"]).code(0).get_output().stdout.clone();
+    assert!(stdout.starts_with(b"{\n") && stdout.ends_with(b"}\n"));
+}
+
+#[test]
+fn runs_of_a_study_are_compared_and_shown_on_a_page() {
+    let here = runs();
+    lb_report(here.path(), &["study", "add", "force.study", "base", "slow"]).code(0);
+    let stdout = lb_report(here.path(), &["compare", "force.study:1", "slow"]).code(0).get_output().stdout.clone();
+    let text = String::from_utf8(stdout).unwrap();
+    assert!(text.contains("computation in step/force, on rank 2"), "{text}");
+    lb_report(here.path(), &["compare", "force.study:1", "force.study:2", "--fail-if", "elapsed_s > base"]).code(3);
+    lb_report(here.path(), &["compare", "force.study:1", "force.study:7"]).code(2);
+    lb_report(here.path(), &["compare", "force.study:1", "none.study:7"]).code(5);
+    lb_report(here.path(), &["study", "html", "force.study", "force.html"]).code(0).stdout("");
+    let page = std::fs::read_to_string(here.path().join("force.html")).expect("the page");
+    assert!(
+        page.starts_with("<!doctype html>") && page.contains("id=\"study\"") && page.contains("default-src 'none'")
+    );
+    lb_report(here.path(), &["study", "html", "none.study", "none.html"]).code(5);
+    assert!(!here.path().join("none.html").exists());
+}
+
+/// Every key of the JSON is in its document, and nothing else is.
+#[test]
+fn all_keys_are_documented() {
+    let document = include_str!("../../../docs/compare-json.md");
+    let documented: BTreeSet<String> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
+        .map(|(key, _)| key.to_owned())
+        .collect();
+    let conditions: Vec<Condition> = vec!["elapsed_s > base".parse().unwrap()];
+    let mut written = BTreeSet::new();
+    for new in [run(steps(4, after)), run(steps(3, after))] {
+        let sampled = |run: Run, force_s: f64| {
+            let sums = |force_s: f64| FunctionSums {
+                times: [("force (md.c)".to_owned(), (force_s, 0.001))].into(),
+                others_s: 0.0,
+            };
+            let regions = [("main/step/force".to_owned(), sums(force_s))].into();
+            Run { functions: Some(FunctionFigures { program: sums(force_s), regions }), ..run }
+        };
+        let comparison = compare(sampled(run(steps(4, before)), 0.1), sampled(new, 0.2));
+        let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
+        keys("", &json::document(&comparison, &judged), &mut written);
+    }
+    assert_eq!(documented, written);
+}
+
+fn keys(prefix: &str, value: &serde_json::Value, found: &mut BTreeSet<String>) {
+    match value {
+        // Of the user's own names one stands for all.
+        serde_json::Value::Object(object) => object.iter().for_each(|(name, value)| {
+            let name = if prefix.ends_with("params.") { "*" } else { name };
+            // Both sides, and both lists of parts, have the same keys.
+            let key = format!("{prefix}{name}").replace("new.", "base.").replace("places[]", "reasons[]");
+            found.insert(key.clone());
+            keys(&format!("{key}."), value, found);
+        }),
+        serde_json::Value::Array(list) => {
+            list.iter().for_each(|value| keys(&format!("{}[].", prefix.trim_end_matches('.')), value, found));
+        }
+        _ => {}
+    }
+}

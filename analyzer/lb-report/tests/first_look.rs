@@ -1,0 +1,404 @@
+//! A first look from what logs end with: its figures are those of the analysis of all events, and what contradicts these is reported.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use lbprof_analysis::analyse::{Options, analyse};
+use lbprof_analysis::model::Model;
+use lbprof_analysis::read::open::Run;
+use lbprof_collector::ProblemKind;
+use lbprof_collector::folder::Folder;
+use lbprof_collector::format::{BlockHead, BlockKind, log_name};
+use lbprof_collector::index::{self, Held, Index, IndexEntry};
+use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::summary::Summary;
+use lbprof_collector::writer::LogWriter;
+use lbprof_simulator::nodes::into_node_files;
+use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
+use lbprof_simulator::script::Script;
+use lbprof_simulator::summaries::{sum_up, summed_up};
+use lbprof_test_runs::{json, marked, report_on, written};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Iterations that summaries keep, where a test is about something else.
+const MANY: usize = 4096;
+
+/// The model of the run in `dir`, from summaries or from all events.
+fn model_of(dir: &Path, is_first_look: bool) -> Model {
+    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = if is_first_look { run.first_look() } else { run };
+    let mut model = analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
+    // What functions compute, and so why a rank computes longer, events alone show.
+    model.ranks.iter_mut().for_each(|rank| rank.samples = Default::default());
+    model.lines.clear();
+    model
+}
+
+/// The report on a model as JSON, without what a first look states not to have.
+fn figures(model: &Model) -> Value {
+    let mut all: Value = serde_json::from_str(&json(&report_on(model))).unwrap();
+    all["run"]["summary"].take();
+    // Only events show when one rank works alone, without which the parts of waiting are others.
+    all["overheads"]["imbalance"].take();
+    all["overheads"]["alone"].take();
+    all
+}
+
+fn problems(model: &Model) -> BTreeSet<(ProblemKind, Option<u32>)> {
+    model.problems.iter().map(|problem| (problem.kind, problem.rank)).collect()
+}
+
+fn without_problems(mut all: Value) -> Value {
+    all["run"]["problems"].take();
+    all["run"]["details"].take();
+    all
+}
+
+/// Three ranks with all that a summary holds: regions, iterations, counters, work, memory, other threads, pauses, polls that found nothing.
+fn rich() -> Scenario {
+    let one = |rank: u32, script: RankScript| {
+        script.define(lbprof_test_runs::usage(0, 0, 0, 0)).batch(7).count("cells", rank).param("n", 3.0).repeat(
+            20,
+            move |step, script| {
+                let script = script.iteration("step", move |script| {
+                    script
+                        .region("force", |script| {
+                            script.compute(1 + rank + step % 3).work(1000.0, 10.0).memory(1 << 20, 0)
+                        })
+                        .region("exchange", move |script| {
+                            script.send(((rank + 1) % 3) as i32, 1, 100, 0.1).recv(((rank + 2) % 3) as i32, 1, 100, 0.2)
+                        })
+                        .allreduce(8, f64::from(7 - rank))
+                });
+                let script = if step == 4 { script.paused(|script| script.compute(2)) } else { script };
+                script.thread(1, |script| script.compute(0.5).barrier(0.1))
+            },
+        )
+    };
+    Scenario::ranks(3).each(one)
+}
+
+/// A run whose logs end with summaries.
+fn with_summaries(scenario: Scenario, most_iterations: usize) -> TempDir {
+    let dir = written(scenario);
+    assert!(sum_up(dir.path(), most_iterations).unwrap() > 0);
+    dir
+}
+
+fn copy_of(dir: &Path) -> TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for entry in fs::read_dir(dir).unwrap().flatten().filter(|entry| entry.path().is_file()) {
+        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+    }
+    copy
+}
+
+/// That two documents are the same; fails with the first place where they are not.
+fn same(one: &Value, other: &Value, place: String) {
+    match (one, other) {
+        (Value::Object(ones), Value::Object(others)) => {
+            let keys: BTreeSet<&String> = ones.keys().chain(others.keys()).collect();
+            keys.into_iter().for_each(|key| same(&one[key], &other[key], format!("{place}.{key}")));
+        }
+        (Value::Array(ones), Value::Array(others)) if ones.len() == others.len() => {
+            let pairs = ones.iter().zip(others).enumerate();
+            pairs.for_each(|(at, (one, other))| same(one, other, format!("{place}[{at}]")));
+        }
+        _ => assert_eq!(one, other, "{place}"),
+    }
+}
+
+/// That both ways give the same figures; how many ranks' summaries were used.
+fn agrees(dir: &Path) -> u32 {
+    let (look, full) = (model_of(dir, true), model_of(dir, false));
+    assert_eq!(problems(&look), problems(&full), "{}", dir.display());
+    same(&figures(&look), &figures(&full), dir.display().to_string());
+    let facts = look.facts.summary.expect("it is a first look");
+    assert_eq!(facts.ranks_from_summaries + facts.ranks_from_events, look.ranks.len() as u32);
+    facts.ranks_from_summaries
+}
+
+#[test]
+fn the_figures_of_a_first_look_are_those_of_all_events() {
+    let dir = with_summaries(rich(), MANY);
+    assert_eq!(agrees(dir.path()), 3);
+    into_node_files(dir.path(), RUN_ID, 2).unwrap();
+    assert_eq!(agrees(dir.path()), 3);
+    assert_eq!(agrees(with_summaries(rich().profile_mode(), MANY).path()), 3);
+    // Without any summary the events are added up.
+    assert_eq!(agrees(written(rich()).path()), 0);
+}
+
+#[test]
+fn so_are_those_of_stored_runs() {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/logs");
+    let mut used = 0;
+    for run in ["version-1/events", "version-1/profile", "version-2/killed", "version-4/events", "version-4/node"] {
+        let dir = copy_of(&logs.join(run));
+        assert_eq!(agrees(dir.path()), 0, "{run}: old logs have no summaries");
+        sum_up(dir.path(), MANY).unwrap();
+        used += agrees(dir.path());
+    }
+    assert_eq!(used, 7, "all ranks but the killed one, and those of the node file");
+}
+
+#[test]
+fn so_are_those_of_runs_of_chance() {
+    for seed in 0..24 {
+        let dir = tempfile::tempdir().unwrap();
+        Script::random(seed, 12).write(dir.path()).unwrap();
+        sum_up(dir.path(), MANY).unwrap();
+        assert!(agrees(dir.path()) > 0, "seed {seed}");
+    }
+}
+
+#[test]
+fn ranks_that_did_not_end_are_looked_at_by_their_events() {
+    let scenario = |rank: u32, script: RankScript| {
+        let script =
+            script.batch(9).repeat(12, |_, script| script.region("force", |script| script.compute(2)).barrier(1));
+        if rank == 1 { script.kill(5) } else { script }
+    };
+    let dir = with_summaries(Scenario::ranks(3).each(scenario), MANY);
+    assert_eq!(agrees(dir.path()), 2);
+}
+
+#[test]
+fn without_iterations_of_a_rank_nothing_is_said_by_iteration() {
+    let dir = with_summaries(rich(), 4);
+    let (look, full) = (model_of(dir.path(), true), model_of(dir.path(), false));
+    assert_eq!(look.facts.summary.unwrap().ranks_without_iterations, 3);
+    let [mut look, mut full] = [look, full].map(|model| figures(&model));
+    assert_eq!(look["efficiency"]["micro_load_balance"], Value::Null);
+    assert!(full["efficiency"]["micro_load_balance"].is_number());
+    for name in ["load_balance", "parallel", "max_computation_s", "avg_computation_s"] {
+        assert_eq!(look["efficiency"][name], full["efficiency"][name], "{name}");
+    }
+    assert_eq!(look["activities"].take(), full["activities"].take());
+    assert_eq!(look["call_sites"].take(), full["call_sites"].take());
+}
+
+/// The log of rank 0 of the run in `dir`: where it is, its bytes up to the index, and the index.
+fn log_and_index(dir: &Path) -> (PathBuf, Vec<u8>, Vec<IndexEntry>) {
+    let path = dir.join(log_name(0));
+    let mut log = fs::read(&path).unwrap();
+    let place = u64::from_le_bytes(log[log.len() - 16..log.len() - 8].try_into().unwrap()) as usize;
+    log.truncate(place);
+    (path, log, Folder::list(dir).unwrap().index(0).unwrap().unwrap())
+}
+
+/// Ends a log with an index of these blocks.
+fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
+    let mut index = Index::default();
+    for &IndexEntry { kind, place, bytes, thread, first, records, begin, end } in entries {
+        index.add(kind, place, bytes, &Held { thread, first, records, begin, end });
+    }
+    let plain = index.encoded().unwrap().to_vec();
+    let payload = [&plain[..], &index::tail(log.len() as u64)].concat();
+    let (stored, plain) = (payload.len() as u32, plain.len() as u32);
+    let head = BlockHead { kind: BlockKind::Index as u8, stored, frame: 0, plain, crc: 0 };
+    let head = BlockHead { crc: head.checksum(&payload), ..head };
+    log.extend(head.to_bytes());
+    log.extend(payload);
+}
+
+/// That what is wrong with rank 0's end is reported, and the figures are those of its events all the same.
+fn is_reported(dir: &Path, truth: &Value, what: &str) {
+    for is_first_look in [true, false] {
+        let model = model_of(dir, is_first_look);
+        assert!(problems(&model).contains(&(ProblemKind::SummaryWrong, Some(0))), "{what}: {:?}", model.problems);
+        same(&without_problems(figures(&model)), truth, what.to_owned());
+    }
+}
+
+#[test]
+fn an_index_that_lies_is_reported() {
+    let dir = with_summaries(rich(), MANY);
+    let truth = without_problems(figures(&model_of(dir.path(), false)));
+    let (path, log, entries) = log_and_index(dir.path());
+    let mut same = log.clone();
+    end_with(&mut same, &entries);
+    fs::write(&path, &same).unwrap();
+    assert_eq!(agrees(dir.path()), 3);
+    let batch = entries.iter().position(|entry| entry.kind == BlockKind::Records as u8).unwrap();
+    type Lie = fn(&mut IndexEntry);
+    let changes: [(&str, Lie); 10] = [
+        ("a place", |entry| entry.place += 1),
+        ("an overlap", |entry| entry.place -= 5),
+        ("a size", |entry| entry.bytes += 7),
+        ("a size of nothing", |entry| entry.bytes = 0),
+        ("an absurd size", |entry| entry.bytes = u64::MAX / 2),
+        ("a number of records", |entry| entry.records += 1),
+        ("an absurd number of records", |entry| entry.records = 1 << 50),
+        ("a thread", |entry| entry.thread = 5),
+        ("a kind", |entry| entry.kind = BlockKind::Definitions as u8),
+        ("a time", |entry| entry.begin += 1),
+    ];
+    for (what, change) in changes {
+        let (mut log, mut entries) = (log.clone(), entries.clone());
+        change(&mut entries[batch]);
+        end_with(&mut log, &entries);
+        fs::write(&path, &log).unwrap();
+        is_reported(dir.path(), &truth, what);
+    }
+    let (mut shorter, mut other) = (log.clone(), log.clone());
+    end_with(&mut shorter, &entries[1..]);
+    end_with(&mut other, &[]);
+    for (what, log) in [("a block less", shorter), ("no block", other)] {
+        fs::write(&path, &log).unwrap();
+        is_reported(dir.path(), &truth, what);
+    }
+}
+
+/// The log with other summaries.
+fn with_other_summaries(log: &[u8], change: impl Fn(&mut Vec<Summary>)) -> Vec<u8> {
+    let mut reader = LogReader::new(log).unwrap();
+    let mut writer = LogWriter::new(Vec::new(), reader.header()).unwrap();
+    let mut summaries = Vec::new();
+    while let Some(item) = reader.next_item() {
+        match item {
+            Item::Definitions(definitions) => writer.definitions(&definitions).unwrap(),
+            Item::Records { head, records } => writer.records(&head, &records, |record| record.call_site).unwrap(),
+            Item::Summary(summary) => summaries.push(*summary),
+            item => panic!("{item:?}"),
+        }
+    }
+    change(&mut summaries);
+    summaries.iter().for_each(|summary| writer.summary(summary).unwrap());
+    writer.index().unwrap();
+    writer.into_sink()
+}
+
+#[test]
+fn a_summary_that_contradicts_the_events_is_reported() {
+    let dir = with_summaries(rich(), MANY);
+    let truth = without_problems(figures(&model_of(dir.path(), false)));
+    let path = dir.path().join(log_name(0));
+    let [log, other] = [0, 1].map(|rank| fs::read(dir.path().join(log_name(rank))).unwrap());
+    let mut of_other = Vec::new();
+    with_other_summaries(&other, |summaries| assert_eq!(summaries.len(), 2));
+    let mut reader = LogReader::new(other.as_slice()).unwrap();
+    while let Some(item) = reader.next_item() {
+        if let Item::Summary(summary) = item {
+            of_other.push(*summary);
+        }
+    }
+    type Change<'a> = &'a dyn Fn(&mut Vec<Summary>);
+    let changes: [(&str, Change); 5] = [
+        ("too few records", &|summaries| summaries[0].batch.profile.records -= 1),
+        ("another time", &|summaries| summaries[0].batch.next.previous_end += 1),
+        ("no summary of a thread", &|summaries| drop(summaries.remove(1))),
+        ("two of a thread", &|summaries| summaries.push(summaries[0].clone())),
+        ("those of another rank", &|summaries| summaries.clone_from(&of_other)),
+    ];
+    for (what, change) in changes {
+        fs::write(&path, with_other_summaries(&log, change)).unwrap();
+        let model = model_of(dir.path(), true);
+        assert!(problems(&model).contains(&(ProblemKind::SummaryWrong, Some(0))), "{what}: {:?}", model.problems);
+        same(&without_problems(figures(&model)), &truth, what.to_owned());
+    }
+    // Sums that are wrong without a contradiction are found where the events are read.
+    for place in [0, 1] {
+        let wrong = with_other_summaries(&log, |summaries| summaries[place].batch.profile.cells[0].1.ticks += 1);
+        fs::write(&path, wrong).unwrap();
+        let model = model_of(dir.path(), false);
+        assert!(problems(&model).contains(&(ProblemKind::SummaryWrong, Some(0))), "{:?}", model.problems);
+        same(&without_problems(figures(&model)), &truth, String::new());
+    }
+}
+
+#[test]
+fn an_end_that_is_damaged_or_cut_off_gives_no_wrong_figure() {
+    let dir = with_summaries(rich(), MANY);
+    let truth = without_problems(figures(&model_of(dir.path(), false)));
+    let path = dir.path().join(log_name(0));
+    let log = fs::read(&path).unwrap();
+    let (_, before_index, entries) = log_and_index(dir.path());
+    let summary = entries.iter().find(|entry| entry.kind == BlockKind::Summary as u8).unwrap().place as usize;
+    for at in (summary..log.len()).step_by(23).chain(log.len() - 16..log.len()) {
+        let mut damaged = log.clone();
+        damaged[at] ^= 0x10;
+        fs::write(&path, &damaged).unwrap();
+        let look = model_of(dir.path(), true);
+        assert_eq!(without_problems(figures(&look))["ranks"], truth["ranks"], "byte {at}");
+        let is_said = |kind| problems(&look).contains(&(kind, Some(0)));
+        assert!(is_said(ProblemKind::Damaged) || is_said(ProblemKind::SummaryWrong), "byte {at}: {:?}", look.problems);
+    }
+    for length in (summary..log.len()).step_by(37) {
+        fs::write(&path, &log[..length]).unwrap();
+        let look = model_of(dir.path(), true);
+        assert_eq!(without_problems(figures(&look))["ranks"], truth["ranks"], "cut at byte {length}");
+        assert_eq!(look.facts.summary.unwrap().ranks_from_summaries, 2);
+    }
+    assert!(before_index.len() > summary);
+}
+
+#[test]
+fn a_summary_of_another_run_is_left_out_with_its_log() {
+    let dir = with_summaries(rich(), MANY);
+    let other = with_summaries(rich().run_id(77), MANY);
+    fs::copy(other.path().join(log_name(2)), dir.path().join(log_name(2))).unwrap();
+    let look = model_of(dir.path(), true);
+    assert!(problems(&look).contains(&(ProblemKind::OtherRun, Some(2))), "{:?}", look.problems);
+    assert_eq!(look.ranks.iter().map(|rank| rank.rank).collect::<Vec<_>>(), [0, 1]);
+    assert_eq!(agrees(dir.path()), 2);
+}
+
+#[test]
+fn what_is_added_after_the_index_counts() {
+    use lbprof_collector::Definition;
+    use lbprof_collector::writer::block_of;
+    let dir = with_summaries(rich(), MANY);
+    let path = dir.path().join(log_name(1));
+    let mut log = fs::read(&path).unwrap();
+    let mut memory = [0; 64];
+    let length = block_of(&Definition::ExitStatus(7), &mut memory).unwrap();
+    log.extend(&memory[..length]);
+    fs::write(&path, &log).unwrap();
+    assert_eq!(agrees(dir.path()), 3);
+    assert_eq!(model_of(dir.path(), true).ranks[1].exit_status, Some(7));
+    // Summing it up again leaves nothing out.
+    assert!(summed_up(&log, MANY).unwrap().is_some());
+}
+
+fn lb_report(dir: &Path, arguments: &[&str]) -> (String, Value) {
+    let run = |more: &[&str]| {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("lb-report"));
+        let output = command.arg(dir).args(arguments).args(more).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    (run(&[]), serde_json::from_str(&run(&["--json"])).unwrap())
+}
+
+#[test]
+fn lb_report_says_that_it_took_a_first_look_and_how_to_get_more() {
+    let dir = with_summaries(rich(), MANY);
+    let (text, document) = lb_report(dir.path(), &["--summary"]);
+    assert!(text.contains("First look: from the summaries of 3 ranks. Not analysed:"), "{text}");
+    let summary = &document["run"]["summary"];
+    assert_eq!((&summary["asked"], &summary["ranks_from_summaries"]), (&true.into(), &3.into()));
+    assert_eq!((&document["blocking"], &document["functions"]), (&Value::Null, &Value::Null));
+    let (text, document) = lb_report(dir.path(), &[]);
+    assert!(!text.contains("First look"), "{text}");
+    assert_eq!(document["run"]["summary"], Value::Null);
+    assert!(document["blocking"].is_object());
+
+    // As many records as no analysis gets done with in a minute: what the index states decides, right or wrong.
+    let (path, mut log, mut entries) = log_and_index(dir.path());
+    let batch = entries.iter().position(|entry| entry.kind == BlockKind::Records as u8).unwrap();
+    entries[batch].records = 300_000_000;
+    end_with(&mut log, &entries);
+    fs::write(&path, &log).unwrap();
+    let (text, document) = lb_report(dir.path(), &[]);
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("records would take about 75 s; --full-analysis makes it."), "{text}");
+    assert!(flat.contains("summaries of 2 ranks, and the events of 1 rank without a usable summary"), "{text}");
+    assert_eq!(document["run"]["summary"]["asked"], false);
+    for full in [&["--full-analysis"][..], &["--no-blocking"], &["--what-if", "rank=0"], &["--from", "0s"]] {
+        assert_eq!(lb_report(dir.path(), full).1["run"]["summary"], Value::Null, "{full:?}");
+    }
+}

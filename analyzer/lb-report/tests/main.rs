@@ -1,0 +1,19 @@
+//! lb-report as users call it, and what goes through several crates of the analyzer.
+
+mod bounds;
+mod command_line;
+mod compare;
+mod damage;
+mod export;
+mod first_look;
+mod functions;
+#[path = "../../../tests/simulator/examples/hostile_logs/kinds.rs"]
+mod kinds;
+mod node_files;
+mod page;
+mod paraver;
+mod schema;
+mod study;
+mod tables;
+mod together;
+mod words;

@@ -1,0 +1,425 @@
+//! Several processes that analyse a run together report what one process reports, byte for byte; where one of them fails, all end and say why.
+//!
+//! The processes are threads here; tests/distributed.rs has real ones.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lbprof_analysis::analyse::{AnalysisError, Options, analyse_part};
+use lbprof_analysis::read::open::{Run, TogetherError};
+use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::select::Selection;
+use lbprof_analysis::serve::serve;
+use lbprof_analysis::transport::threads::in_threads;
+use lbprof_analysis::transport::{Failure, Team};
+use lbprof_analysis::views::Watched;
+use lbprof_collector::Operation;
+use lbprof_collector::format::log_name;
+use lbprof_collector::polling::Polling;
+use lbprof_report::bounds::Bounds;
+use lbprof_report::{Report, json};
+use lbprof_simulator::nodes::into_node_files;
+use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
+use lbprof_simulator::script::Script;
+use lbprof_simulator::summaries::sum_up;
+use lbprof_test_runs::written;
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+const PROCESSES: [usize; 5] = [1, 2, 3, 4, 8];
+
+/// Steps of all ranks in a segment of the third pass: some segments in the runs below.
+const SEGMENT_STEPS: usize = 60;
+
+/// What is wanted of a run.
+#[derive(Clone, Default)]
+struct Wanted {
+    selection: Selection,
+    polling: Polling,
+    /// Whether ranks' summaries are read in place of their events; there is no replay then.
+    first_look: bool,
+    /// Steps of all ranks in a segment of the third pass, if not [`SEGMENT_STEPS`].
+    segment_steps: Option<usize>,
+}
+
+/// What was found.
+#[derive(Debug, PartialEq)]
+struct Found {
+    /// The JSON report, with all rows.
+    json: String,
+    /// What the page shows beside that.
+    watched: Option<Watched>,
+    /// In how many segments the run was followed.
+    segments: usize,
+}
+
+/// What is found of a part of `run`; why nothing is.
+fn report(run: Run, wanted: &Wanted) -> Result<Found, AnalysisError> {
+    let Wanted { selection, polling, first_look, segment_steps } = wanted;
+    let run = if *first_look { run.first_look() } else { run };
+    let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
+    let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
+    let options = Options { symbols: false, asked, watch: true, segment_steps, ..Options::default() };
+    let analysis = analyse_part(&run, selection, &options, |_| ())?;
+    let mut bytes = Vec::new();
+    json::write(&Report::new(&analysis.model, &analysis.names), &Bounds::ALL, &mut bytes).expect("writing to memory");
+    let json = String::from_utf8(bytes).expect("JSON is UTF-8");
+    let segments = analysis.model.followed.map_or(0, |followed| followed.segments);
+    Ok(Found { json, watched: analysis.watched, segments })
+}
+
+/// What one process reports.
+fn alone(dir: &Path, wanted: &Wanted) -> Result<Found, String> {
+    let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
+    report(run, wanted).map_err(|error| error.to_string())
+}
+
+/// What `n` processes report.
+fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<Found, String> {
+    let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
+    in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
+}
+
+fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<Found, anyhow::Error> {
+    let leader = Arc::new(Leader::new(team));
+    let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
+        TogetherError::Run(error) => error.into(),
+        TogetherError::Failure(failure) => failure.into(),
+    });
+    let done = done.and_then(|run| Ok(report(run, wanted)?));
+    leader.end()?;
+    done
+}
+
+#[track_caller]
+fn assert_same(dir: &Path, wanted: &Wanted) {
+    assert_same_by(&PROCESSES, dir, wanted);
+}
+
+/// Of so many processes each.
+#[track_caller]
+fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
+    let expected = alone(dir, wanted);
+    for &n in processes {
+        let found = together(n, dir, wanted);
+        assert!(found == expected, "{n} processes, {}:\n{}", dir.display(), difference(&found, &expected));
+    }
+}
+
+/// The first lines that are not the same.
+fn difference(found: &Result<Found, String>, expected: &Result<Found, String>) -> String {
+    let (Ok(found), Ok(expected)) = (found, expected) else {
+        let why = |one: &Result<Found, String>| one.as_ref().map(|_| "a report").map_err(String::clone);
+        return format!("{:?}\n{:?}", why(found), why(expected));
+    };
+    let mut parts = found.json.split(',').zip(expected.json.split(','));
+    match parts.find(|(found, expected)| found != expected) {
+        Some(different) => format!("{different:?}"),
+        None => format!("{} and {} segments, or the page's data", found.segments, expected.segments),
+    }
+}
+
+fn all() -> Wanted {
+    Wanted::default()
+}
+
+/// Ranks on hosts of three that exchange messages in found and marked phases, two threads each, sampled; one was killed.
+fn scenario(n: u32) -> Scenario {
+    let one = move |rank: u32, script: RankScript| {
+        let script = script.define(lbprof_test_runs::usage(0, 0, 0, 0)).param("cells", 7.0).sampled(1000).batch(7);
+        let script = script.repeat(12, move |at, script| {
+            let (right, left) = (((rank + 1) % n) as i32, ((rank + n - 1) % n) as i32);
+            script
+                .region(if rank.is_multiple_of(2) { "even" } else { "odd" }, |script| {
+                    script.compute_in(&format!("work_{}", rank % 3), 1 + rank % 4 + at % 2).count("flops", 5 + rank)
+                })
+                .at("exchange")
+                .send(right, 1, 100 * u64::from(rank), 0.1)
+                .recv(left, 1, 100 * u64::from((rank + n - 1) % n), 0.2)
+                .at("sum")
+                .allreduce(8, f64::from(7 - rank % 5))
+        });
+        if rank == 4 { script.kill(5) } else { script }
+    };
+    Scenario::ranks(n).hosts(|rank| format!("node{}", rank / 3)).each(one)
+}
+
+/// Renames ranks within a folder of their own files.
+fn renamed(dir: &Path, from: u32, to: u32) {
+    fs::rename(dir.join(log_name(from)), dir.join(log_name(to))).unwrap();
+}
+
+#[test]
+fn stored_runs_are_reported_as_by_one_process() {
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/logs");
+    for run in ["version-1/events", "version-1/profile", "version-2/killed"] {
+        assert!(logs.join(run).is_dir());
+        assert_same(&logs.join(run), &all());
+    }
+}
+
+#[test]
+fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
+    let dir = written(scenario(7));
+    assert_eq!(sum_up(dir.path(), 4096).unwrap(), 6, "rank 4 was killed");
+    let first_look = Wanted { first_look: true, ..all() };
+    assert_same(dir.path(), &first_look);
+    let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap().json).unwrap();
+    let summary = &report["run"]["summary"];
+    assert_eq!((&summary["ranks_from_summaries"], &summary["ranks_from_events"]), (&6.into(), &1.into()));
+    into_node_files(dir.path(), RUN_ID, 3).unwrap();
+    assert_same_by(&[2, 3], dir.path(), &first_look);
+}
+
+#[test]
+fn runs_in_files_of_ranks_and_of_nodes_are_reported_as_by_one_process() {
+    let files = written(scenario(9));
+    assert_same(files.path(), &all());
+    for ranks_a_node in [1, 3, 4, 9] {
+        let dir = written(scenario(9));
+        into_node_files(dir.path(), RUN_ID, ranks_a_node).unwrap();
+        assert_same(dir.path(), &all());
+    }
+}
+
+#[test]
+fn ranks_are_followed_by_all_processes() {
+    let dir = tempfile::tempdir().unwrap();
+    // Always something is in transit where all meet in the rounds before the last.
+    for (kinds, segments) in [(0..8, 20), (0..6, 20), (8..9, 1)] {
+        let kinds: Vec<(u8, u32)> = (0..120).map(|i| (kinds.start + i as u8 % kinds.len() as u8, 7919 * i)).collect();
+        Script::rounds(&kinds).write(dir.path()).unwrap();
+        let found = alone(dir.path(), &all()).unwrap().segments;
+        assert!(found >= segments, "{found}");
+        assert_same_by(&[1, 2, 3, 4, 5, 8, 11], dir.path(), &all());
+    }
+}
+
+#[test]
+fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
+    let one = |rank: u32, script: RankScript| {
+        script.repeat(1500, move |at, script| {
+            let (right, left) = (((rank + 1) % 6) as i32, ((rank + 5) % 6) as i32);
+            let more = f64::from((7 * rank + 3 * at) % 11) / 1e3;
+            let script = script.compute(0.1).call(Operation::Buffer_flush, 0.07 + more, |_| ()).compute(0.03 - more);
+            script.send(right, 1, 100, 0.07).recv(left, 1, 100, 0.013).compute(0.07).allreduce(8, 0.0171)
+        })
+    };
+    let dir = written(Scenario::ranks(6).each(one));
+    let several = Wanted { segment_steps: Some(6 * 700), ..all() };
+    assert!(alone(dir.path(), &several).unwrap().segments > 5);
+    assert_same_by(&[2, 3, 4], dir.path(), &several);
+}
+
+#[test]
+fn where_a_rank_ends_early_the_rest_is_followed_in_the_same_order() {
+    let one = |rank: u32, script: RankScript| {
+        let script = script.repeat(1500, move |at, script| {
+            let more = f64::from((7 * rank + 3 * at) % 11) / 1e3;
+            let script = script.compute(0.1).call(Operation::Buffer_flush, 0.07 + more, |_| ()).compute(0.03 - more);
+            script.allreduce(8, 0.0171)
+        });
+        if rank == 3 { script.kill(1000) } else { script }
+    };
+    let dir = written(Scenario::ranks(6).each(one));
+    let several = Wanted { segment_steps: Some(6 * 150), ..all() };
+    assert!(alone(dir.path(), &several).unwrap().segments > 3);
+    assert_same_by(&[2, 3, 5, 8], dir.path(), &several);
+}
+
+#[test]
+fn code_that_makes_others_wait_is_found_by_all_processes() {
+    let one = |rank: u32, script: RankScript| {
+        script.sampled(1000).repeat(60, move |at, script| {
+            let ms = 1 + (rank + at) % 4;
+            script.compute_in(&format!("work_{}", rank % 3), ms).at("sum").allreduce(8, f64::from(6 - ms))
+        })
+    };
+    let dir = written(Scenario::ranks(5).each(one));
+    let Found { json, segments, .. } = alone(dir.path(), &all()).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(segments > 4, "{segments}");
+    assert!(report["functions"]["delaying_ranks"].as_array().is_some_and(|ranks| !ranks.is_empty()), "{report:#}");
+    assert_same_by(&[2, 3, 4, 8], dir.path(), &all());
+}
+
+#[test]
+fn ranks_of_a_node_need_not_follow_one_another() {
+    // Of two node files, each with the even or the odd ranks, each process would have ranks between those of another one.
+    let (even, odd) = (written(scenario(8)), written(scenario(8)));
+    for (dir, left_out) in [(&even, 1), (&odd, 0)] {
+        for rank in (0..8).filter(|rank| rank % 2 == left_out) {
+            for entry in fs::read_dir(dir.path()).unwrap() {
+                let path = entry.unwrap().path();
+                if path.to_string_lossy().contains(&format!("rank-{rank:06}")) {
+                    fs::remove_file(path).unwrap();
+                }
+            }
+        }
+        into_node_files(dir.path(), RUN_ID, 8).unwrap();
+    }
+    for entry in fs::read_dir(odd.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().replace("node-000000", "node-000001");
+        fs::copy(&path, even.path().join(name)).unwrap();
+    }
+    assert!(alone(even.path(), &all()).unwrap().json.contains("\"node2\""));
+    assert_same(even.path(), &all());
+}
+
+#[test]
+fn parts_of_runs_are_reported_as_by_one_process() {
+    let dir = written(scenario(9));
+    let ranks = |list: &str| Selection { ranks: Some(list.parse().unwrap()), ..Selection::default() };
+    let moment = |text: &str| Some(text.parse().unwrap());
+    for selection in [
+        ranks("2-5"),
+        ranks("0,8"),
+        ranks("host=node1"),
+        Selection { from: moment("20ms"), to: moment("60ms"), ..Selection::default() },
+        Selection { from: moment("iteration=3"), ..ranks("1-7") },
+        Selection { region: Some("even".to_owned()), ..Selection::default() },
+        ranks("17"),
+    ] {
+        assert_same_by(&[3, 4], dir.path(), &Wanted { selection, ..all() });
+    }
+    assert!(alone(dir.path(), &Wanted { selection: ranks("17"), ..all() }).is_err(), "there is no such rank");
+    assert_same(dir.path(), &Wanted { polling: Polling::Waiting, ..all() });
+}
+
+#[test]
+fn incomplete_and_damaged_runs_are_reported_as_by_one_process() {
+    let cases: [&dyn Fn(&Path); 6] = [
+        &|dir| fs::remove_file(dir.join(log_name(0))).unwrap(),
+        &|dir| fs::remove_file(dir.join(log_name(6))).unwrap(),
+        &|dir| fs::write(dir.join(log_name(5)), b"").unwrap(),
+        &|dir| fs::write(dir.join(log_name(2)), b"no log at all, but long enough for a header of one").unwrap(),
+        &|dir| {
+            fs::remove_file(dir.join(log_name(8))).unwrap();
+            renamed(dir, 2, 8);
+        },
+        &|dir| {
+            let other = written(scenario(9).run_id(77));
+            for name in (0..3).map(log_name) {
+                fs::copy(other.path().join(&name), dir.join(&name)).unwrap();
+            }
+        },
+    ];
+    for damage in cases {
+        let dir = written(scenario(9));
+        damage(dir.path());
+        assert_same_by(&[3, 8], dir.path(), &all());
+    }
+    // Cut and overwritten at places of chance, which are the same each time.
+    for at in 0..8_usize {
+        let dir = written(scenario(9));
+        if at % 2 == 1 {
+            into_node_files(dir.path(), RUN_ID, 3).unwrap();
+        }
+        let mut files: Vec<PathBuf> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for (number, path) in files.iter().enumerate().filter(|(number, _)| number % 3 == at % 3) {
+            let mut bytes = fs::read(path).unwrap();
+            let place = (7919 * (at + 1) * (number + 3)) % bytes.len();
+            match at % 4 {
+                0 | 1 => bytes.truncate(place),
+                _ => bytes[place] ^= 0x55,
+            }
+            fs::write(path, bytes).unwrap();
+        }
+        assert_same_by(&[2 + at % 3], dir.path(), &all());
+    }
+}
+
+#[test]
+fn what_is_no_run_is_refused_as_by_one_process() {
+    let empty = tempfile::tempdir().unwrap();
+    assert_same(empty.path(), &all());
+    assert_same(&empty.path().join("missing"), &all());
+    fs::write(empty.path().join(log_name(3)), b"").unwrap();
+    assert_same(empty.path(), &all());
+    assert!(alone(empty.path(), &all()).is_err());
+}
+
+#[test]
+fn profiles_are_reported_as_by_one_process() {
+    let run = || {
+        Scenario::ranks(5)
+            .profile_mode()
+            .each(|rank, script| script.repeat(9, move |_, script| script.compute(1 + rank).barrier(0.5)))
+    };
+    assert_same(written(run()).path(), &all());
+}
+
+/// What process 0 reports where the others do `follow`.
+fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<Found, Failure> {
+    in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
+        let of_analysis = |error: &AnalysisError| match error {
+            AnalysisError::Failure(failure) => Some(failure.clone()),
+            AnalysisError::Selection(_) => None,
+        };
+        let failure = error.downcast_ref::<Failure>().cloned();
+        failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))
+    })
+}
+
+fn run_of_nine() -> TempDir {
+    written(scenario(9))
+}
+
+#[test]
+fn a_folder_that_is_another_one_elsewhere_ends_all() {
+    let dir = run_of_nine();
+    let missing = dir.path().join(log_name(6));
+    let failure = led(3, dir.path(), |team| {
+        let last = team.process() == 2;
+        let _ = serve(&team, |_| {
+            if last {
+                fs::remove_file(&missing).unwrap()
+            }
+        });
+    });
+    let failure = failure.unwrap_err();
+    assert_eq!(failure.process, 2);
+    assert!(failure.what.contains("rank-000006.lbp") && failure.what.contains("all nodes share"), "{failure}");
+}
+
+#[test]
+fn a_panic_in_a_process_ends_all() {
+    let dir = run_of_nine();
+    let failure = led(4, dir.path(), |team| {
+        let third = team.process() == 2;
+        let _ = serve(&team, |_| assert!(!third, "out of luck"));
+    });
+    assert_eq!(failure.map(|_| ()), Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
+}
+
+#[test]
+fn a_process_that_is_gone_ends_all() {
+    let dir = run_of_nine();
+    let failure = led(4, dir.path(), |team| {
+        if team.process() != 3 {
+            let _ = serve(&team, |_| ());
+        }
+    });
+    assert!(failure.unwrap_err().what.contains("ended before"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_are_rounds_of_chance(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..120), n in 2_usize..7) {
+        let dir = tempfile::tempdir().unwrap();
+        Script::rounds(&kinds).write(dir.path()).unwrap();
+        assert_same_by(&[n], dir.path(), &all());
+    }
+
+    #[test]
+    fn scripts_of_chance_are_reported_as_by_one_process(seed: u64, size in 1u32..20) {
+        let dir = tempfile::tempdir().unwrap();
+        Script::random(seed, size).write(dir.path()).unwrap();
+        assert_same_by(&[3, 8], dir.path(), &all());
+    }
+}

@@ -1,0 +1,395 @@
+//! Why ranks wait: where, for whom, caused by what.
+
+use std::borrow::Cow;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
+use super::bounds::{Bounds, first};
+use super::serial;
+use lbprof_analysis::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
+use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
+use lbprof_analysis::model::Model;
+use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
+use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
+
+/// Most ranks that are written of each place where ranks wait.
+const MOST_RANKS: usize = 16;
+
+/// Waiting and its causes, with names.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BlockingTable {
+    /// The ranks' time: ranks × elapsed time.
+    pub ranks_time_s: f64,
+    /// Waiting over that.
+    pub share: f64,
+    /// Waiting because of ranks that are not selected.
+    pub not_selected_s: f64,
+    /// The rank that causes most waiting; null if nobody waits.
+    pub most_by: Option<CausingRank>,
+    /// All sums.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "BlockingFigures"))]
+    pub sums: BlockingSums,
+    /// The pairs of ranks that are not listed, by clusters.
+    pub pairs_left_out: Vec<PairsOfClusters>,
+    /// What ranks do that others wait for, the largest first; at most 1,000 unless `--full` is given.
+    pub causes: Vec<CauseRow>,
+    /// The causes that are not listed, by cluster of ranks, region and what is done.
+    pub causes_left_out: Vec<CausesOfCluster>,
+    /// The same by region and class, all ranks together, the most expensive first.
+    pub phases: Vec<PhaseRow>,
+    /// The same by call site, operation and region, the longest first.
+    #[serde(rename = "waits")]
+    pub places: Vec<WaitRow>,
+    /// How well calls could be matched.
+    #[serde(rename = "matching")]
+    pub counts: Counts,
+}
+
+/// How much waiting a rank causes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CausingRank {
+    /// The rank.
+    pub rank: u32,
+    /// Waiting of all ranks that it causes.
+    pub caused_s: f64,
+    /// That over all waiting.
+    pub share: f64,
+}
+
+/// A cause of waiting.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CauseRow {
+    /// Path of the region.
+    pub region: String,
+    /// Of communication: id of the call site where most of it is, where it is known, and the operation's name.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, CallOfCause, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "CallOfCause"))]
+    pub call: Option<(Option<u32>, String)>,
+    /// What it does there; null: a message's delay, or not known.
+    #[serde(serialize_with = "serial::known_activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    pub activity: Option<Activity>,
+    /// Whose work it is, and what it costs.
+    #[serde(flatten)]
+    pub cause: Cause,
+    /// `caused_s` over all waiting.
+    pub share: f64,
+    /// `caused_s` / `own_s`.
+    pub beta: Option<f64>,
+}
+
+/// A phase.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PhaseRow {
+    /// Path of the region.
+    pub region: String,
+    /// Its cost.
+    #[serde(flatten)]
+    pub cost: PhaseCost,
+    /// β = `caused_s` / `own_s`.
+    pub beta: Option<f64>,
+    /// What it costs in all: own time (not of message delays) and waiting caused.
+    pub total_s: f64,
+}
+
+/// A place where ranks wait.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitRow {
+    /// The place.
+    #[serde(skip)]
+    pub place: CodePlace,
+    /// `id` of the call site.
+    #[serde(rename = "callsite")]
+    pub id: Option<u32>,
+    /// The operation; empty outside of calls.
+    pub operation: String,
+    /// Path of the region.
+    pub region: String,
+    /// Why a rank waits.
+    pub state: WaitState,
+    /// How long.
+    #[serde(flatten)]
+    pub times: StateTimes,
+    /// All of that: `waiting_s` + `delay_s`.
+    pub blocked_s: f64,
+    /// That over all waiting.
+    pub share: f64,
+    /// The same by rank: those that wait longest there, 16 at most.
+    #[serde(serialize_with = "longest_waiting")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<RankTimes>"))]
+    pub ranks: BTreeMap<u32, StateTimes>,
+}
+
+/// What is written of the sums.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct BlockingFigures<'a> {
+    /// Time in which ranks could only wait.
+    total_s: f64,
+    /// The same by what caused it.
+    by_class: &'a ByClass,
+    /// That over all waiting.
+    by_class_share: ByClass,
+    /// Waiting caused by imbalance: the five classes `imbalance_…` together.
+    imbalance_s: f64,
+    /// That over all waiting.
+    imbalance_share: f64,
+    /// Waiting by why a rank waits.
+    states: Vec<StateRow>,
+    /// Which rank waits because of which, the longest first; at most 1,000 unless `--full` is given.
+    pairs: Vec<PairRow>,
+}
+
+impl<'a> From<&'a BlockingSums> for BlockingFigures<'a> {
+    fn from(sums: &'a BlockingSums) -> BlockingFigures<'a> {
+        let pairs = sums.pairs.iter();
+        BlockingFigures {
+            total_s: sums.total_s,
+            by_class: &sums.by_class,
+            by_class_share: sums.by_class_share(),
+            imbalance_s: sums.by_class.imbalance_s(),
+            imbalance_share: sums.share(sums.by_class.imbalance_s()),
+            states: sums
+                .states
+                .iter()
+                .map(|(&state, &times)| {
+                    let blocked_s = times.blocked_s();
+                    StateRow { state, times, blocked_s, share: sums.share(blocked_s) }
+                })
+                .collect(),
+            pairs: pairs
+                .map(|&(waiting_rank, delay_source, time_s)| PairRow { waiting_rank, delay_source, time_s })
+                .collect(),
+        }
+    }
+}
+
+/// Waiting for one reason.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct StateRow {
+    /// Why a rank waits.
+    state: WaitState,
+    /// How long.
+    #[serde(flatten)]
+    times: StateTimes,
+    /// All of that: `waiting_s` + `delay_s`.
+    blocked_s: f64,
+    /// That over all waiting.
+    share: f64,
+}
+
+/// How long one rank waits because of another.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PairRow {
+    /// The rank that waits.
+    waiting_rank: u32,
+    /// The rank whose work, communication or message is the cause.
+    delay_source: u32,
+    /// Time that it waits because of that rank.
+    time_s: f64,
+}
+
+/// Waiting of a rank.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RankTimes {
+    /// The rank.
+    rank: u32,
+    /// How long.
+    #[serde(flatten)]
+    times: StateTimes,
+}
+
+fn longest_waiting<S: Serializer>(ranks: &BTreeMap<u32, StateTimes>, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut ranks: Vec<RankTimes> = ranks.iter().map(|(&rank, &times)| RankTimes { rank, times }).collect();
+    ranks.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+    ranks.truncate(MOST_RANKS);
+    ranks.serialize(serializer)
+}
+
+/// The call in which a rank communicates while others wait for that.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct CallOfCause<'a> {
+    /// Of communication: `id` of the call site in which the rank spends most of that time, without waiting; null: not known, or no such call
+    /// in the selected part.
+    callsite: Option<u32>,
+    /// The operation called there.
+    operation: Option<&'a str>,
+}
+
+impl<'a> From<&'a Option<(Option<u32>, String)>> for CallOfCause<'a> {
+    fn from(call: &'a Option<(Option<u32>, String)>) -> CallOfCause<'a> {
+        CallOfCause {
+            callsite: call.as_ref().and_then(|call| call.0),
+            operation: call.as_ref().map(|call| call.1.as_str()),
+        }
+    }
+}
+
+impl BlockingTable {
+    /// Why the ranks of `model` wait, whose call sites are at `places`; `None` where they were not followed.
+    pub(super) fn new(model: &Model, places: &[CodePlace], split: &ImbalanceSplit) -> Option<BlockingTable> {
+        let followed = model.followed.as_ref()?;
+        let sums = sums(model, followed, split);
+        let path = |region: u32| followed.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone());
+        let first = first_on_line(places);
+        let call = |(site, operation): (Option<u32>, u16)| {
+            let id = site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+            (id, operation_name(operation))
+        };
+        let causes = sums.causes.iter();
+        let causes = causes.map(|&cause| CauseRow {
+            region: path(cause.region),
+            call: cause.call.map(call),
+            activity: cause.activity,
+            cause,
+            share: sums.share(cause.caused_s),
+            beta: cause.own_s.filter(|&own_s| own_s > 0.0).map(|own_s| cause.caused_s / own_s),
+        });
+        let phases = sums.phases.iter().map(|&cost| PhaseRow {
+            region: path(cost.region),
+            cost,
+            beta: cost.beta(),
+            total_s: cost.total_s(),
+        });
+        let ranks_time_s = model.elapsed_s() * model.ranks.len() as f64;
+        let most = sums.causes_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).filter(|one| *one.1 > 0.0);
+        let causing = |(&rank, &caused_s)| CausingRank { rank, caused_s, share: sums.share(caused_s) };
+        let selected: BTreeSet<u32> = model.ranks.iter().map(|one| one.rank).collect();
+        let by_others = sums.pairs.iter().filter(|pair| !selected.contains(&pair.0) || !selected.contains(&pair.1));
+        Some(BlockingTable {
+            ranks_time_s,
+            share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
+            not_selected_s: by_others.map(|pair| pair.2).sum(),
+            most_by: most.map(causing),
+            pairs_left_out: Vec::new(),
+            causes: causes.collect(),
+            causes_left_out: Vec::new(),
+            phases: phases.collect(),
+            places: wait_rows(&sums, places, path),
+            counts: followed.counts,
+            sums,
+        })
+    }
+}
+
+impl BlockingTable {
+    /// The same with as many causes and pairs as `bounds` says; the others are added up by the clusters of their ranks.
+    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &Bounds) -> Cow<'_, BlockingTable> {
+        let (causes, pairs) = (first(&self.causes, bounds.causes), first(&self.sums.pairs, bounds.pairs));
+        if causes.len() == self.causes.len() && pairs.len() == self.sums.pairs.len() {
+            return Cow::Borrowed(self);
+        }
+        let others = self.causes[causes.len()..].iter().map(|row| (&row.cause, row.region.as_str()));
+        let others: Vec<CauseIn> = others.collect();
+        Cow::Owned(BlockingTable {
+            most_by: self.most_by,
+            sums: BlockingSums {
+                states: self.sums.states.clone(),
+                pairs: pairs.to_vec(),
+                total_s: self.sums.total_s,
+                by_class: self.sums.by_class,
+                ..BlockingSums::default()
+            },
+            pairs_left_out: left_out::pairs(&self.sums.pairs[pairs.len()..], cluster_of, bounds.groups),
+            causes: causes.to_vec(),
+            causes_left_out: left_out::causes(&others, self.sums.total_s, cluster_of, bounds.groups),
+            phases: self.phases.clone(),
+            places: self.places.clone(),
+            ..*self
+        })
+    }
+
+    /// How long ranks wait in an operation at a call site, in all regions and for all reasons.
+    pub fn waits_at(&self, id: Option<u32>, operation: &str) -> StateTimes {
+        let mut times = StateTimes::default();
+        let there = self.places.iter().filter(|row| row.id == id && row.operation == operation);
+        there.for_each(|row| times.add(&row.times));
+        times
+    }
+}
+
+impl BlockingTable {
+    /// The same rows as [`BlockingTable::places`], a row a call and reason: a call waits in one place, whatever region the program is in.
+    pub fn waiting_calls(&self) -> Vec<WaitRow> {
+        let mut rows: BTreeMap<_, WaitRow> = BTreeMap::new();
+        for (number, row) in self.places.iter().enumerate() {
+            // What is not at a known call has no place of its own.
+            let other = if row.id.is_some() { 0 } else { number };
+            match rows.entry((row.id, &row.operation, row.state, other)) {
+                Entry::Vacant(entry) => _ = entry.insert(row.clone()),
+                Entry::Occupied(mut entry) => entry.get_mut().add(row),
+            }
+        }
+        let mut rows: Vec<WaitRow> = rows.into_values().collect();
+        rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+        rows
+    }
+}
+
+impl WaitRow {
+    fn add(&mut self, other: &WaitRow) {
+        self.times.add(&other.times);
+        self.blocked_s = self.times.blocked_s();
+        self.share += other.share;
+        for (&rank, times) in &other.ranks {
+            self.ranks.entry(rank).or_default().add(times);
+        }
+    }
+}
+
+/// Calls on one source line are one place.
+fn wait_rows(sums: &BlockingSums, places: &[CodePlace], path: impl Fn(u32) -> String) -> Vec<WaitRow> {
+    let first = first_on_line(places);
+    let mut rows: Vec<WaitRow> = Vec::new();
+    for wait in &sums.places {
+        let id = wait.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+        let operation = if wait.operation == 0 { String::new() } else { operation_name(wait.operation) };
+        let region = path(wait.region);
+        let same = |row: &&mut WaitRow| {
+            (row.id, &row.operation, &row.region, row.state) == (id, &operation, &region, wait.state)
+        };
+        match rows.iter_mut().find(same) {
+            Some(row) => {
+                row.times.add(&wait.times);
+                for (&rank, times) in &wait.ranks {
+                    row.ranks.entry(rank).or_default().add(times);
+                }
+            }
+            None => {
+                let place = id.and_then(|id| places.get(id as usize)).cloned().unwrap_or_default();
+                rows.push(WaitRow {
+                    place,
+                    id,
+                    operation,
+                    region,
+                    state: wait.state,
+                    times: wait.times,
+                    blocked_s: 0.0,
+                    share: 0.0,
+                    ranks: wait.ranks.clone(),
+                });
+            }
+        }
+    }
+    for row in &mut rows {
+        row.blocked_s = row.times.blocked_s();
+        row.share = sums.share(row.blocked_s);
+    }
+    rows.sort_by(|a, b| b.times.blocked_s().total_cmp(&a.times.blocked_s()));
+    rows
+}

@@ -1,0 +1,167 @@
+//! The table of call sites: where MPI is called, and what it takes there.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
+use serde::Serialize;
+
+use super::BlockingTable;
+use super::serial;
+use lbprof_analysis::model::statistics::Durations;
+use lbprof_analysis::model::{Cell, Model, SiteKey};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
+
+/// A call site, operation and activity.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SiteRow {
+    /// The same in all objects of one place; null if the recorder did not know it.
+    pub id: Option<u32>,
+    /// Where it is.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// The MPI function, without `MPI_`.
+    pub operation: String,
+    /// The activity of its time.
+    #[serde(serialize_with = "serial::activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
+    pub activity: Activity,
+    /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
+    #[serde(flatten)]
+    pub sum: Cell,
+    /// The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
+    pub other_threads: Cell,
+    /// Time over ranks × elapsed time.
+    pub share: f64,
+    /// Mean of its time over ranks.
+    pub mean_s: f64,
+    /// Longest time of a rank.
+    pub max_s: f64,
+    /// That rank.
+    pub max_rank: u32,
+    /// The mean over ranks of the time of threads other than the one that called `MPI_Init`.
+    pub other_threads_mean_s: f64,
+    /// Time in which they could only wait; null if waiting was not analysed.
+    pub blocked_s: Option<f64>,
+    /// The mean of `blocked_s` over ranks.
+    pub blocked_mean_s: Option<f64>,
+    /// `blocked_s` over the time of the ranks' first threads there.
+    pub blocked_share: Option<f64>,
+    /// Bytes moved: sent and received.
+    pub bytes: u64,
+    /// How long single calls take, of all threads; null if calls were not looked at one by one.
+    pub durations: Option<DurationsRow>,
+}
+
+/// How long calls take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DurationsRow {
+    /// Calls; in a window of time those that lie partly in it, too.
+    pub calls: u64,
+    /// The shortest.
+    pub min_s: f64,
+    /// A rank that has it, the lowest of several.
+    pub min_rank: u32,
+    /// Their mean.
+    pub mean_s: f64,
+    /// The longest.
+    pub max_s: f64,
+    /// A rank that has it, the lowest of several.
+    pub max_rank: u32,
+    /// Their standard deviation.
+    pub deviation_s: f64,
+}
+
+impl DurationsRow {
+    fn of(durations: &Durations) -> Option<DurationsRow> {
+        Some(DurationsRow {
+            calls: durations.calls,
+            min_s: durations.min.0 as f64 * 1e-9,
+            min_rank: durations.min.1,
+            mean_s: durations.mean_s()?,
+            max_s: durations.max.0 as f64 * 1e-9,
+            max_rank: durations.max.1,
+            deviation_s: durations.deviation_s()?,
+        })
+    }
+}
+
+/// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
+pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
+    let first = first_on_line(places);
+    let by_place = |sites: &[(SiteKey, Cell)]| {
+        let mut sums: BTreeMap<SiteKey, Cell> = BTreeMap::new();
+        for (key, cell) in sites {
+            let site = key.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
+            *sums.entry(SiteKey { site, region: 0, ..*key }).or_default() += *cell;
+        }
+        sums
+    };
+    let mut rows: BTreeMap<SiteKey, SiteRow> = BTreeMap::new();
+    for rank in &model.ranks {
+        let new = |key: &SiteKey| SiteRow {
+            id: key.site,
+            place: key.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default(),
+            operation: operation_name(key.operation),
+            activity: key.activity,
+            sum: Cell::default(),
+            share: 0.0,
+            mean_s: 0.0,
+            max_s: 0.0,
+            max_rank: rank.rank,
+            other_threads: Cell::default(),
+            other_threads_mean_s: 0.0,
+            blocked_s: None,
+            blocked_mean_s: None,
+            blocked_share: None,
+            bytes: 0,
+            durations: None,
+        };
+        for (key, cell) in by_place(&rank.sites) {
+            let row = rows.entry(key).or_insert_with_key(new);
+            row.sum += cell;
+            if cell.seconds > row.max_s {
+                (row.max_s, row.max_rank) = (cell.seconds, rank.rank);
+            }
+        }
+        for (key, cell) in by_place(&rank.other_sites) {
+            rows.entry(key).or_insert_with_key(new).other_threads += cell;
+        }
+    }
+    let mut rows: Vec<SiteRow> = rows.into_values().collect();
+    let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
+    // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
+    let mut durations: BTreeMap<(Option<u32>, String), Durations> = BTreeMap::new();
+    for (&(site, operation), own) in model.statistics.iter().flat_map(|found| &found.calls) {
+        let site =
+            Some(site).filter(|&site| site != NONE).map(|site| first.get(site as usize).copied().unwrap_or(site));
+        durations.entry((site, operation_name(operation))).or_default().add(own);
+    }
+    for row in &mut rows {
+        row.share = if whole > 0.0 { row.sum.seconds / whole } else { 0.0 };
+        row.mean_s = row.sum.seconds / n;
+        row.other_threads_mean_s = row.other_threads.seconds / n;
+        row.durations = durations.get(&(row.id, row.operation.clone())).and_then(DurationsRow::of);
+        row.bytes = row.sum.sent.saturating_add(row.sum.received);
+    }
+    rows.sort_by(|a, b| {
+        let time = |row: &SiteRow| (row.sum.seconds, row.other_threads.seconds);
+        let ((a, a_others), (b, b_others)) = (time(a), time(b));
+        b.total_cmp(&a).then(b_others.total_cmp(&a_others))
+    });
+    rows
+}
+
+/// Adds how long ranks wait at each place; `rows` are of the same call sites as `blocking`.
+pub(super) fn add_waiting(rows: &mut [SiteRow], blocking: Option<&BlockingTable>, n_ranks: usize) {
+    let Some(table) = blocking else { return };
+    for row in rows {
+        let blocked_s = table.waits_at(row.id, &row.operation).blocked_s();
+        row.blocked_s = Some(blocked_s);
+        row.blocked_mean_s = Some(blocked_s / n_ranks.max(1) as f64);
+        row.blocked_share = Some(if row.sum.seconds > 0.0 { blocked_s / row.sum.seconds } else { 0.0 });
+    }
+}

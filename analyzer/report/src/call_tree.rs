@@ -1,0 +1,207 @@
+//! The table of the program's tree: its functions as it calls them, loops and marked phases in them, down to the calls of MPI.
+
+use serde::Serialize;
+
+use super::RegionRow;
+use lbprof_analysis::metrics::program_tree::{ProgramTree, Step, Sums};
+use lbprof_analysis::model::Model;
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::call_tree::CallTree;
+use lbprof_analysis::structure::code_place::{Caller, CodePlace, short};
+
+/// Most nodes that are rows; programs have hundreds. Those in which least time is spent, waited or caused are part of the ones around them.
+const MOST_ROWS: usize = 2_000;
+
+/// What a node of the tree is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum NodeKind {
+    /// The whole program.
+    Program,
+    /// A function of the program, reached in one way.
+    Function,
+    /// A loop that was found.
+    Loop,
+    /// A marked region.
+    Phase,
+    /// A call of MPI.
+    Call,
+}
+
+/// A node of the tree. All but what is `alone` includes the nodes in it. Sums over ranks: of their first threads, but for waiting and
+/// its causes, which are of all threads.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CallTreeRow {
+    /// The node around it, as an index in the list, in which it comes first; null for the whole program.
+    pub parent: Option<usize>,
+    /// How many are around it.
+    pub depth: u32,
+    /// What it is.
+    pub kind: NodeKind,
+    /// A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's
+    /// name is not known.
+    pub name: String,
+    /// The same in full, with template arguments and parameters as the symbol has them; null if it is `name`.
+    pub full_name: Option<String>,
+    /// The call of the function, or of MPI, in the function around it; null if it is not known.
+    pub at: Option<Caller>,
+    /// Path of the region that it is; null if it is none.
+    pub region: Option<String>,
+    /// Time spent in it.
+    pub time_s: f64,
+    /// `time_s` over that of the whole program.
+    pub share: f64,
+    /// Of `time_s` what is not spent in nodes in it. Computation in a function that is no region (less than 0.5 % of the time) is of the
+    /// one around it.
+    pub alone_s: f64,
+    /// Computation.
+    pub computation_s: f64,
+    /// Waiting, messages in transit included; null if waiting was not analysed.
+    pub waiting_s: Option<f64>,
+    /// Waiting of any rank that is caused in it; null likewise.
+    pub caused_s: Option<f64>,
+    /// The same without the nodes in it.
+    pub caused_alone_s: Option<f64>,
+    /// Time lost: `caused_s`, the time in MPI besides waiting, and the recorder's time; null likewise. It adds up to the time that is no
+    /// computation, as far as all waiting has its cause in it.
+    pub lost_s: Option<f64>,
+    /// The same without the nodes in it.
+    pub lost_alone_s: Option<f64>,
+    /// LB: mean over ranks of the computation in it over the longest; null if nothing is computed in it.
+    pub load_balance: Option<f64>,
+    /// µLB, of a region; null where it is none, and where the computation by iteration is not known.
+    pub micro_load_balance: Option<f64>,
+    /// The rank that computes longest in it.
+    pub slowest_rank: Option<u32>,
+    /// How long that rank computes in it.
+    pub max_computation_s: f64,
+    /// Calls of MPI.
+    pub calls: u64,
+    /// Bytes sent and received by them.
+    pub bytes: u64,
+    /// Nodes in it that are not listed, because there are too many.
+    pub left_out: usize,
+}
+
+/// The rows, each after the one around it and before those beside it that take less time; `regions` are the rows of `model`'s regions.
+pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Vec<CallTreeRow> {
+    let tree = ProgramTree::new(model, calls);
+    let is_followed = model.followed.is_some();
+    let kept = kept(&tree);
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); tree.nodes.len()];
+    let mut left_out = vec![0; tree.nodes.len()];
+    let mut row_of: Vec<Option<usize>> = vec![None; tree.nodes.len()];
+    // Of what is left out the sums alone are those of the node around it.
+    let mut alone = tree.alone.clone();
+    for (at, node) in tree.nodes.iter().enumerate().rev() {
+        let Some(parent) = node.parent else { continue };
+        if kept[at] {
+            children[parent].push(at);
+        } else {
+            let own = alone[at];
+            alone[parent] += own;
+            left_out[parent] += left_out[at] + 1;
+        }
+    }
+    for list in &mut children {
+        list.sort_by(|&a, &b| {
+            let time = |at: usize| tree.inclusive[at].time_s;
+            time(b).total_cmp(&time(a)).then(a.cmp(&b))
+        });
+    }
+    let whole_s = tree.inclusive.first().map_or(0.0, |sums| sums.time_s);
+    let mut rows: Vec<CallTreeRow> = Vec::new();
+    let mut pending = vec![0];
+    while let Some(at) = pending.pop() {
+        let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
+        row_of[at] = Some(rows.len());
+        let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
+        let followed = |of: fn(&Sums) -> f64, sums: &Sums| is_followed.then(|| of(sums));
+        let region = tree.regions.get(&at).and_then(|&region| regions.get(region as usize));
+        let named = named(model, calls, tree.nodes[at].step);
+        rows.push(CallTreeRow {
+            parent,
+            depth: parent.map_or(0, |parent| rows[parent].depth + 1),
+            kind: named.kind,
+            name: named.name,
+            full_name: named.full_name,
+            at: named.at,
+            region: region.map(|row| row.path.clone()),
+            time_s: sums.time_s,
+            share: if whole_s > 0.0 { sums.time_s / whole_s } else { 0.0 },
+            alone_s: own.time_s,
+            computation_s: sums.computation_s,
+            waiting_s: followed(|sums| sums.waiting_s, sums),
+            caused_s: followed(|sums| sums.caused_s, sums),
+            caused_alone_s: followed(|sums| sums.caused_s, own),
+            lost_s: followed(|sums| sums.lost_s, sums),
+            lost_alone_s: followed(|sums| sums.lost_s, own),
+            load_balance: balance.load_balance,
+            micro_load_balance: region.and_then(|row| row.efficiency.micro_load_balance),
+            slowest_rank: balance.slowest_rank,
+            max_computation_s: balance.max_s,
+            calls: sums.calls,
+            bytes: sums.bytes,
+            left_out: left_out[at],
+        });
+        pending.extend(children[at].iter().rev());
+    }
+    rows
+}
+
+/// Which nodes are rows.
+fn kept(tree: &ProgramTree) -> Vec<bool> {
+    let weight = |at: usize| {
+        let sums = &tree.inclusive[at];
+        sums.time_s.max(sums.waiting_s).max(sums.caused_s)
+    };
+    let mut order: Vec<usize> = (0..tree.nodes.len()).collect();
+    // A node weighs no more than the one around it, and comes after it.
+    order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
+    let mut kept = vec![false; tree.nodes.len()];
+    for at in order.into_iter().take(MOST_ROWS) {
+        kept[at] = tree.nodes[at].parent.is_none_or(|parent| kept[parent]);
+    }
+    kept
+}
+
+/// A node in words.
+struct Named {
+    kind: NodeKind,
+    name: String,
+    full_name: Option<String>,
+    at: Option<Caller>,
+}
+
+fn named(model: &Model, calls: &CallTree, step: Step) -> Named {
+    let place = |at: Option<u32>| at.and_then(|at| calls.node(at)).map(|node| &node.place);
+    let function = |within: Option<&CodePlace>, at: Option<u32>| {
+        let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
+        let full = within.and_then(|within| within.function.clone()).filter(|full| *full != name);
+        Named { kind: NodeKind::Function, name, full_name: full, at: place(at).map(Caller::of) }
+    };
+    match step {
+        Step::Region(at) => {
+            let region = model.regions.get(at as usize);
+            let kind = match at {
+                0 => NodeKind::Program,
+                _ if region.is_some_and(|region| region.found) => NodeKind::Loop,
+                _ => NodeKind::Phase,
+            };
+            Named {
+                kind,
+                name: region.map(|region| region.name.clone()).unwrap_or_default(),
+                full_name: None,
+                at: None,
+            }
+        }
+        Step::Start(start) => function(place(Some(start)), None),
+        Step::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
+        Step::Call(leaf, operation) => {
+            let name = format!("MPI_{}", operation_name(operation));
+            Named { kind: NodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::of) }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Clusters of ranks that run the same code.
+
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, first};
+use super::efficiency::EfficiencyRow;
+use super::serial;
+use lbprof_analysis::metrics::cluster::{self, Code, Radius};
+use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
+use lbprof_analysis::model::Model;
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::CodePlace;
+use serde::Serialize;
+
+/// Most pieces of code that are named for a cluster.
+const MOST_CODE: usize = 5;
+
+/// Share of time from which on a piece of code is worth naming.
+const LEAST_SHARE: f64 = 0.01;
+
+/// Clusters of ranks.
+#[derive(Clone, Debug, Default)]
+pub struct Clusters {
+    /// One row a cluster, by number; a single one where all ranks run the same code.
+    pub rows: Vec<ClusterRow>,
+    /// Whether all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
+    pub iterate_together: bool,
+    /// Ranks of no cluster: no other rank runs similar code. One row each.
+    pub alone: Vec<ClusterRow>,
+    /// By rank the number of its cluster; `None` for ranks of none.
+    pub of: Vec<Option<u32>>,
+    /// How near ranks of one cluster are.
+    pub radius: Option<Radius>,
+    /// Different profiles of code that ranks have.
+    pub profiles: usize,
+    /// Those of them that were clustered; the ranks of others joined the nearest.
+    pub clustered: usize,
+}
+
+/// A cluster, or a rank of none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClusterRow {
+    /// Its number, from 1.
+    pub id: u32,
+    /// How many ranks it has.
+    pub rank_count: usize,
+    /// Its ranks; the first 1,000 unless `--full` is given.
+    pub ranks: Vec<u32>,
+    /// Efficiencies of its ranks, as if there were no others; elapsed time is from the earliest start to the latest end of their windows.
+    pub efficiency: EfficiencyRow,
+    /// The main loop of its ranks: of the regions that they iterate, and that lie in no other, the one in which they compute most.
+    #[serde(serialize_with = "serial::known_as::<_, ClusterIterations, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<ClusterIterations<'static>>"))]
+    pub iterations: Option<(String, usize)>,
+    /// The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the
+    /// same.
+    #[serde(serialize_with = "serial::rows_as::<_, OwnCode, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<OwnCode<'static>>"))]
+    pub own_code: Vec<OwnCodeRow>,
+}
+
+/// Code that the ranks of one cluster alone run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnCodeRow {
+    /// What it is.
+    pub code: CodeName,
+    /// Its share of their time, on average.
+    pub share: f64,
+}
+
+/// A piece of code, by name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CodeName {
+    /// Computation in the marked region with this path.
+    Region(String),
+    /// Calls of an operation at a place; `None` where that is not known.
+    Call(String, Option<CodePlace>),
+}
+
+/// The main loop of a cluster.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ClusterIterations<'a> {
+    /// Its path.
+    region: &'a str,
+    /// Its iterations on any of the ranks.
+    count: usize,
+}
+
+impl<'a> From<&'a (String, usize)> for ClusterIterations<'a> {
+    fn from((region, count): &'a (String, usize)) -> ClusterIterations<'a> {
+        ClusterIterations { region, count: *count }
+    }
+}
+
+/// A piece of code as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct OwnCode<'a> {
+    /// Path of a marked region.
+    region: Option<&'a str>,
+    /// The MPI function called, without `MPI_`.
+    operation: Option<&'a str>,
+    /// The function that calls it.
+    function: Option<&'a str>,
+    /// Its source file.
+    file: Option<&'a str>,
+    /// The line.
+    line: Option<u32>,
+    /// Its share of the time of the cluster's ranks, on average.
+    share: f64,
+}
+
+impl<'a> From<&'a OwnCodeRow> for OwnCode<'a> {
+    fn from(row: &'a OwnCodeRow) -> OwnCode<'a> {
+        let (region, operation, place) = match &row.code {
+            CodeName::Region(path) => (Some(path), None, None),
+            CodeName::Call(operation, place) => (None, Some(operation), place.as_ref()),
+        };
+        OwnCode {
+            region: region.map(String::as_str),
+            operation: operation.map(String::as_str),
+            function: place.and_then(|place| place.function.as_deref()),
+            file: place.and_then(|place| place.file.as_deref()),
+            line: place.and_then(|place| place.line),
+            share: row.share,
+        }
+    }
+}
+
+/// How the clusters were found, and the ranks of none.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Clustering<'a> {
+    /// Whether ranks run different code.
+    different_code: bool,
+    /// Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
+    /// means little.
+    iterate_together: bool,
+    /// How near ranks of one cluster are: the share of the calls of each that the other does not make.
+    radius: Option<f64>,
+    /// Whether `--cluster-radius` said so.
+    radius_given: bool,
+    /// Different profiles of calls that ranks have.
+    profiles: usize,
+    /// Those of them that were clustered, at most 500; the ranks of the others, which are rarer, joined the nearest cluster.
+    profiles_clustered: usize,
+    /// One object per rank of no cluster: no other rank runs similar code.
+    of_no_cluster: Vec<RankOfNoCluster<'a>>,
+}
+
+/// A rank of no cluster.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RankOfNoCluster<'a> {
+    /// The rank.
+    rank: Option<u32>,
+    /// As of a cluster.
+    own_code: Vec<OwnCode<'a>>,
+}
+
+impl<'a> From<&'a Clusters> for Clustering<'a> {
+    fn from(clusters: &'a Clusters) -> Clustering<'a> {
+        let alone = |row: &'a ClusterRow| RankOfNoCluster {
+            rank: row.ranks.first().copied(),
+            own_code: row.own_code.iter().map(OwnCode::from).collect(),
+        };
+        Clustering {
+            different_code: clusters.differ(),
+            iterate_together: clusters.iterate_together,
+            radius: clusters.radius.map(|radius| radius.value),
+            radius_given: clusters.radius.is_some_and(|radius| radius.given),
+            profiles: clusters.profiles,
+            profiles_clustered: clusters.clustered,
+            of_no_cluster: clusters.alone.iter().map(alone).collect(),
+        }
+    }
+}
+
+impl Clusters {
+    /// Of a run whose call sites are at `places`. `radius`: how near ranks of one cluster are, where the user says so.
+    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> Clusters {
+        let codes = cluster::codes(model, places);
+        let found = cluster::clusters(&codes, radius);
+        let name = |piece: u32| match *codes.pieces.get(piece as usize)? {
+            Code::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
+            Code::Call { site, operation, .. } => {
+                let place = site.and_then(|site| places.get(site as usize)).cloned();
+                Some(CodeName::Call(operation_name(operation), place))
+            }
+        };
+        let parts = found.parts();
+        let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
+        let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
+        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::OwnCode>)| {
+            let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
+            ClusterRow {
+                id: part.cluster.map_or(0, |number| number as u32 + 1),
+                rank_count: part.members.len(),
+                ranks: part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect(),
+                efficiency: EfficiencyRow::of_ranks(model, &part.members, 0),
+                iterations: model
+                    .main_loop_of(&part.members)
+                    .and_then(|(idx, count)| Some((model.regions.get(idx as usize)?.path.clone(), count))),
+                own_code: own.filter_map(|own| Some(OwnCodeRow { code: name(own.piece)?, share: own.share })).collect(),
+            }
+        };
+        let (rows, alone) = parts.iter().zip(own_code).map(row).partition(|row| row.id > 0);
+        Clusters {
+            rows,
+            // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
+            iterate_together: phase_profile_ideal(model, 0)
+                .is_some_and(|ideal| !is_above_elapsed(ideal.seconds, model.recorded_s())),
+            alone,
+            of: found.of.iter().map(|of| of.map(|number| number as u32 + 1)).collect(),
+            radius: (!codes.ranks.is_empty()).then_some(found.radius),
+            profiles: found.profiles,
+            clustered: found.clustered,
+        }
+    }
+
+    /// The rows with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, [ClusterRow]> {
+        if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(&self.rows);
+        }
+        let row = |row: &ClusterRow| ClusterRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(self.rows.iter().map(row).collect())
+    }
+
+    /// Nothing is known of `n_ranks` ranks.
+    pub(super) fn none(n_ranks: usize) -> Clusters {
+        Clusters { of: vec![None; n_ranks], iterate_together: true, ..Clusters::default() }
+    }
+
+    /// Whether ranks run different code.
+    pub fn differ(&self) -> bool {
+        self.rows.len() + self.alone.len() > 1
+    }
+
+    /// Whether ranks run different code in iterations of their own, so that balance across all of them means little.
+    pub fn are_apart(&self) -> bool {
+        self.differ() && !self.iterate_together
+    }
+}

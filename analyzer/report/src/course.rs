@@ -1,0 +1,194 @@
+//! What the iterations of the main loop show over the run: which rank is the slowest how often, what changes, what recurs.
+
+use std::collections::BTreeMap;
+
+use super::serial;
+use crate::iteration::IterationRow;
+use lbprof_analysis::metrics::trend::{Shape, shape};
+use serde::Serialize;
+
+/// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
+/// to, or not to the end of, says little.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Course {
+    /// Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
+    #[serde(rename = "whole")]
+    pub iterations: usize,
+    /// Of how many of them the computation is known: what follows is of these.
+    pub known: usize,
+    /// Of how many it is not: before them ranks enter a loop that was found in the calls.
+    pub unknown: usize,
+    /// The number of the first of those.
+    pub first_unknown: Option<u32>,
+    /// Longest computation of a rank in an iteration, the mean over iterations.
+    pub slowest_mean_s: f64,
+    /// Longest computation of a rank in any iteration.
+    pub slowest_max_s: f64,
+    /// Mean imbalance of an iteration (longest less mean computation) / `slowest_mean_s`; null if nothing is computed. Up to 0.01 ranks differ by noise
+    /// alone, so that `slowest` means nothing.
+    pub imbalance_share: Option<f64>,
+    /// Ranks by how often each is the slowest, the most first.
+    pub slowest: Vec<SlowestRank>,
+    /// Trends and periods, one object per series; empty if no iterations are known.
+    #[serde(serialize_with = "serial::written_as::<_, SeriesRows, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<SeriesRow>"))]
+    pub trends: Option<Trends>,
+}
+
+/// A rank that is the slowest in some iterations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SlowestRank {
+    /// The rank.
+    pub rank: u32,
+    /// In how many iterations.
+    pub count: u64,
+    /// Of how many.
+    pub share: f64,
+}
+
+/// How the iterations' times change over the run, in seconds. Of periods, `first` is the number of an iteration.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trends {
+    /// The longest computation of a rank.
+    pub max: Shape,
+    /// The mean computation of all ranks.
+    pub mean: Shape,
+    /// Their difference.
+    pub imbalance: Shape,
+}
+
+/// A series of the iterations' times.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum SeriesName {
+    /// The longest computation of a rank.
+    Max,
+    /// That of all ranks, the mean.
+    Mean,
+    /// Their difference.
+    Imbalance,
+}
+
+/// What a series shows.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SeriesRow<'a> {
+    /// The series.
+    of: SeriesName,
+    /// How it changes.
+    #[serde(flatten)]
+    shape: &'a Shape,
+}
+
+/// All series.
+#[derive(Serialize)]
+struct SeriesRows<'a>(Vec<SeriesRow<'a>>);
+
+impl<'a> From<&'a Option<Trends>> for SeriesRows<'a> {
+    fn from(trends: &'a Option<Trends>) -> SeriesRows<'a> {
+        let Some(trends) = trends else { return SeriesRows(Vec::new()) };
+        let rows = [
+            (SeriesName::Max, &trends.max),
+            (SeriesName::Mean, &trends.mean),
+            (SeriesName::Imbalance, &trends.imbalance),
+        ];
+        SeriesRows(rows.map(|(of, shape)| SeriesRow { of, shape }).into())
+    }
+}
+
+impl Course {
+    /// What `rows` show.
+    pub(super) fn new(rows: &[IterationRow]) -> Course {
+        let iterations = whole(rows).count();
+        let mut unknown = whole(rows).filter(|row| !row.is_known);
+        let first_unknown = unknown.next().map(|row| row.iteration);
+        let unknown = unknown.count() + usize::from(first_unknown.is_some());
+        let rows: Vec<&IterationRow> = known(rows).collect();
+        let mut by_rank: BTreeMap<u32, u64> = BTreeMap::new();
+        rows.iter().for_each(|row| *by_rank.entry(row.slowest_rank).or_default() += 1);
+        let share = |count: u64| count as f64 / rows.len().max(1) as f64;
+        let slowest = by_rank.into_iter().map(|(rank, count)| SlowestRank { rank, count, share: share(count) });
+        let mut slowest: Vec<SlowestRank> = slowest.collect();
+        slowest.sort_by_key(|one| (std::cmp::Reverse(one.count), one.rank));
+        let shape_of = |of: &dyn Fn(&IterationRow) -> f64| {
+            let mut shape = shape(&rows.iter().map(|row| of(row)).collect::<Vec<f64>>());
+            for period in &mut shape.periods {
+                period.first = rows.get(period.first).map_or(period.first, |row| row.iteration as usize);
+            }
+            shape
+        };
+        let sum = |of: fn(&IterationRow) -> f64| rows.iter().map(|row| of(row)).sum::<f64>();
+        let slowest_s = sum(|row| row.max_s);
+        Course {
+            iterations,
+            known: rows.len(),
+            unknown,
+            first_unknown,
+            slowest_mean_s: slowest_s / rows.len().max(1) as f64,
+            slowest_max_s: rows.iter().map(|row| row.max_s).fold(0.0, f64::max),
+            imbalance_share: (slowest_s > 0.0).then(|| sum(IterationRow::imbalance_s) / slowest_s),
+            slowest,
+            trends: Some(Trends {
+                max: shape_of(&|row| row.max_s),
+                mean: shape_of(&|row| row.mean_s),
+                imbalance: shape_of(&IterationRow::imbalance_s),
+            }),
+        }
+    }
+}
+
+/// The rows of iterations that as many ranks went through as through any.
+pub fn whole(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+    let ranks = rows.iter().map(|row| row.ranks).max().unwrap_or(0);
+    rows.iter().filter(move |row| row.ranks == ranks)
+}
+
+/// Those of [`whole`] whose computation is known.
+pub fn known(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
+    whole(rows).filter(|row| row.is_known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(course: &Course) -> Vec<(u32, u64)> {
+        course.slowest.iter().map(|one| (one.rank, one.count)).collect()
+    }
+
+    #[test]
+    fn iterations_that_a_rank_did_not_go_through_count_for_nothing() {
+        // 70 iterations of 4 ranks, numbered from 5 on, every 5th longer; then one of rank 0 alone.
+        let row = |iteration| {
+            let max_s = if iteration % 5 == 2 { 0.020 } else { 0.010 };
+            IterationRow { iteration, is_known: true, max_s, mean_s: 0.010, slowest_rank: 1 + iteration % 2, ranks: 4 }
+        };
+        let mut rows: Vec<IterationRow> = (5..75).map(row).collect();
+        rows.push(IterationRow { iteration: 75, is_known: true, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
+        let course = Course::new(&rows);
+        assert_eq!((course.iterations, counts(&course)), (70, vec![(1, 35), (2, 35)]));
+        // 14 of 20 ms and 56 of 10 ms: 12 ms on average, of which 2 ms are imbalance.
+        assert!((course.slowest_mean_s - 0.012).abs() < 1e-12 && course.slowest_max_s == 0.020);
+        assert!((course.imbalance_share.unwrap() - 2.0 / 12.0).abs() < 1e-12);
+        assert_eq!((course.unknown, course.first_unknown), (0, None));
+        let numbers: Vec<(usize, usize)> =
+            course.trends.unwrap().max.periods.iter().map(|one| (one.length, one.first)).collect();
+        assert_eq!(numbers, [(5, 7)], "the first is number 7");
+    }
+
+    #[test]
+    fn an_iteration_whose_computation_is_not_known_is_none_without_computation() {
+        let row = |iteration| {
+            let (max_s, is_known) = if iteration == 0 { (0.0, false) } else { (1.0, true) };
+            IterationRow { iteration, is_known, max_s, mean_s: max_s, slowest_rank: u32::from(is_known), ranks: 4 }
+        };
+        let rows: Vec<IterationRow> = (0..20).map(row).collect();
+        let course = Course::new(&rows);
+        assert_eq!((course.iterations, course.known, counts(&course)), (20, 19, vec![(1, 19)]));
+        assert_eq!((course.unknown, course.first_unknown, course.slowest_mean_s), (1, Some(0), 1.0));
+        assert_eq!(course.trends.unwrap().max, Shape::default());
+    }
+}

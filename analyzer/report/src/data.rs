@@ -1,0 +1,102 @@
+//! What the data are made of, and how far they may be trusted.
+
+use lbprof_collector::Activity;
+use lbprof_collector::problem::Severity;
+use serde::Serialize;
+
+use super::problems::ProblemRow;
+use lbprof_analysis::model::{Model, PollTimes, RankModel};
+
+/// What the data are made of, and how far they may be trusted.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DataFacts {
+    /// From the first return of `MPI_Init` to the last entry of `MPI_Finalize`.
+    pub elapsed_s: f64,
+    /// Ranks whose logs were read; all means and sums are over these.
+    pub ranks_present: u32,
+    /// Ranks that were to record, among the selected ones; fewer than `ranks` if LBPROF_RANKS excluded some.
+    pub ranks_recorded: u64,
+    /// Different hosts.
+    pub hosts: usize,
+    /// Records: calls, markers, requests completed.
+    pub events: u64,
+    /// Calls of MPI.
+    pub calls: u64,
+    /// Records that the recorder had to drop.
+    pub dropped_events: u64,
+    /// The recorder's own time.
+    pub recorder_s: f64,
+    /// That over ranks × elapsed time.
+    pub recorder_share: f64,
+    /// Time of ranks outside of their windows while others are within theirs.
+    pub idle_s: f64,
+    /// That over ranks × elapsed time.
+    pub idle_share: f64,
+    /// The mean of `idle_s` over ranks.
+    pub idle_mean_s: f64,
+    /// Time for which the program had paused recording.
+    pub paused_s: f64,
+    /// That over ranks × elapsed time.
+    pub paused_share: f64,
+    /// The mean of `paused_s` over ranks.
+    pub paused_mean_s: f64,
+    /// Time of no known activity: records are missing.
+    pub unknown_s: f64,
+    /// That over ranks × elapsed time.
+    pub unknown_share: f64,
+    /// The mean of `unknown_s` over ranks.
+    pub unknown_mean_s: f64,
+    /// Time of which there are no records: `paused_s` + `unknown_s`, rounded to nanoseconds, so that sums that cancel out are 0.
+    pub without_records_s: f64,
+    /// Polls that found nothing, and the time between them, of all ranks.
+    #[serde(skip)]
+    pub polls: PollTimes,
+    /// Whether the data are complete: no problem is `partial`.
+    pub complete: bool,
+}
+
+impl DataFacts {
+    /// Those of `model`, whose problems are `problems`.
+    pub(super) fn new(model: &Model, problems: &[ProblemRow]) -> DataFacts {
+        let window = model.window_s();
+        let elapsed_s = model.elapsed_s();
+        let mut hosts: Vec<&str> = model.ranks.iter().map(|rank| rank.host.as_str()).collect();
+        hosts.sort_unstable();
+        hosts.dedup();
+        let sum = |of: &dyn Fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
+        let idle_s = sum(&|rank| rank.idle_s(window));
+        let paused_s = sum(&|rank| rank.paused_s);
+        let known_s = sum(&|rank| rank.inclusive(0).iter().sum::<f64>());
+        let whole = elapsed_s * model.ranks.len() as f64;
+        let unknown_s = (whole - idle_s - paused_s - known_s).max(0.0);
+        let recorder_s = sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]);
+        let share = |time_s: f64| if whole > 0.0 { time_s / whole } else { 0.0 };
+        let mean_s = |time_s: f64| time_s / model.ranks.len().max(1) as f64;
+        let mut polls = PollTimes::default();
+        model.ranks.iter().for_each(|rank| polls.add(&rank.polls));
+        DataFacts {
+            elapsed_s,
+            ranks_present: model.ranks.len() as u32,
+            ranks_recorded: model.facts.n_expected(),
+            hosts: hosts.len(),
+            events: model.ranks.iter().map(|rank| rank.records).fold(0, u64::saturating_add),
+            calls: model.ranks.iter().map(|rank| rank.calls).fold(0, u64::saturating_add),
+            dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
+            recorder_s,
+            recorder_share: share(recorder_s),
+            idle_s,
+            idle_share: share(idle_s),
+            idle_mean_s: mean_s(idle_s),
+            paused_s,
+            paused_share: share(paused_s),
+            paused_mean_s: mean_s(paused_s),
+            unknown_s,
+            unknown_share: share(unknown_s),
+            unknown_mean_s: mean_s(unknown_s),
+            without_records_s: (1e9 * (paused_s + unknown_s)).round() / 1e9,
+            polls,
+            complete: problems.iter().all(|problem| problem.kind.severity() != Severity::Partial),
+        }
+    }
+}

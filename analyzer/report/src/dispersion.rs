@@ -1,0 +1,274 @@
+//! Dispersion of the ranks: in which regions and activities they differ, which of that is severe, which regions are alike.
+
+use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
+
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, per_entry};
+use super::serial;
+use lbprof_analysis::metrics::cluster;
+use lbprof_analysis::metrics::dispersion::{
+    self, Dispersion, Extremes, Level, MostImbalanced, PerActivity, Ranking, RegionTimes, breakdown, extremes,
+};
+use lbprof_analysis::model::{Model, RegionIdx};
+
+/// Most regions of which there are patterns, for each activity those with most of its time.
+pub const MOST_PATTERNS: usize = 64;
+
+/// Share of the elapsed time by which ranks must differ in an activity for that to matter.
+const MIN_SPREAD: f64 = 0.02;
+
+/// ID_P from which on a rank deviates: that part of its time it divides differently.
+pub const MIN_DEVIATION: f64 = 0.05;
+
+/// Share of the largest SID_A from which on computation is taken for the activity in which ranks differ most.
+const AS_GOOD: f64 = 0.98;
+
+/// Silhouette from which on groups that nobody asked for are worth showing: regions lie well within their groups.
+const CLEAR: f64 = 0.5;
+
+/// Dispersion of the ranks.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DispersionRows {
+    /// What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
+    #[serde(rename = "rank_by", serialize_with = "in_words")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub ranking: Ranking,
+    /// The three views; regions by their index in the model, ranks by their index in the report.
+    #[serde(skip)]
+    pub views: Dispersion,
+    /// By activity whether its SID_A is severe.
+    #[serde(skip)]
+    pub severe_activities: [bool; Activity::COUNT],
+    /// By region whether its SID_C is severe.
+    #[serde(skip)]
+    pub severe_regions: Vec<bool>,
+    /// The activity with most time.
+    #[serde(rename = "dominant_activity", serialize_with = "serial::known_activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    pub dominant: Option<Activity>,
+    /// Of each activity the regions with most and with least of its time.
+    #[serde(skip)]
+    pub extremes: PerActivity<Extremes>,
+    /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
+    pub groups: Option<GroupRows>,
+    /// One object per activity and region, of each activity the 64 regions with most of its time.
+    pub patterns: Vec<PatternRow>,
+    /// T, of which SID_A and SID_C take shares.
+    pub elapsed_s: f64,
+    /// Path of the region with most time, inner regions excluded.
+    pub heaviest_region: Option<String>,
+    /// The activity in which ranks differ most, weighted with time: that with the largest SID_A; computation where its SID_A is at least 98 % of that,
+    /// because it is the cause of what others wait.
+    #[serde(serialize_with = "serial::known_activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
+    pub most_dispersed_activity: Option<Activity>,
+    /// Path of the region that adds most to the dispersion of that activity: the largest mean time × ID.
+    pub most_dispersed_region: Option<String>,
+    /// The largest that an index of dispersion can be, √(1 − 1/P) of P ranks: one rank has all the time.
+    pub id_max: f64,
+    /// Regions in which time is spent, the recorder's own left out.
+    pub regions_with_time: usize,
+    /// The rank that has the largest ID_P in most regions.
+    pub most_frequently_imbalanced_rank: Option<u32>,
+    /// The rank with most time in the regions in which it has the largest ID_P.
+    pub longest_imbalanced_rank: Option<u32>,
+}
+
+fn in_words<S: Serializer>(ranking: &Ranking, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(ranking)
+}
+
+/// One letter a rank.
+fn letters<S: Serializer>(levels: &[Level], serializer: S) -> Result<S::Ok, S::Error> {
+    let letter = |level: &Level| match level {
+        Level::Minimum => 'm',
+        Level::Lower => 'l',
+        Level::Middle => '-',
+        Level::Upper => 'u',
+        Level::Maximum => 'M',
+    };
+    serializer.serialize_str(&levels.iter().map(letter).collect::<String>())
+}
+
+/// Groups of regions that spend their time alike.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GroupRows {
+    /// By region the number of its group, from 1, the heaviest; `None` for regions without time of their own.
+    #[serde(skip)]
+    pub of: Vec<Option<u32>>,
+    /// How many.
+    #[serde(rename = "count")]
+    pub n: u32,
+    /// How clear they are, −1 to 1; the text report shows groups from 0.5 on.
+    pub silhouette: f64,
+    /// Whether `--groups` said so.
+    pub given: bool,
+}
+
+impl GroupRows {
+    /// Whether the groups are worth showing: they are clear, or the user asked for them.
+    pub fn worth_showing(&self) -> bool {
+        self.given || self.silhouette >= CLEAR
+    }
+}
+
+/// Times of the ranks in an activity of a region, as levels.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PatternRow {
+    /// The activity.
+    #[serde(serialize_with = "serial::activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "serial::ActivityName"))]
+    pub activity: Activity,
+    /// The region.
+    #[serde(skip)]
+    pub region: RegionIdx,
+    /// Path of the region.
+    #[serde(rename = "region")]
+    pub path: String,
+    /// Shortest time of a rank.
+    #[serde(rename = "min_s")]
+    pub least_s: f64,
+    /// Longest time of a rank.
+    #[serde(rename = "max_s")]
+    pub longest_s: f64,
+    /// How many ranks a letter stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    pub ranks_per_letter: usize,
+    /// One letter a rank, in the order of the ranks: `m` the shortest time, `l` in the lower 15 % of the range, `-` between, `u` in the upper
+    /// 15 %, `M` the longest time. For several ranks it is `M` if one of them has the longest time, else `m` if one has the shortest, else what
+    /// most of them have.
+    #[serde(rename = "ranks", serialize_with = "letters")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub levels: Vec<Level>,
+}
+
+impl DispersionRows {
+    /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
+    pub(super) fn new(model: &Model, ranking: Ranking, groups: Option<usize>) -> DispersionRows {
+        let views = Dispersion::of(model);
+        let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
+        let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
+        let mut severe_activities = [false; Activity::COUNT];
+        severe_activities.copy_from_slice(&ranking.severe(&activities));
+        let heaviest = dispersion::heaviest(&views.rows).map(|at| at as RegionIdx);
+        let most_dispersed = most_dispersed(&views);
+        let path = |region: RegionIdx| model.regions.get(region as usize).map(|one| one.path.clone());
+        let number = |rank: Option<usize>| rank.and_then(|at| model.ranks.get(at)).map(|one| one.rank);
+        DispersionRows {
+            ranking,
+            elapsed_s: views.elapsed_s,
+            heaviest_region: heaviest.and_then(path),
+            most_dispersed_activity: most_dispersed,
+            most_dispersed_region: most_dispersed.and_then(|of| most_dispersed_in(&views, of)).and_then(path),
+            id_max: (1.0 - 1.0 / model.ranks.len().max(1) as f64).sqrt(),
+            regions_with_time: views.regions.iter().flatten().count(),
+            most_frequently_imbalanced_rank: number(views.ranks.most_frequent()),
+            longest_imbalanced_rank: number(views.ranks.longest()),
+            severe_activities,
+            severe_regions: ranking.severe(&regions),
+            dominant: dispersion::dominant(&breakdown(&views.rows)),
+            extremes: Activity::ALL.map(|activity| extremes(&views.rows, activity)),
+            groups: group_rows(&views, groups),
+            patterns: patterns(model, &views),
+            views,
+        }
+    }
+
+    /// The same with as many letters of each pattern as `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, DispersionRows> {
+        if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
+            return Cow::Borrowed(self);
+        }
+        let mut all = self.clone();
+        for row in &mut all.patterns {
+            row.ranks_per_letter = per_entry(row.levels.len(), bounds.values);
+            row.levels = row.levels.chunks(row.ranks_per_letter).map(level_of_several).collect();
+        }
+        Cow::Owned(all)
+    }
+
+    /// Whether the ranks' standard deviation in an activity (that is SID_A · √P), or what the longest takes above the mean, is a part of the
+    /// elapsed time that matters.
+    pub(super) fn differs(&self, activity: Activity, over_mean_s: f64, n_ranks: usize) -> bool {
+        let sid = self.views.activities[activity as usize].and_then(|index| index.sid);
+        let is_wide = |sid: f64| sid * (n_ranks as f64).sqrt() >= MIN_SPREAD;
+        sid.is_some_and(|sid| is_wide(sid) || over_mean_s > MIN_SPREAD * self.elapsed_s)
+    }
+
+    /// Whether a rank divides its time notably differently from the others: by as much, and for as long, in the region with most of its time of
+    /// those in which it is the most imbalanced one.
+    pub(super) fn deviates(&self, rank: usize) -> bool {
+        let own = self.views.most_imbalanced.iter().flatten().filter(|found| found.rank == rank);
+        let longest: Option<&MostImbalanced> =
+            own.reduce(|most, next| if next.time_s > most.time_s { next } else { most });
+        longest.is_some_and(|found| found.id >= MIN_DEVIATION && found.time_s >= MIN_SPREAD * self.elapsed_s)
+    }
+}
+
+/// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
+fn level_of_several(levels: &[Level]) -> Level {
+    let n = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
+    match () {
+        () if n(Level::Maximum) > 0 => Level::Maximum,
+        () if n(Level::Minimum) > 0 => Level::Minimum,
+        () => [Level::Lower, Level::Upper, Level::Middle]
+            .into_iter()
+            .max_by_key(|&level| n(level))
+            .unwrap_or(Level::Middle),
+    }
+}
+
+/// The activity in which ranks differ most, by weight in time: computation where it is as good as any other, for it is the cause of what
+/// others wait.
+fn most_dispersed(views: &Dispersion) -> Option<Activity> {
+    let sid = |activity: Activity| views.activities[activity as usize]?.sid;
+    let known = Activity::ALL.into_iter().filter_map(|activity| Some((activity, sid(activity)?)));
+    known.reduce(|most, next| if AS_GOOD * next.1 > most.1 { next } else { most }).map(|(activity, _)| activity)
+}
+
+/// The region that adds most to the dispersion of an activity.
+fn most_dispersed_in(views: &Dispersion, activity: Activity) -> Option<RegionIdx> {
+    let cells = (0..).zip(&views.rows).filter_map(|(region, row)| {
+        let cell = row[activity as usize]?;
+        Some((region, cell.mean_s * cell.id))
+    });
+    cells.reduce(|most, next| if next.1 > most.1 { next } else { most }).map(|(region, _)| region)
+}
+
+fn group_rows(views: &Dispersion, given: Option<usize>) -> Option<GroupRows> {
+    let with_time: Vec<usize> = (0..views.rows.len()).filter(|&at| views.regions[at].is_some()).collect();
+    let vector = |&at: &usize| views.rows[at].map(|cell| cell.map_or(0.0, |cell| cell.mean_s)).to_vec();
+    let vectors: Vec<Vec<f64>> = with_time.iter().map(vector).collect();
+    let found = cluster::groups(&vectors, given)?;
+    let mut of = vec![None; views.rows.len()];
+    with_time.iter().zip(&found.of).for_each(|(&at, &group)| of[at] = Some(group as u32 + 1));
+    Some(GroupRows { of, n: found.n as u32, silhouette: found.silhouette, given: given.is_some() })
+}
+
+fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
+    let mut wanted: Vec<(Activity, RegionIdx)> = Vec::new();
+    for activity in Activity::ALL {
+        let times = views.rows.iter().enumerate().filter_map(|(at, row)| Some((at, row[activity as usize]?.mean_s)));
+        let mut regions: Vec<(usize, f64)> = times.collect();
+        regions.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        wanted.extend(regions.into_iter().take(MOST_PATTERNS).map(|(at, _)| (activity, at as RegionIdx)));
+    }
+    let row = |(activity, region)| {
+        let times = RegionTimes::of(model, region);
+        let times = times.activity(activity)?;
+        Some(PatternRow {
+            activity,
+            region,
+            path: model.regions.get(region as usize).map_or_else(String::new, |one| one.path.clone()),
+            least_s: times.iter().copied().fold(f64::INFINITY, f64::min),
+            longest_s: times.iter().copied().fold(0.0, f64::max),
+            ranks_per_letter: 1,
+            levels: dispersion::pattern(times),
+        })
+    };
+    wanted.into_iter().filter_map(row).collect()
+}

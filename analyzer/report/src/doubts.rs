@@ -1,0 +1,185 @@
+//! What must be said before any figure: reasons why the figures are not what they seem, or why there is nothing to advise.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::EndReason;
+
+use lbprof_analysis::metrics::asleep::{Asleep, asleep};
+use lbprof_analysis::metrics::findings::UNCLEAR;
+use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
+use lbprof_analysis::model::{Model, RankModel, Usage};
+
+/// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
+const MUCH: f64 = 1.0 / 3.0;
+
+/// Share of the elapsed time below which a rank's computation is not looked at.
+const LITTLE: f64 = 0.1;
+
+/// Share of what is lost from which on it matters that it may be less, or more.
+const MUCH_OF_LOSS: f64 = 0.01;
+
+/// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
+const FEW_CALLS: u64 = 2;
+
+/// The same in a run that is shorter than [`SHORT_S`].
+const FEW_CALLS_OF_A_SHORT_RUN: u64 = 20;
+
+/// Seconds below which a run's figures are those of its start and end.
+const SHORT_S: f64 = 0.01;
+
+/// A reason to doubt.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// Processes ended with a status other than 0.
+    Failed {
+        /// The status.
+        status: i32,
+        /// The ranks that ended with it, ascending.
+        ranks: Vec<u32>,
+    },
+    /// Ranks waited for a core for much of their computation.
+    NoCoreToCompute {
+        /// The rank that waited longest.
+        rank: u32,
+        /// For how long.
+        lost: Preemption,
+        /// Other ranks that waited for much of theirs.
+        others: usize,
+    },
+    /// Ranks had no core for much of the time, in MPI or outside.
+    NoCore {
+        /// The share of all ranks' time, 0..=1.
+        share: f64,
+    },
+    /// Ranks slept or waited for I/O for much of their computation.
+    Asleep {
+        /// The rank that slept longest.
+        rank: u32,
+        /// For how long.
+        found: Asleep,
+        /// All such ranks, ascending.
+        ranks: Vec<u32>,
+    },
+    /// It is not clear what the time between unsuccessful polls is.
+    Polling {
+        /// Seconds of all ranks that count as waiting and may be computation, or count as computation and may be waiting.
+        unclear_s: f64,
+        /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
+        efficiency: (f64, f64),
+    },
+    /// There are too few calls to say how ranks depend on each other.
+    FewCalls {
+        /// All calls of all ranks but MPI_Init and MPI_Finalize.
+        calls: u64,
+    },
+}
+
+impl Doubt {
+    /// The word in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Doubt::Failed { .. } => "failed",
+            Doubt::NoCoreToCompute { .. } => "no core to compute",
+            Doubt::NoCore { .. } => "no core",
+            Doubt::Asleep { .. } => "asleep",
+            Doubt::Polling { .. } => "polling",
+            Doubt::FewCalls { .. } => "few calls",
+        }
+    }
+
+    /// Whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
+    pub fn forbids_advice(&self) -> bool {
+        matches!(self, Doubt::Failed { .. } | Doubt::NoCoreToCompute { .. } | Doubt::FewCalls { .. })
+    }
+
+    /// Whether ranks had no core for much of their time.
+    pub fn is_of_cores(&self) -> bool {
+        matches!(self, Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. })
+    }
+
+    /// Whether the figures that follow are of something else than they seem.
+    pub fn is_of_figures(&self) -> bool {
+        use Doubt::{Asleep, NoCore, NoCoreToCompute, Polling};
+        matches!(self, NoCoreToCompute { .. } | NoCore { .. } | Asleep { .. } | Polling { .. })
+    }
+}
+
+/// The doubts about the run of `model`, those that touch most first.
+pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
+    let mut doubts = failed(model);
+    doubts.extend(no_core(model));
+    doubts.extend(asleep_ranks(model));
+    doubts.extend(polling(model));
+    doubts.extend(few_calls(model));
+    doubts
+}
+
+fn failed(model: &Model) -> Vec<Doubt> {
+    let mut by_status: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
+    for rank in &model.ranks {
+        if let Some(status) = rank.exit_status.filter(|&status| status != 0) {
+            by_status.entry(status).or_default().push(rank.rank);
+        }
+    }
+    by_status.into_iter().map(|(status, ranks)| Doubt::Failed { status, ranks }).collect()
+}
+
+/// Whether a rank computes for long enough that its computation matters.
+fn computes(model: &Model, computation_s: f64) -> bool {
+    computation_s >= LITTLE * model.elapsed_s()
+}
+
+fn no_core(model: &Model) -> Option<Doubt> {
+    let is_much =
+        |lost: &Preemption| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
+    let of_rank = |rank: &RankModel| Some((rank.rank, preemption(rank).filter(is_much)?));
+    let hit: Vec<(u32, Preemption)> = model.ranks.iter().filter_map(of_rank).collect();
+    if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
+        return Some(Doubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
+    }
+    let is_long = |usage: &Usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
+    let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
+    let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
+    let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();
+    (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| Doubt::NoCore { share: delayed_s / elapsed_s })
+}
+
+fn asleep_ranks(model: &Model) -> Option<Doubt> {
+    let is_much = |found: &Asleep| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
+    let of_rank = |rank: &RankModel| Some((rank.rank, asleep(rank).filter(is_much)?));
+    let sleepers: Vec<(u32, Asleep)> = model.ranks.iter().filter_map(of_rank).collect();
+    let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
+    Some(Doubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
+}
+
+/// What is in doubt is known of whole ranks only.
+fn polling(model: &Model) -> Option<Doubt> {
+    let selected = &model.facts.selected;
+    if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
+        return None;
+    }
+    let sum = |of: fn(&RankModel) -> f64| model.ranks.iter().map(of).sum::<f64>();
+    let (maybe_computation_s, maybe_waiting_s) =
+        (sum(|rank| rank.polls.maybe_computation_s), sum(|rank| rank.polls.maybe_waiting_s));
+    let computation_s = sum(|rank| rank.inclusive(0)[Activity::Computation as usize]);
+    let all_s = model.elapsed_s() * model.ranks.len() as f64;
+    let unclear_s = maybe_computation_s + maybe_waiting_s;
+    if all_s <= 0.0 || unclear_s < UNCLEAR * all_s || unclear_s < MUCH_OF_LOSS * (all_s - computation_s) {
+        return None;
+    }
+    let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
+    let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
+    Some(Doubt::Polling { unclear_s, efficiency })
+}
+
+fn few_calls(model: &Model) -> Option<Doubt> {
+    let most = model.ranks.iter().map(|rank| rank.calls).max()?;
+    let few = if model.elapsed_s() < SHORT_S { FEW_CALLS_OF_A_SHORT_RUN } else { FEW_CALLS };
+    if model.facts.n_ranks < 2 || !model.facts.selected.is_all() || most > few {
+        return None;
+    }
+    let finalized = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
+    let calls = model.ranks.iter().map(|rank| rank.calls.saturating_sub(finalized(rank))).fold(0, u64::saturating_add);
+    Some(Doubt::FewCalls { calls })
+}

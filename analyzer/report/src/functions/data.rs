@@ -1,0 +1,373 @@
+//! What the tables of functions say: rows as they are written.
+
+use serde::Serialize;
+
+use lbprof_analysis::structure::code_place::{base_name, short};
+use lbprof_analysis::structure::sampled_code::SampledFunction;
+
+/// Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a
+/// count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples
+/// stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionTable {
+    /// CPU time that a sample stands for, the mean.
+    pub period_s: f64,
+    /// Ranks that were sampled.
+    pub ranks: usize,
+    /// Samples of these threads.
+    pub samples: u64,
+    /// CPU time in computation, all ranks together.
+    pub computation_s: f64,
+    /// CPU time in MPI calls, likewise.
+    pub mpi_s: f64,
+    /// CPU time for which it is not known in which region or call it was; null if there is none.
+    pub unplaced: Option<UnplacedFunctions>,
+    /// CPU time of the other threads, all ranks together.
+    pub other_threads_s: f64,
+    /// The functions of these, by whether they call MPI.
+    pub other_threads: Vec<OtherThreads>,
+    /// The whole program; regions together.
+    pub program: RegionFunctions,
+    /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
+    pub regions: Vec<RegionFunctions>,
+    /// What the ranks that make others wait compute in the regions where they do, the most costly first; at most 20.
+    pub delaying_ranks: Vec<DelayingRank>,
+    /// Regions and the functions in them, each after the one around it; at most 1,000 nodes, those with most CPU time.
+    pub tree: Vec<FunctionNode>,
+}
+
+/// Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time,
+/// whatever it did there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherThreads {
+    /// Whether they call MPI: false for the threads of OpenMP and of libraries.
+    pub call_mpi: bool,
+    /// How many of them have samples, all ranks together.
+    pub threads: u32,
+    /// Ranks that have such threads.
+    pub ranks: usize,
+    /// Their samples.
+    pub samples: u64,
+    /// Their CPU time, all ranks together.
+    pub cpu_s: f64,
+    /// The whole program; regions together.
+    pub program: OtherThreadsFunctions,
+    /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
+    pub regions: Vec<OtherThreadsFunctions>,
+}
+
+/// The functions of such threads in a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherThreadsFunctions {
+    /// Its path.
+    pub region: String,
+    /// Their CPU time, the mean over ranks.
+    pub cpu_s: f64,
+    /// Standard error of `cpu_s`.
+    pub cpu_error_s: f64,
+    /// The part of `cpu_s` in which the first thread was in an MPI call.
+    pub during_mpi_s: f64,
+    /// The functions, most CPU time or excess first. The slowest rank is the one whose first thread computes longest in the whole program.
+    pub functions: Vec<FunctionRow>,
+    /// The others together.
+    pub others: OtherFunctions,
+}
+
+/// The functions of all threads at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums (`LBPROF_MODE=profile`,
+/// `LBPROF_LIMIT`) and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnplacedFunctions {
+    /// Samples.
+    pub samples: u64,
+    /// CPU time, the mean over ranks.
+    pub cpu_s: f64,
+    /// Standard error of `cpu_s`.
+    pub cpu_error_s: f64,
+    /// The functions, most CPU time or excess first. The slowest rank is the one that computes longest in the whole program, by its calls.
+    pub functions: Vec<FunctionRow>,
+    /// The others together.
+    pub others: OtherFunctions,
+}
+
+/// The functions of a region.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionFunctions {
+    /// Its path.
+    pub region: String,
+    /// Computation by its calls, the mean over ranks.
+    pub computation_s: f64,
+    /// CPU time of that by samples, the mean.
+    pub cpu_s: f64,
+    /// Standard error of `cpu_s`.
+    pub cpu_error_s: f64,
+    /// Computation without samples: `computation_s` − `cpu_s`: asleep, waiting for a core, or in the kernel.
+    pub not_running_s: f64,
+    /// The rank with most of that, beyond the error; null if none has any.
+    pub not_running_rank: Option<u32>,
+    /// How much that rank has.
+    pub max_not_running_s: f64,
+    /// The rank that computes longest, which is compared with the mean.
+    pub slowest_rank: Option<u32>,
+    /// Its computation.
+    pub slowest_computation_s: f64,
+    /// `slowest_computation_s` − `computation_s`.
+    pub excess_s: f64,
+    /// Where that is.
+    pub explained: ExplainedExcess,
+    /// What the processors counted in that CPU time; null if they count nothing, as in most virtual machines.
+    pub hardware: Option<HardwareRow>,
+    /// The functions, most CPU time or excess first.
+    pub functions: Vec<FunctionRow>,
+    /// The others together.
+    pub others: OtherFunctions,
+}
+
+/// What the processors counted in computation, in user space.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HardwareRow {
+    /// Ranks that have counts.
+    pub ranks: usize,
+    /// Instructions, the mean over these ranks.
+    pub instructions: f64,
+    /// Instructions per cycle of all of them; null if no cycles were counted.
+    pub ipc: Option<f64>,
+    /// Cycles per second of CPU time of all of them.
+    pub frequency_hz: Option<f64>,
+    /// Instructions of the rank that computes longest.
+    pub slowest_instructions: f64,
+    /// Its instructions per cycle.
+    pub slowest_ipc: Option<f64>,
+    /// Its cycles per second.
+    pub slowest_frequency_hz: Option<f64>,
+    /// CPU time that this rank has more than the mean because it executes more instructions: (its instructions − the mean) × mean seconds per instruction.
+    pub more_instructions_s: f64,
+    /// CPU time that it has more because its instructions take longer. Both add up to its excess of CPU time.
+    pub slower_instructions_s: f64,
+    /// The least IPC of a rank.
+    pub min_ipc: Option<f64>,
+    /// That rank.
+    pub min_ipc_rank: Option<u32>,
+    /// The lowest frequency of a rank.
+    pub min_frequency_hz: Option<f64>,
+    /// That rank.
+    pub min_frequency_rank: Option<u32>,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionRow {
+    /// Which.
+    #[serde(flatten)]
+    pub name: FunctionName,
+    /// Samples.
+    pub samples: u64,
+    /// CPU time, the mean over ranks.
+    pub mean_s: f64,
+    /// Standard error of that.
+    pub error_s: f64,
+    /// `mean_s` over that of all functions.
+    pub share: f64,
+    /// The least of a rank.
+    pub min_s: f64,
+    /// The most of a rank.
+    pub max_s: f64,
+    /// That rank.
+    pub max_rank: u32,
+    /// That of the slowest rank.
+    pub slowest_s: f64,
+    /// `slowest_s` − `mean_s`.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+    /// Whether `excess_s` is at least two standard errors.
+    pub significant: bool,
+    /// Instructions in user space, the mean over ranks; null if the processors count none, as in most virtual machines.
+    pub instructions: Option<f64>,
+    /// Instructions per cycle, all ranks together.
+    pub ipc: Option<f64>,
+    /// Instructions of the slowest rank.
+    pub slowest_instructions: Option<f64>,
+    /// Its instructions per cycle.
+    pub slowest_ipc: Option<f64>,
+    /// Its lines with most CPU time, at most 5.
+    pub lines: Vec<LineRow>,
+}
+
+/// What a function is called.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionName {
+    /// Its name without return type and parameters; null if it is not known.
+    pub function: Option<String>,
+    /// Its source file.
+    pub file: Option<String>,
+    /// The line with most CPU time.
+    pub line: Option<u32>,
+    /// Path of the executable or library; null for generated code.
+    pub module: Option<String>,
+}
+
+impl FunctionName {
+    pub(super) fn of(function: &SampledFunction, line: Option<u32>) -> FunctionName {
+        let SampledFunction { name, file, module } = function.clone();
+        FunctionName { function: Some(name).filter(|name| !name.is_empty()), file, line, module }
+    }
+
+    /// `PairLJCut::compute (pair_lj_cut.cpp:112)`, `exp (libm.so.6)`, or `libm.so.6` where the function is not known.
+    pub fn label(&self) -> String {
+        let module = self.module.as_deref().map(base_name).unwrap_or("generated code");
+        let Some(function) = self.function.as_deref().map(short) else { return module.to_owned() };
+        match (self.file.as_deref().map(base_name), self.line) {
+            (Some(file), Some(line)) => format!("{function} ({file}:{line})"),
+            (Some(file), None) => format!("{function} ({file})"),
+            (None, _) => format!("{function} ({module})"),
+        }
+    }
+}
+
+/// A line of the source.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LineRow {
+    /// Its number.
+    pub line: u32,
+    /// CPU time, the mean over ranks.
+    pub mean_s: f64,
+    /// Standard error of that.
+    pub error_s: f64,
+    /// The least of a rank; null if the line counts in several regions.
+    pub min_s: Option<f64>,
+    /// The most of a rank; null likewise.
+    pub max_s: Option<f64>,
+    /// That rank.
+    pub max_rank: Option<u32>,
+}
+
+/// Functions that are not listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherFunctions {
+    /// How many.
+    pub functions: usize,
+    /// CPU time, the mean over ranks.
+    pub mean_s: f64,
+    /// That of the slowest rank.
+    pub slowest_s: f64,
+    /// `slowest_s` − `mean_s`.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+}
+
+/// In which functions a rank computes longer than the mean.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExplainedExcess {
+    /// The functions with most of it, with all that compilers put into them; only those in which it is significant, at most 3. Of functions put into one another it
+    /// is the innermost that has at least 80 % of it.
+    pub functions: Vec<ExcessIn>,
+    /// Computation without samples of that rank, more than the mean, if that is significant; else null.
+    pub not_running_s: Option<f64>,
+    /// That over the whole excess.
+    pub not_running_share: Option<f64>,
+}
+
+/// A part of an excess.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ExcessIn {
+    /// The function.
+    #[serde(flatten)]
+    pub name: FunctionName,
+    /// CPU time of the rank in it, more than the mean.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+    /// `excess_s` over the whole excess, by the ranks' calls; null if there is none.
+    pub share: Option<f64>,
+}
+
+/// A rank in a region whose computation others wait for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DelayingRank {
+    /// The rank.
+    pub rank: u32,
+    /// Path of the region.
+    pub region: String,
+    /// Waiting that it causes.
+    pub caused_s: f64,
+    /// How many of its samples lie in the time that others waited for.
+    pub samples: u64,
+    /// CPU time of all of its computation there.
+    pub cpu_s: f64,
+    /// The functions in which it computes there: first those by which it causes most waiting; without such samples, those in which it computes significantly longer than the mean, the
+    /// longest excess first; then those with most CPU time; at most 3.
+    pub functions: Vec<DelayingFunction>,
+}
+
+/// A function in which such a rank computes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DelayingFunction {
+    /// Which.
+    #[serde(flatten)]
+    pub name: FunctionName,
+    /// Waiting that it causes by computing longer in this function than those who waited, by the samples in the time since they were synchronised; below 0 where they computed longer; null
+    /// if there are no samples.
+    pub caused_s: Option<f64>,
+    /// Standard error of that.
+    pub caused_error_s: Option<f64>,
+    /// CPU time of all of its computation in the function there.
+    pub cpu_s: f64,
+    /// Standard error of that.
+    pub error_s: f64,
+    /// `cpu_s` over that of the rank in all functions of the region.
+    pub share: f64,
+    /// `cpu_s` less the mean over ranks.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+    /// Whether `excess_s` is at least two standard errors.
+    pub significant: bool,
+}
+
+/// What a node of the tree of functions is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum FunctionNodeKind {
+    /// A region, or the whole program.
+    Region,
+    /// A function.
+    Function,
+}
+
+/// A node of the tree of functions; all times include the nodes in it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FunctionNode {
+    /// The node around it, as an index in the list; null for the whole program.
+    pub parent: Option<usize>,
+    /// What it is.
+    pub kind: FunctionNodeKind,
+    /// The region's name, or the function's label.
+    pub label: String,
+    /// CPU time in computation, the mean over ranks.
+    pub mean_s: f64,
+    /// That of the rank that computes longest in the whole program.
+    pub slowest_s: f64,
+    /// `slowest_s` − `mean_s`.
+    pub excess_s: f64,
+    /// Standard error of that.
+    pub excess_error_s: f64,
+    /// Whether `excess_s` is at least two standard errors.
+    pub significant: bool,
+}

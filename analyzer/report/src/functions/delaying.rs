@@ -1,0 +1,91 @@
+//! What the ranks compute that others wait for.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use super::Functions;
+use super::data::{DelayingFunction, DelayingRank};
+use crate::blocking::{BlockingTable, CauseRow};
+use lbprof_analysis::metrics::functions::{Estimate, FunctionTime};
+use lbprof_analysis::model::RegionIdx;
+use lbprof_analysis::model::followed::DelayingCode;
+
+/// Most ranks and regions that are listed, and most functions of each.
+const MOST: (usize, usize) = (20, 3);
+
+impl Functions<'_> {
+    /// The ranks and regions whose computation others wait for, the most costly first.
+    pub(super) fn delaying_ranks(&self, blocking: &BlockingTable) -> Vec<DelayingRank> {
+        let computing = blocking.causes.iter().filter(|row| row.activity == Some(Activity::Computation));
+        computing.filter_map(|row| self.delaying_rank(row)).take(MOST.0).collect()
+    }
+
+    /// The functions in which the rank of a cause computes in its region; `None` where none is known.
+    ///
+    /// First those by which it makes others wait, by the samples in the time that they waited for. Where there are none, what it computes more than the mean comes first.
+    fn delaying_rank(&self, row: &CauseRow) -> Option<DelayingRank> {
+        let at = self.model.ranks.iter().position(|one| one.rank == row.cause.rank)?;
+        let region = self.model.regions.iter().position(|one| one.path == row.region)? as RegionIdx;
+        let functions = self.times.by_function(Some(region), Some(at));
+        let cpu_s: f64 = functions.values().map(|time| time.own.seconds).sum();
+        let (samples, caused) = self.caused(row);
+        let is_known = samples > 0;
+        let excess = |time: &FunctionTime| time.compared().excess(self.times.ranks, self.times.period_s);
+        let order = |function: u32, time: &FunctionTime| {
+            let excess = excess(time);
+            let first = match is_known {
+                true => caused.get(&function).map_or(0.0, |one| one.seconds),
+                false if excess.is_significant() => excess.seconds.max(0.0),
+                false => 0.0,
+            };
+            (first, time.own.seconds)
+        };
+        let mut functions: Vec<(u32, FunctionTime)> =
+            functions.into_iter().filter(|(_, time)| time.own.samples > 0).collect();
+        functions.sort_by(|(a, of_a), (b, of_b)| {
+            let (of_a, of_b) = (order(*a, of_a), order(*b, of_b));
+            of_b.0.total_cmp(&of_a.0).then(of_b.1.total_cmp(&of_a.1)).then(a.cmp(b))
+        });
+        functions.truncate(MOST.1);
+        let row_of = |(function, time): (u32, FunctionTime)| {
+            let excess = excess(&time);
+            let caused = is_known.then(|| caused.get(&function).copied().unwrap_or_default());
+            DelayingFunction {
+                name: self.name(function, self.lines_of(Some(region), function).first().map(|line| line.line)),
+                caused_s: caused.map(|one| one.seconds),
+                caused_error_s: caused.map(|one| one.error_s),
+                cpu_s: time.own.seconds,
+                error_s: time.own.error_s(),
+                share: time.own.seconds / cpu_s,
+                excess_s: excess.seconds,
+                excess_error_s: excess.error_s,
+                significant: excess.is_significant(),
+            }
+        };
+        let (rank, caused_s) = (row.cause.rank, row.cause.caused_s);
+        let functions: Vec<DelayingFunction> = functions.into_iter().map(row_of).collect();
+        (cpu_s > 0.0).then(|| DelayingRank { rank, region: row.region.clone(), caused_s, samples, cpu_s, functions })
+    }
+
+    /// How many samples of the rank of a cause lie in the time that others waited for, and the waiting that it causes by each function.
+    fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, Estimate>) {
+        let (mut samples, mut functions) = (0, BTreeMap::new());
+        let Some(followed) = &self.model.followed else { return (samples, functions) };
+        let is_its = |one: &&DelayingCode| {
+            let is_first = followed.threads.get(one.thread as usize).is_some_and(|thread| thread.number == 0);
+            let region = followed.regions.get(one.kind.region() as usize);
+            let is_there = region.is_some_and(|region| region.path == row.region);
+            is_first && is_there && followed.world_rank(one.thread) == row.cause.rank
+        };
+        for one in followed.delaying_code.iter().filter(is_its) {
+            let leaf = self.code.leaves.get(one.leaf as usize);
+            let Some(node) = leaf.and_then(|leaf| self.code.nodes.get(leaf.node as usize)) else { continue };
+            let sum: &mut Estimate = functions.entry(node.function).or_default();
+            sum.seconds += one.ns * 1e-9;
+            sum.error_s = sum.error_s.hypot(one.error_ns * 1e-9);
+            samples += one.samples;
+        }
+        (samples, functions)
+    }
+}

@@ -1,0 +1,46 @@
+//! In which functions a rank computes longer than the mean.
+
+use super::Functions;
+use super::data::{ExcessIn, ExplainedExcess};
+use lbprof_analysis::metrics::functions::{Estimate, is_sampled};
+use lbprof_analysis::model::RegionIdx;
+
+/// Most functions that explain an excess.
+const MOST_NAMED: usize = 3;
+
+impl Functions<'_> {
+    /// In which functions the rank at a place computes longer than the mean, of which its calls show `excess_s`.
+    pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
+        let share = |seconds: f64| (excess_s > 0.0).then(|| seconds / excess_s);
+        let row = |function: u32, excess: Estimate| {
+            let line = self.lines_of(region, function).first().map(|line| line.line);
+            ExcessIn {
+                name: self.name(function, line),
+                excess_s: excess.seconds,
+                excess_error_s: excess.error_s,
+                share: share(excess.seconds),
+            }
+        };
+        let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();
+        let found = found.filter_map(|one| Some((self.code.nodes.get(one.node as usize)?.function, one.excess)));
+        let not_running = self.times.not_running_excess(region, at).filter(|one| one.seconds > 0.0);
+        let not_running_s = not_running.filter(Estimate::is_significant).map(|one| one.seconds);
+        ExplainedExcess {
+            functions: found.map(|(function, excess)| row(function, excess)).collect(),
+            not_running_s,
+            not_running_share: not_running_s.and_then(share),
+        }
+    }
+
+    /// The same of a rank in the region of a path, inner regions excluded, or in the whole program; `None` where it was not sampled.
+    pub(crate) fn explained_in(&self, rank: u32, path: Option<&str>) -> Option<ExplainedExcess> {
+        let at = self.model.ranks.iter().position(|one| one.rank == rank)?;
+        let region = match path {
+            Some(path) => Some(self.model.regions.iter().position(|one| one.path == path)? as RegionIdx),
+            None => None,
+        };
+        let mean_s =
+            (0..self.model.ranks.len()).map(|at| self.wall_s(region, at)).sum::<f64>() / self.model.ranks.len() as f64;
+        is_sampled(&self.model.ranks[at]).then(|| self.explained(region, at, self.wall_s(region, at) - mean_s))
+    }
+}

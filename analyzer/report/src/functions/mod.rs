@@ -1,0 +1,140 @@
+//! The tables of functions: in which of them ranks compute, by samples, and in which the slow rank does so longer than the others.
+
+mod data;
+mod delaying;
+mod excess;
+mod hardware;
+mod other_threads;
+mod rows;
+mod tree;
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+pub use data::*;
+
+use super::blocking::BlockingTable;
+use super::largest;
+use lbprof_analysis::metrics::functions::{Estimate, FunctionTime, FunctionTimes, is_sampled};
+use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
+use lbprof_analysis::model::{Model, RegionIdx};
+use lbprof_analysis::structure::sampled_code::SampledCode;
+
+/// Most regions that have rows: those with most CPU time.
+const MOST_REGIONS: usize = 40;
+
+/// What samples show of `model`, in `code`.
+pub(super) struct Functions<'a> {
+    model: &'a Model,
+    code: &'a SampledCode,
+    threads: SampledThreads,
+    times: FunctionTimes<'a>,
+    /// By function and region the lines: CPU time first.
+    lines: BTreeMap<(RegionIdx, u32), Vec<u32>>,
+}
+
+impl<'a> Functions<'a> {
+    /// Of the ranks' first threads; `None` where no rank was sampled.
+    pub(crate) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
+        Functions::of(model, code, SampledThreads::First)
+    }
+
+    /// Of such threads.
+    fn of(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
+        let times = FunctionTimes::new(model, code, threads)?;
+        let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
+        for &(_, region, leaf) in model.lines.keys().filter(|line| line.0 == threads) {
+            let node = code.leaves.get(leaf as usize).and_then(|leaf| code.nodes.get(leaf.node as usize));
+            if let Some(node) = node {
+                lines.entry((region, node.function)).or_default().push(leaf);
+            }
+        }
+        Some(Functions { model, code, threads, times, lines })
+    }
+
+    /// The tables.
+    pub(crate) fn table(&self, blocking: Option<&BlockingTable>) -> FunctionTable {
+        let mut sums = [CpuTime::default(); 2];
+        for rank in &self.model.ranks {
+            for (at, time) in rank.samples.times(SampledThreads::First) {
+                sums[usize::from(at.activity != Activity::Computation)].add(time);
+            }
+        }
+        let [computation, mpi] = sums;
+        let other_threads = self.other_threads();
+        let regions = (0..self.model.regions.len() as RegionIdx).map(|region| self.region(Some(region)));
+        let mut regions: Vec<RegionFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
+        regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        regions.truncate(MOST_REGIONS);
+        FunctionTable {
+            period_s: self.times.period_s,
+            ranks: self.times.ranks,
+            samples: computation.samples + mpi.samples,
+            computation_s: computation.seconds,
+            mpi_s: mpi.seconds,
+            unplaced: self.unplaced(),
+            other_threads_s: other_threads.iter().fold(0.0, |sum_s, one| sum_s + one.cpu_s),
+            other_threads,
+            program: self.region(None),
+            regions,
+            delaying_ranks: blocking.map(|table| self.delaying_ranks(table)).unwrap_or_default(),
+            tree: self.tree(),
+        }
+    }
+
+    /// Mean over the ranks that were sampled.
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.times.ranks.max(1) as f64
+    }
+
+    /// The rank that computes longest in a region, of those that were sampled, by its place; its computation and the mean.
+    fn slowest(&self, region: Option<RegionIdx>) -> (Option<usize>, f64, f64) {
+        let ranks: Vec<usize> = (0..self.model.ranks.len()).filter(|&at| is_sampled(&self.model.ranks[at])).collect();
+        let computation: Vec<f64> = ranks.iter().map(|&at| self.wall_s(region, at)).collect();
+        let slowest = largest(&computation);
+        let mean_s = self.mean(computation.iter().sum());
+        (slowest.map(|at| ranks[at]), slowest.map_or(0.0, |at| computation[at]), mean_s)
+    }
+
+    fn path(&self, region: Option<RegionIdx>) -> String {
+        self.model.regions.get(region.unwrap_or(0) as usize).map(|one| one.path.clone()).unwrap_or_default()
+    }
+
+    fn region(&self, region: Option<RegionIdx>) -> RegionFunctions {
+        let (slowest, slowest_computation_s, computation_s) = self.slowest(region);
+        let functions = self.times.by_function(region, slowest);
+        let mut all = FunctionTime::default();
+        for time in functions.values() {
+            all.over.sum.add(&time.over.sum);
+            all.own.add(&time.own);
+        }
+        let (rows, others) = self.rows(region, &functions, all.over.sum.seconds);
+        let not_running = self.times.not_running(region);
+        let beyond = |one: &&(usize, f64, f64)| Estimate { seconds: one.1, error_s: one.2.sqrt() }.is_significant();
+        let most = not_running.iter().filter(|one| one.1 > 0.0).filter(beyond).max_by(|a, b| a.1.total_cmp(&b.1));
+        let excess_s = slowest_computation_s - computation_s;
+        RegionFunctions {
+            region: self.path(region),
+            computation_s,
+            cpu_s: self.mean(all.over.sum.seconds),
+            cpu_error_s: self.mean(all.over.sum.error_s()),
+            not_running_s: computation_s - self.mean(all.over.sum.seconds),
+            not_running_rank: most.and_then(|one| self.model.ranks.get(one.0)).map(|rank| rank.rank),
+            max_not_running_s: most.map_or(0.0, |one| one.1),
+            slowest_rank: slowest.and_then(|at| self.model.ranks.get(at)).map(|rank| rank.rank),
+            slowest_computation_s,
+            excess_s,
+            explained: slowest.map(|at| self.explained(region, at, excess_s)).unwrap_or_default(),
+            hardware: slowest.and_then(|at| self.hardware(region, at)),
+            functions: rows,
+            others,
+        }
+    }
+
+    /// Computation of the rank at a place by its calls.
+    fn wall_s(&self, region: Option<RegionIdx>, at: usize) -> f64 {
+        let rank = &self.model.ranks[at];
+        region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region))[Activity::Computation as usize]
+    }
+}

@@ -1,0 +1,67 @@
+//! The functions of threads other than the first of each rank, and of times for which there are no records.
+
+use lbprof_collector::Activity;
+
+use super::data::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
+use super::{Functions, MOST_REGIONS};
+use lbprof_analysis::model::RegionIdx;
+use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
+
+impl Functions<'_> {
+    /// Of those that call MPI, and of those that do not, where there are any.
+    pub(super) fn other_threads(&self) -> Vec<OtherThreads> {
+        let (slowest, ..) = self.slowest(None);
+        let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
+        let some = kinds.into_iter().filter_map(|threads| Functions::of(self.model, self.code, threads));
+        some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
+    }
+
+    /// All threads, where it is not known what the first one did.
+    pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
+        let (slowest, ..) = self.slowest(None);
+        let unplaced = Functions::of(self.model, self.code, SampledThreads::Unplaced)?;
+        let OtherThreads { samples, program, .. } = unplaced.as_others(slowest);
+        let OtherThreadsFunctions { cpu_s, cpu_error_s, functions, others, .. } = program;
+        (samples > 0).then_some(UnplacedFunctions { samples, cpu_s, cpu_error_s, functions, others })
+    }
+
+    /// These threads; `slowest`: the place of the rank that is compared with the mean.
+    fn as_others(&self, slowest: Option<usize>) -> OtherThreads {
+        let regions = (0..self.model.regions.len() as RegionIdx).map(|region| self.in_region(Some(region), slowest));
+        let mut regions: Vec<OtherThreadsFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
+        regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
+        regions.truncate(MOST_REGIONS);
+        let of_ranks = || self.model.ranks.iter().map(|rank| &rank.samples.of[self.threads as usize]);
+        let mut all = CpuTime::default();
+        of_ranks().flat_map(|one| &one.times).for_each(|(_, time)| all.add(time));
+        OtherThreads {
+            call_mpi: self.threads == SampledThreads::WithMpi,
+            threads: of_ranks().map(|one| one.threads).sum(),
+            ranks: of_ranks().filter(|one| one.threads > 0).count(),
+            samples: all.samples,
+            cpu_s: all.seconds,
+            program: self.in_region(None, slowest),
+            regions,
+        }
+    }
+
+    fn in_region(&self, region: Option<RegionIdx>, slowest: Option<usize>) -> OtherThreadsFunctions {
+        let functions = self.times.by_function(region, slowest);
+        let mut all = CpuTime::default();
+        functions.values().for_each(|time| all.add(&time.over.sum));
+        let times = self.model.ranks.iter().flat_map(|rank| match region {
+            Some(region) => rank.samples.within(self.threads, region),
+            None => rank.samples.times(self.threads),
+        });
+        let during_mpi = times.filter(|(at, _)| !matches!(at.activity, Activity::Computation | Activity::Recorder));
+        let (rows, others) = self.rows(region, &functions, all.seconds);
+        OtherThreadsFunctions {
+            region: self.path(region),
+            cpu_s: self.mean(all.seconds),
+            cpu_error_s: self.mean(all.error_s()),
+            during_mpi_s: self.mean(during_mpi.map(|(_, time)| time.seconds).sum()),
+            functions: rows,
+            others,
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The functions of a region and their lines, those with most CPU time first.
+
+use std::collections::BTreeMap;
+
+use super::Functions;
+use super::data::{FunctionName, FunctionRow, LineRow, OtherFunctions};
+use lbprof_analysis::metrics::functions::{Compared, FunctionTime};
+use lbprof_analysis::metrics::hardware::ipc;
+use lbprof_analysis::model::RegionIdx;
+use lbprof_analysis::model::samples::{Counted, CpuTime, OverRanks};
+
+/// Most functions that are rows, of the whole program and of a region; the others are summed up.
+const MOST_FUNCTIONS: (usize, usize) = (60, 12);
+
+/// Most lines of a function.
+const MOST_LINES: usize = 5;
+
+impl Functions<'_> {
+    /// The rows of functions, and the sum of the others.
+    pub(super) fn rows(
+        &self,
+        region: Option<RegionIdx>,
+        functions: &BTreeMap<u32, FunctionTime>,
+        all_s: f64,
+    ) -> (Vec<FunctionRow>, OtherFunctions) {
+        let excess = |time: &FunctionTime| time.compared().excess(self.times.ranks, self.times.period_s);
+        let weight = |time: &FunctionTime| {
+            let excess = excess(time);
+            let mean_s = self.mean(time.over.sum.seconds);
+            if excess.is_significant() { mean_s.max(excess.seconds.abs()) } else { mean_s }
+        };
+        let mut order: Vec<(u32, f64)> = functions.iter().map(|(&function, time)| (function, weight(time))).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let most = if region.is_none() { MOST_FUNCTIONS.0 } else { MOST_FUNCTIONS.1 };
+        let (listed, rest) = order.split_at(most.min(order.len()));
+        let mut others = Compared::default();
+        rest.iter().for_each(|(function, _)| others.add(&functions[function].compared()));
+        let of_others = others.excess(self.times.ranks, self.times.period_s);
+        let others = OtherFunctions {
+            functions: rest.len(),
+            mean_s: self.mean(others.all.seconds),
+            slowest_s: others.own.seconds,
+            excess_s: of_others.seconds,
+            excess_error_s: if rest.is_empty() { 0.0 } else { of_others.error_s },
+        };
+        let row = |&(function, _): &(u32, f64)| {
+            let time = &functions[&function];
+            let (excess, lines) = (excess(time), self.lines_of(region, function));
+            let (all, own) = (&time.over.sum.counted, &time.own.counted);
+            let instructions = |counted: &Counted| (counted.instructions > 0).then_some(counted.instructions as f64);
+            FunctionRow {
+                name: self.name(function, lines.first().map(|line| line.line)),
+                samples: time.over.sum.samples,
+                mean_s: self.mean(time.over.sum.seconds),
+                error_s: self.mean(time.over.sum.error_s()),
+                share: if all_s > 0.0 { time.over.sum.seconds / all_s } else { 0.0 },
+                min_s: if (time.over.ranks as usize) < self.times.ranks { 0.0 } else { time.over.min_s },
+                max_s: time.over.max_s,
+                max_rank: time.over.max_rank,
+                slowest_s: time.own.seconds,
+                excess_s: excess.seconds,
+                excess_error_s: excess.error_s,
+                significant: excess.is_significant(),
+                instructions: instructions(all).map(|sum| self.mean(sum)),
+                ipc: ipc(all),
+                slowest_instructions: instructions(own),
+                slowest_ipc: ipc(own),
+                lines: lines.into_iter().take(MOST_LINES).collect(),
+            }
+        };
+        (listed.iter().map(row).collect(), others)
+    }
+
+    pub(super) fn name(&self, function: u32, line: Option<u32>) -> FunctionName {
+        self.code.functions.get(function as usize).map(|one| FunctionName::of(one, line)).unwrap_or_default()
+    }
+
+    /// The lines of a function in a region, most CPU time first.
+    pub(super) fn lines_of(&self, region: Option<RegionIdx>, function: u32) -> Vec<LineRow> {
+        let mut sums: BTreeMap<u32, Vec<&OverRanks>> = BTreeMap::new();
+        let regions = match region {
+            Some(region) => region..region + 1,
+            None => 0..self.model.regions.len() as RegionIdx,
+        };
+        for region in regions {
+            for &leaf in self.lines.get(&(region, function)).into_iter().flatten() {
+                let line = self.code.leaves.get(leaf as usize).and_then(|leaf| leaf.line);
+                if let Some((line, times)) = line.zip(self.model.lines.get(&(self.threads, region, leaf))) {
+                    sums.entry(line).or_default().push(times);
+                }
+            }
+        }
+        let mut rows: Vec<LineRow> = sums
+            .into_iter()
+            .map(|(line, parts)| {
+                let mut sum = CpuTime::default();
+                parts.iter().for_each(|part| sum.add(&part.sum));
+                // Of several parts it is not known which ranks have them all.
+                let only = parts.first().filter(|_| parts.len() == 1);
+                let least_s = |one: &&&OverRanks| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s };
+                LineRow {
+                    line,
+                    mean_s: self.mean(sum.seconds),
+                    error_s: self.mean(sum.error_s()),
+                    min_s: only.as_ref().map(least_s),
+                    max_s: only.map(|one| one.max_s),
+                    max_rank: only.map(|one| one.max_rank),
+                }
+            })
+            .collect();
+        rows.sort_by(|a, b| b.mean_s.total_cmp(&a.mean_s).then(a.line.cmp(&b.line)));
+        rows
+    }
+}

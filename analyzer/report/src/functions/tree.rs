@@ -1,0 +1,87 @@
+//! The tree of regions and the functions in them.
+
+use std::collections::BTreeMap;
+
+use super::Functions;
+use super::data::{FunctionNode, FunctionNodeKind};
+use lbprof_analysis::metrics::functions::Compared;
+use lbprof_analysis::model::RegionIdx;
+
+/// Most nodes of the tree.
+const MOST_NODES: usize = 1_000;
+
+/// A node while the tree is made.
+struct TreeNode {
+    parent: Option<usize>,
+    kind: FunctionNodeKind,
+    label: String,
+    time: Compared,
+}
+
+impl Functions<'_> {
+    pub(super) fn tree(&self) -> Vec<FunctionNode> {
+        let (slowest, ..) = self.slowest(None);
+        // Regions first, each after the one around it, then the functions in each.
+        let mut nodes: Vec<TreeNode> = (0..)
+            .zip(&self.model.regions)
+            .map(|(at, region)| TreeNode {
+                parent: (at != 0).then_some(region.parent as usize),
+                kind: FunctionNodeKind::Region,
+                label: region.name.clone(),
+                time: Compared::default(),
+            })
+            .collect();
+        for region in 0..self.model.regions.len() as RegionIdx {
+            let own = self.times.by_node(Some(region), slowest);
+            let inclusive = self.times.with_inner(own.clone());
+            let mut place: BTreeMap<usize, usize> = BTreeMap::new();
+            for (at, time) in inclusive.iter().enumerate().filter(|(_, time)| time.all.samples > 0) {
+                let code = self.code.nodes[at];
+                let parent = code.parent.and_then(|parent| place.get(&(parent as usize))).copied();
+                nodes[region as usize].time.add(&own[at]);
+                place.insert(at, nodes.len());
+                let line = self.lines_of(Some(region), code.function).first().map(|line| line.line);
+                nodes.push(TreeNode {
+                    parent: Some(parent.unwrap_or(region as usize)),
+                    kind: FunctionNodeKind::Function,
+                    label: self.name(code.function, line).label(),
+                    time: *time,
+                });
+            }
+        }
+        // Inner regions lie after the ones around them.
+        for at in (1..self.model.regions.len()).rev() {
+            let (time, parent) = (nodes[at].time, nodes[at].parent);
+            parent.into_iter().for_each(|parent| nodes[parent].time.add(&time));
+        }
+        self.listed(nodes)
+    }
+
+    /// The nodes with most CPU time, each after the one around it.
+    fn listed(&self, nodes: Vec<TreeNode>) -> Vec<FunctionNode> {
+        let weight = |at: usize| self.mean(nodes[at].time.all.seconds).max(nodes[at].time.own.seconds);
+        let mut order: Vec<usize> = (0..nodes.len()).filter(|&at| at == 0 || nodes[at].time.all.samples > 0).collect();
+        order.sort_by(|&a, &b| weight(b).total_cmp(&weight(a)).then(a.cmp(&b)));
+        let mut kept = vec![false; nodes.len()];
+        for at in order.into_iter().take(MOST_NODES) {
+            kept[at] = nodes[at].parent.is_none_or(|parent| kept[parent]);
+        }
+        let mut place = vec![None; nodes.len()];
+        let mut rows = Vec::new();
+        for (at, node) in nodes.into_iter().enumerate().filter(|&(at, _)| kept[at]) {
+            place[at] = Some(rows.len());
+            let excess = node.time.excess(self.times.ranks, self.times.period_s);
+            rows.push(FunctionNode {
+                parent: node.parent.and_then(|parent| place[parent]),
+                kind: node.kind,
+                label: node.label,
+                mean_s: self.mean(node.time.all.seconds),
+                slowest_s: node.time.own.seconds,
+                excess_s: excess.seconds,
+                excess_error_s: excess.error_s,
+                significant: excess.is_significant(),
+            });
+        }
+        rows
+    }
+}

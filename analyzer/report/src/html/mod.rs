@@ -1,0 +1,122 @@
+//! The report as one HTML file that needs nothing beside it: the page's style and script, the report's JSON and the page's own data.
+//!
+//! docs/page-data.md says what the page reads. The page is made in `analyzer/page`, and this crate holds what it is built into. Names
+//! from logs are text everywhere: the template escapes them, and in the data elements no character is left that markup begins
+//! or ends with.
+
+mod packed;
+mod timeline;
+mod views;
+
+pub(crate) use views::ViewsData;
+
+use std::io::{self, Write};
+
+use askama::Template;
+use serde::Serialize;
+
+use super::Report;
+use super::bounds::Bounds;
+use super::json::{self, GENERATOR};
+use super::text;
+use super::words::clean;
+use crate::views::Views;
+use lbprof_analysis::model::Model;
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// A page: what `analyzer/page` is built into, and the data that it reads.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub struct Page {
+    /// Title of the window.
+    pub title: String,
+    /// CSS.
+    pub style: &'static str,
+    /// JavaScript.
+    pub script: &'static str,
+    /// What readers without scripts see.
+    pub text: String,
+    /// Ids of elements and the JSON in them, in which nothing is markup ([`inert`]).
+    pub data: Vec<(&'static str, String)>,
+    /// Name and version of what makes it.
+    pub generator: &'static str,
+}
+
+impl Page {
+    /// A page of the panels in `style` and `script`.
+    pub fn new(title: String, (style, script): (&'static str, &'static str)) -> Page {
+        Page { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
+    }
+
+    /// Writes it.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.write_into(out)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// What a page is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// The report.
+    pub report: &'a Report,
+    /// What is shown beside it.
+    pub views: &'a Views,
+    /// The model that both are of.
+    pub model: &'a Model,
+    /// The places of its call sites.
+    pub places: &'a [CodePlace],
+}
+
+/// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
+pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
+    let &Content { report, views, model, places } = content;
+    let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
+    let built = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
+    let page = Page {
+        text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
+        data: vec![
+            ("report", inert(&json::document(report, &Bounds::SMALL))?),
+            ("views", inert(&views::document(views, model, places)?)?),
+        ],
+        ..Page::new(title, built)
+    };
+    page.write(out)
+}
+
+/// A value as JSON that can stand in an HTML element: without `<`, `>`, `&`, control characters and U+2028, all of which occur in
+/// strings alone, where an escape stands for them.
+pub fn inert(value: &impl Serialize) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    json::write_compact(value, &mut bytes)?;
+    let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+    match text.contains(['<', '>', '&']) {
+        true => Ok(text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")),
+        false => Ok(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn names_in_data_are_no_markup_and_stay_what_they_are() {
+        let hostile = "</script><!--<script>alert('1')&amp;\"\u{2028}\u{2029}\u{1b}[2J\u{7f}\\u003c";
+        let text = inert(&json!({ hostile: [hostile] })).unwrap();
+        assert!(!text.contains(['<', '>', '&', '\u{2028}', '\u{2029}', '\u{1b}', '\u{7f}']), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), json!({ hostile: [hostile] }));
+    }
+
+    #[test]
+    fn style_and_script_of_the_page_do_not_end_their_elements() {
+        let script = include_str!("../../../page/dist/page.js").to_ascii_lowercase();
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!include_str!("../../../page/dist/page.css").to_ascii_lowercase().contains("</style"));
+        let script = include_str!("../../../page/dist/study.js").to_ascii_lowercase();
+        assert!(!script.contains("</script") && !script.contains("<!--"));
+        assert!(!include_str!("../../../page/dist/study.css").to_ascii_lowercase().contains("</style"));
+    }
+}

@@ -1,0 +1,192 @@
+//! The timeline in the page's own data.
+
+use std::io;
+
+use serde::Serialize;
+
+use super::packed::{ByName, Packed, numbers, signed, small, whole};
+use lbprof_analysis::model::Model;
+use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
+
+/// What ranks did when.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct TimelineData {
+    /// Start of the run's window.
+    begin_s: f64,
+    /// Its end.
+    end_s: f64,
+    /// Bins of equal length into which it is cut: at most 20,000, and at most a million numbers in a matrix.
+    bins: usize,
+    /// Names of states: activities, and `waiting`, which is the part of them in which a rank could do nothing but wait.
+    states: Vec<&'static str>,
+    /// By state, rows × bins: the share of the bin's time. Rounding errors of a bin are carried to the next. The sum is less than 1 where nothing
+    /// was recorded.
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    share: ByName,
+    /// The 20,000 longest waits, the longest first, by columns.
+    waits: WaitsData,
+    /// At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
+    messages: MessagesData,
+    /// What each rank did, by rank and time, for runs of up to 50,000 calls, by columns; otherwise null.
+    spans: Option<SpansData>,
+    /// Paths of regions, to which waits and spans refer by index.
+    regions: Vec<String>,
+    /// Labels of call sites, likewise.
+    sites: Vec<String>,
+}
+
+/// Waits, by columns.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct WaitsData {
+    /// Number of the rank.
+    rank: Packed,
+    /// When it began.
+    begin_s: Packed,
+    /// When it ended.
+    end_s: Packed,
+    /// Why, as an index in `states`.
+    state: Packed,
+    /// Names as in the report's `blocking.states`.
+    states: Vec<&'static str>,
+    /// Where, as an index in the timeline's `regions`.
+    region: Packed,
+    /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
+    site: Packed,
+    /// Number of the rank that ended the wait, the last of several; none if no rank did.
+    delay_source: Packed,
+}
+
+/// Messages, by columns.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct MessagesData {
+    /// Number of the rank that sent.
+    from: Packed,
+    /// Number of the rank that received.
+    to: Packed,
+    /// When its send began.
+    sent_s: Packed,
+    /// When the call ended that received it.
+    received_s: Packed,
+    /// Its bytes.
+    bytes: Packed,
+    /// Its tag.
+    tag: Packed,
+}
+
+/// What ranks did, by columns.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct SpansData {
+    /// Number of the rank.
+    rank: Packed,
+    /// When it began.
+    begin_s: Packed,
+    /// When it ended.
+    end_s: Packed,
+    /// An index in the timeline's `states`; a call that waits is first `waiting`, then its activity.
+    state: Packed,
+    /// Where, as an index in the timeline's `regions`.
+    region: Packed,
+    /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
+    site: Packed,
+}
+
+/// The timeline of a run with this model, whose call sites are at `places`.
+pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
+    let writer = Writer::new(seen);
+    let mut names = Names::default();
+    let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));
+    let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
+    let waits = writer.waits(&seen.waits, |region, site| (names.region(model, region), names.site(places, site)))?;
+    let mut place = |span: &SpanSeen| (names.region(model, span.region), names.site(places, span.site));
+    let spans = seen.spans.as_ref().map(|spans| writer.spans(spans, &mut place)).transpose()?;
+    Ok(TimelineData {
+        begin_s: 0.0,
+        end_s: seen.end as f64 * 1e-9,
+        bins: seen.bins,
+        states: writer.states.iter().map(|&state| state_name(state)).collect(),
+        share,
+        waits,
+        messages: writer.messages(&seen.messages)?,
+        spans,
+        regions: names.region_paths.into_iter().map(str::to_owned).collect(),
+        sites: names.site_labels,
+    })
+}
+
+/// What columns of the timeline have in common.
+struct Writer {
+    /// Seconds of one unit of time: the window is as long as a u32 can say.
+    unit_s: f64,
+    end: Ns,
+    /// States that occur, by number.
+    states: Vec<u8>,
+}
+
+impl Writer {
+    fn new(seen: &Watched) -> Writer {
+        let unit_s = seen.end as f64 * 1e-9 / f64::from(u32::MAX - 1);
+        Writer { unit_s, end: seen.end, states: seen.shares.iter().map(|(state, _)| *state).collect() }
+    }
+
+    fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<Packed> {
+        let unit = |time: Ns| (time.clamp(0, self.end) as f64 * 1e-9 / self.unit_s).round() as u32;
+        whole(&times.map(unit).collect::<Vec<_>>(), self.unit_s)
+    }
+
+    fn waits(&self, waits: &[WaitSeen], mut place: impl FnMut(u32, u32) -> (u32, u32)) -> io::Result<WaitsData> {
+        let mut states: Vec<WaitState> = waits.iter().map(|wait| wait.state).collect();
+        states.sort_unstable();
+        states.dedup();
+        let state = |wait: &WaitSeen| states.binary_search(&wait.state).unwrap_or(0) as u8;
+        let (regions, sites): (Vec<u32>, Vec<u32>) = waits.iter().map(|wait| place(wait.region, wait.site)).unzip();
+        Ok(WaitsData {
+            rank: ids(waits, |wait| wait.rank)?,
+            begin_s: self.times(waits.iter().map(|wait| wait.begin))?,
+            end_s: self.times(waits.iter().map(|wait| wait.end))?,
+            state: small(&waits.iter().map(state).collect::<Vec<_>>(), 1.0)?,
+            states: states.iter().map(|state| state.name()).collect::<Vec<_>>(),
+            region: whole(&regions, 1.0)?,
+            site: whole(&sites, 1.0)?,
+            delay_source: ids(waits, |wait| wait.delay_source)?,
+        })
+    }
+
+    fn messages(&self, messages: &[MessageSeen]) -> io::Result<MessagesData> {
+        Ok(MessagesData {
+            from: ids(messages, |one| one.from)?,
+            to: ids(messages, |one| one.to)?,
+            sent_s: self.times(messages.iter().map(|one| one.sent))?,
+            received_s: self.times(messages.iter().map(|one| one.received))?,
+            bytes: numbers(&messages.iter().map(|one| one.bytes as f32).collect::<Vec<_>>())?,
+            tag: signed(&messages.iter().map(|one| one.tag).collect::<Vec<_>>())?,
+        })
+    }
+
+    fn spans(&self, spans: &[SpanSeen], place: &mut impl FnMut(&SpanSeen) -> (u32, u32)) -> io::Result<SpansData> {
+        let mut numbers = [0; STATES];
+        for (at, &state) in (0..).zip(&self.states) {
+            numbers[usize::from(state).min(STATES - 1)] = at;
+        }
+        let state = |span: &SpanSeen| numbers.get(usize::from(span.state)).copied().unwrap_or(0);
+        let (regions, sites): (Vec<u32>, Vec<u32>) = spans.iter().map(place).unzip();
+        Ok(SpansData {
+            rank: ids(spans, |span| span.rank)?,
+            begin_s: self.times(spans.iter().map(|span| span.begin))?,
+            end_s: self.times(spans.iter().map(|span| span.end))?,
+            state: small(&spans.iter().map(state).collect::<Vec<_>>(), 1.0)?,
+            region: whole(&regions, 1.0)?,
+            site: whole(&sites, 1.0)?,
+        })
+    }
+}
+
+fn ids<T>(all: &[T], of: impl Fn(&T) -> u32) -> io::Result<Packed> {
+    whole(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
+}

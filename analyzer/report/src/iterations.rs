@@ -1,0 +1,117 @@
+//! The iterations of the main loop, one row each.
+
+use super::serial;
+use crate::iteration::IterationRow;
+use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
+
+use super::course::Course;
+use super::grouped::{GroupRow, IterationGroup, grouped};
+use lbprof_analysis::model::loops::Without;
+use lbprof_analysis::model::{Model, RegionIdx, Slowest};
+
+/// The iterations of the main loop.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Iterations {
+    /// Where they come from.
+    pub source: IterationSource,
+    /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
+    #[serde(serialize_with = "path")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub region: String,
+    /// Iterations.
+    pub count: usize,
+    /// One row an iteration.
+    #[serde(skip)]
+    pub rows: Vec<IterationRow>,
+    /// One object per iteration, or `stride` successive ones.
+    #[serde(rename = "per_iteration", serialize_with = "serial::rows_as::<_, GroupRow, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<GroupRow>"))]
+    pub groups: Vec<IterationGroup>,
+    /// What they show over the run.
+    #[serde(flatten)]
+    pub course: Course,
+    /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000
+    /// iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
+    pub stride: Option<usize>,
+}
+
+/// Where iterations come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum IterationSource {
+    /// By LBPROF_ITERATION_BEGIN.
+    Marked,
+    /// In the calls.
+    Found,
+    /// No iterations are known.
+    #[default]
+    None,
+}
+
+impl IterationSource {
+    /// Where the iterations of `model` come from, which has some.
+    fn of(model: &Model) -> IterationSource {
+        match model.loops.is_empty() && model.without_loop != Without::Nothing {
+            true => IterationSource::Marked,
+            false => IterationSource::Found,
+        }
+    }
+}
+
+/// A path; that of no region is empty.
+fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
+    Some(path).filter(|path| !path.is_empty()).serialize(serializer)
+}
+
+impl Iterations {
+    /// Those of [`Model::main_loop`], in at most `most_groups` groups; `None` where none is known.
+    pub(super) fn new(model: &Model, most_groups: usize) -> Option<Iterations> {
+        let idx = model.main_loop()?;
+        let slowest = model.slowest.get(idx as usize)?;
+        let sums = sums(model, idx, slowest);
+        let entering = model.entering(idx);
+        let n = model.ranks.len().max(1) as f64;
+        let rows = slowest.iter().zip(sums).map(|(slowest, (sum, ranks))| IterationRow {
+            iteration: slowest.iteration,
+            is_known: !entering.contains(&slowest.iteration),
+            max_s: slowest.computation_s,
+            mean_s: sum / n,
+            slowest_rank: slowest.rank,
+            ranks,
+        });
+        let rows: Vec<IterationRow> = rows.collect();
+        let course = Course::new(&rows);
+        let groups = grouped(&rows, most_groups);
+        Some(Iterations {
+            source: IterationSource::of(model),
+            region: model.regions[idx as usize].path.clone(),
+            count: rows.len(),
+            stride: groups.first().map(|group| group.count),
+            rows,
+            groups,
+            course,
+        })
+    }
+}
+
+/// Of each of these iterations of a region the computation of all ranks, and how many went through it to its end.
+fn sums(model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> Vec<(f64, u32)> {
+    let mut sums = vec![(0.0, 0); slowest.len()];
+    for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
+        let is_known = |times: &[f64], at: usize| times.get(at).is_some_and(|time| !time.is_nan());
+        // Both are sorted.
+        let mut place = 0;
+        for (at, &number) in series.numbers.iter().enumerate() {
+            place += slowest[place..].iter().take_while(|one| one.iteration < number).count();
+            let found = slowest.get(place).filter(|one| one.iteration == number);
+            if let Some((sum, ranks)) = found.and_then(|_| sums.get_mut(place)) {
+                *sum += series.seconds_at(Activity::Computation, at);
+                *ranks += u32::from(is_known(&series.begin_s, at) && is_known(&series.end_s, at));
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,208 @@
+//! The report as JSON, schema "lbprof-report/2": the rows of the report as they are, and the sentences of the text report.
+//!
+//! docs/report.schema.json is generated from the rows, docs/report-json.md and the types of the page are from that (see `schema.rs` of the crate). Numbers
+//! have all their digits, times are in seconds.
+
+mod write;
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::bounds::Bounds;
+use super::clusters::Clustering;
+use super::iterations::Iterations;
+use super::overheads::OverheadFigures;
+use super::ranks_by_cluster::{self, RanksOfCluster};
+use super::run::RunRow;
+use super::selection::SelectionRow;
+use super::what_if::{CriticalPath, Note, Prediction};
+use super::{
+    ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
+    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow, Verdict,
+    WindowRow, text,
+};
+pub use write::write;
+pub use write::{write_compact, write_pretty};
+
+/// Name and version of what makes it.
+pub const GENERATOR: &str = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
+
+/// Name and version of the schema.
+pub const SCHEMA: &str = "lbprof-report/2";
+
+/// A report of lb-report: everything in the text report, with all digits.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "Report"))]
+pub(crate) struct Document<'a> {
+    /// `lbprof-report/2`.
+    schema: &'static str,
+    /// Program and version that wrote the document.
+    generator: &'static str,
+    /// Facts of the run and its data.
+    run: RunRow<'a>,
+    /// The part of the run that all figures are of; null: all of it.
+    selection: Option<SelectionRow<'a>>,
+    /// The first sentences of the text report, as figures and words.
+    verdict: VerdictInWords<'a>,
+    /// The losses of at least 1 % of the elapsed time, the largest first.
+    losses: Vec<LossInWords<'a>>,
+    /// Efficiencies of the whole run.
+    efficiency: &'a EfficiencyRow,
+    /// What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
+    overheads: OverheadFigures,
+    /// One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each
+    /// kind, those that deviate, and those that failed.
+    ranks: Vec<&'a RankRow>,
+    /// One object per cluster of ranks, and one for the ranks of none: figures of all of its ranks, listed or not.
+    ranks_by_cluster: Vec<RanksOfCluster>,
+    /// One object per activity that occurs, the longest first.
+    activities: &'a [ActivityRow],
+    /// One object per region, outer regions before inner ones; the first is `main`, the whole program.
+    regions: &'a [RegionRow],
+    /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
+    loops: Cow<'a, [LoopRow]>,
+    /// The iterations of the main loop.
+    iterations: &'a Iterations,
+    /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
+    /// as sums.
+    blocking: Option<Cow<'a, BlockingTable>>,
+    /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
+    /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
+    predictions: &'a [Prediction],
+    /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
+    replay_error: Option<f64>,
+    /// Why some predictions are missing, or what is odd about them.
+    prediction_notes: Vec<NoteInWords>,
+    /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
+    critical_path: Option<CriticalPath<'a>>,
+    /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
+    dispersion: Cow<'a, DispersionRows>,
+    /// One object per cluster of ranks that run the same code; a single one where all do.
+    clusters: Cow<'a, [ClusterRow]>,
+    /// How the clusters were found, and the ranks of none.
+    clustering: Clustering<'a>,
+    /// One object per call site, operation and activity, the longest first.
+    callsites: &'a [SiteRow],
+    /// One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after
+    /// the node around it. At most 2,000, those in which most time is spent, waited or caused.
+    call_tree: &'a [CallTreeRow],
+    /// Who communicates with whom, and how much at once; null if calls were not looked at one by one: `--no-blocking`, a region is selected, or the calls
+    /// of all ranks were recorded as sums.
+    communication: Option<Cow<'a, CommunicationTable>>,
+    /// The run by up to 50 windows of time, all equally long; empty likewise.
+    windows: &'a [WindowRow],
+    /// The main loop by up to 20 blocks of equally many iterations; iterations of which the computation is not known are left out. Empty if no
+    /// loop is known.
+    blocks: &'a [BlockRow],
+    /// Which functions ranks compute in, by samples; null if they were not sampled.
+    functions: Option<&'a FunctionTable>,
+    /// One object per user's counter and region.
+    counters: &'a [CounterRow],
+}
+
+/// The verdict and its words.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct VerdictInWords<'a> {
+    /// The figures.
+    #[serde(flatten)]
+    verdict: &'a Verdict,
+    /// The verdict in words.
+    text: String,
+    /// Doubts about the figures; their words are also in `text`.
+    doubts: Vec<DoubtInWords>,
+    /// Whether the report gives advice: not for a run that failed, did not end by `MPI_Finalize` or exit, had no cores to compute, or made too few
+    /// calls.
+    advised: bool,
+}
+
+/// A doubt about the figures.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct DoubtInWords {
+    /// `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core;
+    /// `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`:
+    /// it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or
+    /// computation; `few calls`: too few to say how ranks depend on each other.
+    kind: &'static str,
+    /// The doubt in words.
+    text: String,
+}
+
+/// A note on the predictions.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct NoteInWords {
+    /// `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected;
+    /// `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work
+    /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
+    /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
+    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than
+    /// one within it.
+    kind: &'static str,
+    /// The note in words.
+    text: String,
+}
+
+/// A loss and its words.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LossInWords<'a> {
+    /// The figures.
+    #[serde(flatten)]
+    loss: &'a Loss,
+    /// The same as a sentence.
+    text: String,
+}
+
+/// The report as a JSON value, with as much as `bounds` says of what grows with the ranks.
+pub fn document(report: &Report, bounds: &Bounds) -> Value {
+    let doubt = |doubt: &Doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
+    let note = |note: &Note| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
+    let none = Iterations::default();
+    let clusters: FxHashMap<u32, Option<u32>> = report.ranks.iter().map(|row| (row.rank, row.cluster)).collect();
+    let cluster_of = |rank: u32| clusters.get(&rank).copied().flatten();
+    let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
+    let document = Document {
+        schema: SCHEMA,
+        generator: GENERATOR,
+        run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
+        selection: SelectionRow::new(&report.facts.selected, bounds),
+        verdict: VerdictInWords {
+            verdict: &report.verdict,
+            text: text::verdict(report),
+            doubts: report.doubts.iter().map(doubt).collect(),
+            advised: !report.is_only_described(),
+        },
+        losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
+        efficiency: &report.efficiency,
+        overheads: report.overheads.figures.bounded(bounds),
+        ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
+        ranks,
+        activities: &report.activities,
+        regions: &report.regions,
+        loops: LoopRow::bounded(&report.loops.rows, bounds),
+        iterations: report.iterations.as_ref().unwrap_or(&none),
+        blocking: report.blocking.as_ref().map(|table| table.bounded(&cluster_of, bounds)),
+        predictions: &report.what_if.rows,
+        replay_error: report.what_if.replay_error,
+        prediction_notes: report.what_if.notes.iter().map(note).collect(),
+        critical_path: report.what_if.critical_path(bounds),
+        dispersion: report.dispersion.bounded(bounds),
+        clusters: report.clusters.bounded(bounds),
+        clustering: Clustering::from(&report.clusters),
+        callsites: &report.call_sites,
+        call_tree: &report.call_tree,
+        communication: report.communication.as_ref().map(|table| table.bounded(bounds)),
+        windows: &report.windows,
+        blocks: &report.blocks,
+        functions: report.functions.as_ref(),
+        counters: &report.counters,
+    };
+    // All keys are text, so that there is nothing that JSON cannot hold.
+    serde_json::to_value(document).unwrap_or_default()
+}

@@ -1,0 +1,72 @@
+//! JSON as text, on several lines or on one.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+
+use super::document;
+use crate::Report;
+use crate::bounds::Bounds;
+use crate::words::is_hostile;
+
+/// Writes the report as one JSON document that ends with a new line, with as much as `bounds` says of what grows with the ranks.
+pub fn write(report: &Report, bounds: &Bounds, out: &mut dyn Write) -> io::Result<()> {
+    write_pretty(&document(report, bounds), out)
+}
+
+/// Writes a value on several lines, with a new line at its end.
+pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_with(value, Escaping(PrettyFormatter::new()), &mut *out)?;
+    out.write_all(b"\n")
+}
+
+/// Writes a value on one line, without a new line at its end.
+pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_with(value, Escaping(CompactFormatter), out)
+}
+
+fn write_with(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn Write) -> io::Result<()> {
+    value.serialize(&mut serde_json::Serializer::with_formatter(out, formatter)).map_err(io::Error::from)
+}
+
+/// A formatter that also escapes the control characters that JSON lets pass but terminals obey.
+struct Escaping<F>(F);
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $of:ty),*);)*) => {
+        $(fn $name<W: ?Sized + Write>(&mut self, writer: &mut W $(, $arg: $of)*) -> io::Result<()> {
+            self.0.$name(writer $(, $arg)*)
+        })*
+    };
+}
+
+impl<F: Formatter> Formatter for Escaping<F> {
+    forward! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(is_hostile) {
+            let (plain, tail) = rest.split_at(at);
+            writer.write_all(plain.as_bytes())?;
+            let mut chars = tail.chars();
+            let mut units = [0; 2];
+            for unit in chars.next().map_or(&[][..], |found| found.encode_utf16(&mut units)) {
+                write!(writer, "\\u{unit:04x}")?;
+            }
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+}

@@ -1,0 +1,269 @@
+//! All that a report says, as data: made from the model once, formatted by [`text`] and [`json`], which compute nothing.
+//!
+//! Each table or part is a file: its rows and the function that makes them from the model. It is a field of [`Report`], and
+//! has a file of the same name in `text/` and in `json/`.
+
+pub mod activities;
+pub mod blocking;
+pub mod blocking_left_out;
+pub mod bounds;
+pub mod call_sites;
+pub mod call_tree;
+pub mod clusters;
+pub mod communication;
+pub mod counters;
+pub mod course;
+pub mod data;
+pub mod dispersion;
+pub mod doubts;
+pub mod efficiency;
+pub mod functions;
+pub mod grouped;
+pub mod iteration;
+pub mod iterations;
+pub mod loops;
+pub mod losses;
+pub mod overheads;
+pub mod problems;
+pub mod ranks;
+pub mod ranks_by_cluster;
+pub mod regions;
+pub mod run;
+pub mod selection;
+pub mod verdict;
+pub mod what_if;
+pub mod windows;
+
+pub mod csv;
+pub mod html;
+pub mod json;
+pub mod text;
+pub mod views;
+
+pub mod fold;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod serial;
+mod short_name;
+pub mod table;
+pub mod words;
+
+use lbprof_collector::definition::EndReason;
+use lbprof_collector::problem::Severity;
+
+pub use activities::ActivityRow;
+pub use blocking::BlockingTable;
+pub use call_sites::SiteRow;
+pub use call_tree::CallTreeRow;
+pub use clusters::{ClusterRow, Clusters};
+pub use communication::CommunicationTable;
+pub use counters::CounterRow;
+pub use data::DataFacts;
+pub use dispersion::DispersionRows;
+pub use doubts::Doubt;
+pub use efficiency::EfficiencyRow;
+pub use functions::FunctionTable;
+use functions::Functions;
+pub use iteration::IterationRow;
+pub use iterations::Iterations;
+use lbprof_analysis::metrics::dispersion::Ranking;
+use lbprof_analysis::model::{Model, RunFacts};
+use lbprof_analysis::select::activities::only;
+use lbprof_analysis::structure::symbols::Resolved;
+pub use loops::{LoopRow, Loops};
+pub use losses::Loss;
+pub use overheads::OverheadTable;
+pub use problems::ProblemRow;
+pub use ranks::RankRow;
+pub use regions::RegionRow;
+pub use verdict::{Verdict, VerdictKind};
+pub use what_if::WhatIfTable;
+pub use windows::{BlockRow, WindowRow};
+
+/// What a report says. All times in seconds.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Facts that all ranks agree on.
+    pub facts: RunFacts,
+    /// What the data are made of.
+    pub data: DataFacts,
+    /// What is missing or doubtful, the worst first.
+    pub problems: Vec<ProblemRow>,
+    /// What must be said before any figure.
+    pub doubts: Vec<Doubt>,
+    /// What is lost, where.
+    pub verdict: Verdict,
+    /// The losses of at least 1 % of the elapsed time, the largest first.
+    pub losses: Vec<Loss>,
+    /// The run's efficiencies.
+    pub efficiency: EfficiencyRow,
+    /// One row a rank, by number.
+    pub ranks: Vec<RankRow>,
+    /// One row an activity that occurs, the longest first.
+    pub activities: Vec<ActivityRow>,
+    /// One row a region, an outer one before its inner ones.
+    pub regions: Vec<RegionRow>,
+    /// What the phases cost against the same work on one rank, and what ranks wait for each other's computation.
+    pub overheads: OverheadTable,
+    /// Why ranks wait; `None` where they were not followed.
+    pub blocking: Option<BlockingTable>,
+    /// How long the run would take otherwise, and what set its time.
+    pub what_if: WhatIfTable,
+    /// Loops found in the calls.
+    pub loops: Loops,
+    /// Where the ranks differ.
+    pub dispersion: DispersionRows,
+    /// Which ranks run the same code.
+    pub clusters: Clusters,
+    /// The main loop, where one is known.
+    pub iterations: Option<Iterations>,
+    /// One row a call site, operation and activity, the longest first.
+    pub call_sites: Vec<SiteRow>,
+    /// The program's functions as it calls them, loops and phases in them, down to the calls of MPI.
+    pub call_tree: Vec<CallTreeRow>,
+    /// Who communicates with whom, and how much at once; `None` where calls were not looked at one by one.
+    pub communication: Option<CommunicationTable>,
+    /// The run by windows of time; empty likewise.
+    pub windows: Vec<WindowRow>,
+    /// The main loop by blocks of iterations.
+    pub blocks: Vec<BlockRow>,
+    /// Which functions ranks compute in; `None` where they were not sampled.
+    pub functions: Option<FunctionTable>,
+    /// The user's counters by region.
+    pub counters: Vec<CounterRow>,
+}
+
+/// What the user may choose of how things are judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Choices {
+    /// Which indices of dispersion are severe.
+    pub ranking: Ranking,
+    /// How many groups of regions there are to be.
+    pub groups: Option<usize>,
+    /// How near ranks of one cluster are.
+    pub cluster_radius: Option<f64>,
+    /// Whether each iteration is listed by itself, however many there are.
+    pub all_iterations: bool,
+}
+
+impl Report {
+    /// The report on `model`, of whose call sites `names` are known.
+    pub fn new(model: &Model, names: &Resolved) -> Report {
+        Report::with(model, names, &Choices::default())
+    }
+
+    /// The report on `model`, of whose call sites `names` are known, as the user chose.
+    pub fn with(model: &Model, names: &Resolved, choices: &Choices) -> Report {
+        let places = names.places.as_slice();
+        let efficiency = EfficiencyRow::new(model, 0);
+        let mut call_sites = call_sites::rows(model, places);
+        let mut regions = regions::rows(model, model);
+        let problems = problems::rows(model);
+        // What ranks call in one region alone does not show whether they run the same code.
+        let clusters = match &model.facts.selected.region {
+            Some(_) => Clusters::none(model.ranks.len()),
+            None => Clusters::new(model, places, choices.cluster_radius),
+        };
+        let loops = Loops::new(model, places);
+        let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+        let is_sure = loops.are_sure_of(&ranks);
+        let mut verdict = Verdict::of_cluster(model, places, &clusters, &loops)
+            .unwrap_or_else(|| Verdict::new(model, &efficiency, &regions, &call_sites, is_sure));
+        let overheads = OverheadTable::new(model, &efficiency, is_sure);
+        let blocking = BlockingTable::new(model, places, &overheads.imbalance);
+        let what_if = WhatIfTable::new(model, &clusters);
+        let mut losses = losses::rows(&losses::Inputs {
+            model,
+            places,
+            verdict: &verdict,
+            blocking: blocking.as_ref(),
+            what_if: &what_if,
+            sites: &call_sites,
+            regions: &regions,
+            together: !clusters.are_apart(),
+        });
+        let functions = Functions::new(model, &names.sampled);
+        verdict.explain(model, &names.sampled);
+        losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
+        let functions = functions.map(|functions| functions.table(blocking.as_ref()));
+        // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
+        call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
+        let only = model.facts.selected.activities.as_deref().map(|activities| only(model, activities));
+        let times = only.as_ref().unwrap_or(model);
+        if only.is_some() {
+            (call_sites, regions) = (call_sites::rows(times, places), regions::rows(model, times));
+            call_sites::add_waiting(&mut call_sites, blocking.as_ref(), model.ranks.len());
+        }
+        let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
+        regions::add_dispersion(&mut regions, times, &dispersion);
+        let call_tree = call_tree::rows(times, &names.calls, &regions);
+        let ranks = ranks::rows(&ranks::Inputs {
+            model,
+            times,
+            places,
+            blocking: blocking.as_ref(),
+            clusters: &clusters,
+            dispersion: &dispersion,
+        });
+        let mut report = Report {
+            facts: model.facts.clone(),
+            data: DataFacts::new(model, &problems),
+            doubts: doubts::doubts(model),
+            verdict,
+            problems,
+            efficiency,
+            ranks,
+            activities: activities::rows(times, &dispersion),
+            regions,
+            losses,
+            blocking,
+            what_if,
+            overheads,
+            loops,
+            dispersion,
+            clusters,
+            iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
+            call_sites,
+            call_tree,
+            communication: communication::table(model),
+            windows: windows::windows(model),
+            blocks: windows::blocks(model),
+            functions,
+            counters: counters::rows(model),
+        };
+        report.withhold_advice();
+        report
+    }
+
+    /// Takes back what would be gained, and praise, where the data do not allow it.
+    fn withhold_advice(&mut self) {
+        if self.is_only_described() {
+            self.losses.iter_mut().for_each(Loss::take_remedy);
+        }
+        // What a network without costs would save is then mostly that ranks have no core.
+        if self.doubts.iter().any(Doubt::is_of_cores) {
+            let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
+            of_network.for_each(Loss::take_remedy);
+        }
+        if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
+            self.verdict.kind = VerdictKind::Doubtful;
+        }
+    }
+
+    /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
+    pub fn is_only_described(&self) -> bool {
+        let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
+        !self.ranks.iter().all(ended) || self.doubts.iter().any(Doubt::forbids_advice)
+    }
+
+    /// How far the worst problem touches the figures; `None` where there is none.
+    pub fn severity(&self) -> Option<Severity> {
+        self.problems.iter().map(|problem| problem.kind.severity()).max()
+    }
+}
+
+/// Index of the largest value, the first of several; `None` where all are zero.
+pub(crate) fn largest(values: &[f64]) -> Option<usize> {
+    let max = values.iter().copied().fold(0.0, f64::max);
+    values.iter().position(|&value| value == max && max > 0.0)
+}

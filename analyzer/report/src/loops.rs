@@ -1,0 +1,576 @@
+//! The loops found in the calls of a program without marked iterations: how, how many iterations, how sure.
+
+use std::borrow::Cow;
+
+use super::bounds::{Bounds, first};
+use super::serial;
+use lbprof_analysis::model::loops::Carried;
+use lbprof_analysis::model::loops::FoundLoopOfRank;
+use lbprof_analysis::model::loops::{Count, Loop, Without};
+use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::CodePlace;
+use serde::Serialize;
+
+/// What was found.
+#[derive(Clone, Debug, Default)]
+pub struct Loops {
+    /// One row a loop, outer ones before those in them.
+    pub rows: Vec<LoopRow>,
+    /// Why there are none.
+    pub without: Without,
+}
+
+/// A loop, found in the calls of some ranks.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoopRow {
+    /// Its name; that of its region, where it has one.
+    pub name: String,
+    /// Index in `loops` of the loop around it.
+    pub parent: Option<usize>,
+    /// Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one
+    /// row.
+    pub main: bool,
+    /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
+    /// through the same iterations, all with one name.
+    pub in_report: bool,
+    /// How many ranks go through it.
+    pub rank_count: usize,
+    /// The ranks, ascending; the first 1,000 unless `--full` is given.
+    pub ranks: Vec<u32>,
+    /// The call that ends an iteration; the first of several; if ranks make different calls, that of most of them.
+    pub ends_at: Option<EndOfIteration>,
+    /// Fewest and most iterations of a rank, counted in all its calls in the selected time, those that its ends cut included; of
+    /// other loops than the main one estimated, from how many come in one of its iterations.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, CountedRange, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "CountedRange"))]
+    pub iterations: (f64, f64),
+    /// The range in which their number lies, by all that speaks for another one; of the main loop alone.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, PossibleRange, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "PossibleRange"))]
+    pub possible: Option<(f64, f64)>,
+    /// Iterations for each one of the main loop, the mean in the calls that were searched.
+    pub for_each_main: f64,
+    /// Share of its ranks' selected time that it covers, 0 to 1; of other loops than the main one an estimate.
+    pub covered: f64,
+    /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
+    pub alike: Option<f64>,
+    /// How sure it is; null if it is no main loop.
+    pub confidence: Option<Confidence>,
+    /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
+    /// user named the call that ends an iteration, only `comes_often`.
+    #[serde(serialize_with = "serial::known_as::<_, DoubtName, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<DoubtName>"))]
+    pub doubt: Option<Doubt>,
+}
+
+/// Iterations as they are written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct CountedRange {
+    /// Fewest iterations of a rank in the selected time, those that its ends cut included: of the main loop counted in all calls, of others
+    /// estimated from `for_each_main`.
+    iterations_min: f64,
+    /// Largest number of iterations of a rank, likewise.
+    iterations_max: f64,
+}
+
+impl From<&(f64, f64)> for CountedRange {
+    fn from(&(iterations_min, iterations_max): &(f64, f64)) -> CountedRange {
+        CountedRange { iterations_min, iterations_max }
+    }
+}
+
+/// The range in which the number of iterations lies, as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PossibleRange {
+    /// The smallest number of iterations that `doubt` leaves possible: `iterations_min` where the number is certain; null if it is no main loop.
+    possible_min: Option<f64>,
+    /// The largest, likewise.
+    possible_max: Option<f64>,
+}
+
+impl From<&Option<(f64, f64)>> for PossibleRange {
+    fn from(range: &Option<(f64, f64)>) -> PossibleRange {
+        PossibleRange { possible_min: range.map(|range| range.0), possible_max: range.map(|range| range.1) }
+    }
+}
+
+/// The call that ends an iteration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct EndOfIteration {
+    /// Its operation.
+    pub operation: String,
+    /// Where it is called.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// Whether an uninterrupted run of such calls ends only one iteration.
+    pub run: bool,
+}
+
+/// How sure a found loop is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Confidence {
+    /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
+    /// nothing speaks for another loop.
+    Sure,
+    /// Ranks differ by a fiftieth at most, half of the iterations are alike, and they cover half of the time.
+    Likely,
+    /// None of these.
+    Unsure,
+}
+
+impl Confidence {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Sure => "sure",
+            Confidence::Likely => "likely",
+            Confidence::Unsure => "unsure",
+        }
+    }
+
+    /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
+    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Confidence {
+        if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
+            Confidence::Sure
+        } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
+            Confidence::Likely
+        } else {
+            Confidence::Unsure
+        }
+    }
+}
+
+/// Share of the time below which a loop may not be what a program does mainly.
+const LEAST_COVERED: f64 = 0.5;
+
+/// What speaks for another loop than the one found, however regular that is (it may be a function of the program through which it
+/// communicates, or iterations may be missing), or for another number of its iterations.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Doubt {
+    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
+    Amounts,
+    /// A fifth of the calls in the iterations or more are not the loop's.
+    OtherCalls,
+    /// So many kinds of calls, which are few; and whether most of its time is in a loop within it, whose iterations may be the program's.
+    FewKinds(usize, bool),
+    /// Other ranks with calls of this loop have more iterations, so many.
+    OtherRanks(u32),
+    /// Other ranks that these exchange messages with in the loop have another number of iterations.
+    Partners(u32),
+    /// A call carries eight bytes or less, on average: where a rank has nothing to send, a program may leave calls out.
+    LittleCarried,
+    /// Call sites are those of an interpreter's module, whichever line of a script calls.
+    Interpreter,
+    /// What comes in each iteration beside those of the loop in it may as well come in every so manieth of these.
+    Rhythm(u32),
+    /// The first or the last may be none, or parts of the body before or after them may be one.
+    Ends,
+    /// The call that the user named comes so often in each iteration of the loop that is found, which ends with this call.
+    ComesOften(u32, (String, CodePlace)),
+}
+
+/// The names of doubts about a loop.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+enum DoubtName {
+    /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
+    Amounts,
+    /// A fifth of the calls in them or more are not the loop's.
+    OtherCalls,
+    /// Fewer than four kinds of calls.
+    FewKinds,
+    /// Other ranks that make some of these calls have more iterations.
+    OtherRanks,
+    /// Ranks that these exchange messages with in the loop have another number of iterations, and are at least as many.
+    Partners,
+    /// A call carries eight bytes or less, on average.
+    LittleCarried,
+    /// Call sites are those of a module for scripts.
+    Interpreter,
+    /// What comes in each iteration beside those of the loop in it may as well come in every k-th of these.
+    Rhythm,
+    /// The first or the last may be no iteration, or calls before or after them may be one.
+    Ends,
+    /// The call that the user named comes several times in each iteration of the loop that the calls show.
+    ComesOften,
+}
+
+impl From<&Doubt> for DoubtName {
+    fn from(doubt: &Doubt) -> DoubtName {
+        match doubt {
+            Doubt::Amounts => DoubtName::Amounts,
+            Doubt::OtherCalls => DoubtName::OtherCalls,
+            Doubt::FewKinds(..) => DoubtName::FewKinds,
+            Doubt::OtherRanks(_) => DoubtName::OtherRanks,
+            Doubt::Partners(_) => DoubtName::Partners,
+            Doubt::LittleCarried => DoubtName::LittleCarried,
+            Doubt::Interpreter => DoubtName::Interpreter,
+            Doubt::Rhythm(_) => DoubtName::Rhythm,
+            Doubt::Ends => DoubtName::Ends,
+            Doubt::ComesOften(..) => DoubtName::ComesOften,
+        }
+    }
+}
+
+/// Least share of the iterations that carry about as much.
+const LEAST_LIKE_AMOUNTS: f64 = 0.9;
+/// Largest share of other calls in the iterations.
+const MOST_OTHER_CALLS: f64 = 0.2;
+/// More than a function that exchanges with neighbours may have alone: a receive, a send, and one that waits.
+const LEAST_KINDS: usize = 4;
+/// Ranks that differ by this factor in their iterations have other ones.
+const AS_MANY: f64 = 1.02;
+/// Share of a loop's time from which on most of it is in a loop within it.
+const MOSTLY_INNER: f64 = 0.5;
+/// Bytes of a number, as of elements to come.
+const BYTES_OF_A_NUMBER: f64 = 8.0;
+/// What modules that call MPI for scripts have in their paths.
+const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
+
+impl Doubt {
+    /// The loop is at most so sure.
+    fn at_most(&self) -> Confidence {
+        match self {
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::FewKinds(_, true) => Confidence::Unsure,
+            _ => Confidence::Likely,
+        }
+    }
+
+    /// The range of iterations that it leaves open, of a loop for which they lie in `range`.
+    fn widened(&self, (fewest, most): (f64, f64)) -> (f64, f64) {
+        let (fewest, most) = (fewest.min(most), most);
+        match self {
+            Doubt::OtherRanks(other) | Doubt::Partners(other) => {
+                (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
+            }
+            Doubt::Rhythm(times) => (fewest, most * f64::from(*times)),
+            Doubt::ComesOften(times, _) => (fewest / f64::from(*times), most),
+            _ => (fewest, most),
+        }
+    }
+
+    /// What speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
+    fn all(carried: &[Carried], iterations: &[u32], one: &Facts) -> Vec<Doubt> {
+        let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
+        let calls = sum(|one| one.calls);
+        if calls == 0.0 {
+            return Vec::new();
+        }
+        let all: f64 = iterations.iter().copied().map(f64::from).sum();
+        let is_of_interpreter = |module: &str| INTERPRETERS.iter().any(|part| module.contains(part));
+        // A call whose path is known, or one in main, is called from one place.
+        let of_function = !one.is_certain && !one.is_unique;
+        let little = sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls;
+        let doubts = [
+            (!one.is_unique && sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all).then_some(Doubt::Amounts),
+            (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(Doubt::OtherCalls),
+            one.module.is_some_and(is_of_interpreter).then_some(Doubt::Interpreter),
+            one.rhythm.map(Doubt::Rhythm),
+            one.partners.map(Doubt::Partners),
+            (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds, one.is_mostly_inner)),
+            (!one.is_in_main && little).then_some(Doubt::LittleCarried),
+            (!one.is_certain).then_some(Doubt::Ends),
+        ];
+        doubts.into_iter().flatten().collect()
+    }
+}
+
+/// What is known of a loop beside what it carries.
+#[derive(Debug, Default)]
+struct Facts<'a> {
+    /// Kinds of its calls.
+    kinds: usize,
+    /// Where it ends.
+    module: Option<&'a str>,
+    /// Iterations of other ranks that its ranks deal with.
+    partners: Option<u32>,
+    /// Iterations of the loop in it for each of its own, where only their rhythm makes it one.
+    rhythm: Option<u32>,
+    /// Whether most of its time is in a loop within it.
+    is_mostly_inner: bool,
+    /// Whether the number of its iterations is certain.
+    is_certain: bool,
+    /// Whether the paths of its calls show that no other code of the program makes them.
+    is_unique: bool,
+    /// Whether one of them is in `main`.
+    is_in_main: bool,
+}
+
+impl Loops {
+    /// The loops of `model`, whose call sites are at `places`.
+    pub(super) fn new(model: &Model, places: &[CodePlace]) -> Loops {
+        let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
+        let in_run = |one: &Loop| {
+            let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
+            ranks.map(|rank| f64::from(in_run(rank))).fold(0.0, f64::max) * one.for_each_main
+        };
+        let most_of: Vec<f64> = model.loops.iter().map(in_run).collect();
+        for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
+            let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
+            let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
+            let mut others = others.filter(|(other, _)| other.shares_kinds_with(&model.loops[at]));
+            if let Some((_, most)) = others.next() {
+                row.doubt_it(Doubt::OtherRanks(*most as u32));
+            }
+        }
+        let mut rows = joined(rows);
+        rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
+        let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
+        Loops { rows, without }
+    }
+}
+
+impl Loops {
+    /// Whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones. Of several
+    /// loops those count whose iterations the report is about, where these ranks go through one of them.
+    pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
+        let is_theirs = |row: &&LoopRow| row.main && row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok());
+        let of_report = self.rows.iter().any(|row| is_theirs(&row) && row.in_report);
+        let mut theirs = self.rows.iter().filter(is_theirs).filter(|row| row.in_report || !of_report);
+        !theirs.any(|row| row.confidence == Some(Confidence::Unsure))
+    }
+}
+
+fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
+    let ranks: Vec<&RankModel> =
+        model.ranks.iter().filter(|rank| rank.found.is_some() && one.ranks.binary_search(&rank.rank).is_ok()).collect();
+    let region = main_region(model, &ranks);
+    let selected = &model.facts.selected;
+    let is_window = selected.from.is_some() || selected.to.is_some();
+    let in_window = |rank: &RankModel| match region.and_then(|idx| rank.series(idx)) {
+        Some(series) => series.numbers.len() as u32,
+        None => 0,
+    };
+    let (fewest, most) = if is_window { counts(&ranks, in_window) } else { counts(&ranks, in_run) };
+    let found: Vec<FoundLoopOfRank> =
+        ranks.iter().filter_map(|rank| rank.found).filter(|found| found.iterations > 0).collect();
+    let alike: Vec<f64> = found.iter().map(|found| f64::from(found.alike) / f64::from(found.iterations)).collect();
+    let alike = alike.iter().sum::<f64>() / alike.len().max(1) as f64;
+    let covered = ranks.iter().map(|rank| covered_s(rank)).sum::<f64>() * one.share_of_main;
+    let whole = ranks.iter().map(|rank| rank.end_s - rank.begin_s).sum::<f64>();
+    let covered = if whole > 0.0 { (covered / whole).min(1.0) } else { 0.0 };
+    let ends_at = one.anchor.first().map(|&(site, operation)| {
+        let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+        EndOfIteration { operation: operation_name(operation), place, run: one.anchors.run }
+    });
+    let doubts = match (one.main, one.named) {
+        (false, _) => Vec::new(),
+        (true, true) => comes_often(places, one, &ranks).into_iter().collect(),
+        (true, false) => doubts(model, &found, one, ends_at.as_ref()),
+    };
+    let in_all = counts(&ranks, in_run);
+    let confidence =
+        Confidence::of(in_all, alike, covered).max(doubts.first().map_or(Confidence::Sure, Doubt::at_most));
+    let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
+    LoopRow {
+        name: one.name.clone(),
+        parent: one.parent,
+        main: one.main,
+        in_report: one.main && region.is_some() && region == model.main_loop(),
+        rank_count: ranks.len(),
+        ranks: ranks.iter().map(|rank| rank.rank).collect(),
+        ends_at,
+        iterations: (fewest * one.for_each_main, most * one.for_each_main),
+        possible: one.main.then(|| doubts.iter().fold(counted, |range, doubt| doubt.widened(range))),
+        for_each_main: one.for_each_main,
+        covered,
+        alike: one.main.then_some(alike),
+        confidence: one.main.then_some(confidence),
+        doubt: doubts.into_iter().next(),
+    }
+}
+
+/// Iterations of a rank's main loop in all its calls.
+fn in_run(rank: &RankModel) -> u32 {
+    rank.found.map_or(0, |found| found.iterations)
+}
+
+/// Fewest and most iterations of `ranks`.
+fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
+    let counts = || ranks.iter().map(|rank| f64::from(of(rank)));
+    (counts().reduce(f64::min).unwrap_or(0.0), counts().fold(0.0, f64::max))
+}
+
+/// What speaks against the loop that was `found` on each rank, the gravest first.
+fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<Doubt> {
+    let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
+    let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
+    let facts = Facts {
+        kinds: one.kinds(),
+        module: ends_at.and_then(|end| end.place.module.as_deref()),
+        partners: one.others,
+        rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
+        is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
+        is_certain: one.count == Count::default(),
+        is_unique: one.is_unique,
+        is_in_main: one.is_in_main,
+    };
+    Doubt::all(&carried, &iterations, &facts)
+}
+
+/// The loop that takes most time in this one.
+fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
+    let is_in_it = |other: &&Loop| !other.main && other.ranks == one.ranks && other.for_each_main >= 1.5;
+    model.loops.iter().filter(is_in_it).max_by(|a, b| a.share_of_main.total_cmp(&b.share_of_main))
+}
+
+/// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
+fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<Doubt> {
+    let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
+    let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
+    let times = (named / f64::from(detected.iterations)).round();
+    // Before and after the loop there may be some more.
+    let is_multiple = (named - times * f64::from(detected.iterations)).abs() <= (0.02 * named).max(times);
+    let (site, operation) = detected.end;
+    let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+    (times >= 2.0 && is_multiple).then(|| Doubt::ComesOften(times as u32, (operation_name(operation), place)))
+}
+
+/// Rows of one loop that groups of ranks pass with different calls, as one: that of the most ranks, with the doubt of the one that
+/// is least sure.
+fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
+    let mut joined: Vec<LoopRow> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for row in rows {
+        let parent = row.parent.and_then(|parent| places.get(parent).copied());
+        let row = LoopRow { parent, ..row };
+        let place = joined.iter().position(|known| known.is_one_with(&row));
+        match place.and_then(|at| joined.get_mut(at)) {
+            Some(known) => known.join(row),
+            None => joined.push(row),
+        }
+        places.push(place.unwrap_or(joined.len() - 1));
+    }
+    joined
+}
+
+impl LoopRow {
+    /// `rows` with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &Bounds) -> Cow<'a, [LoopRow]> {
+        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(rows);
+        }
+        let row = |row: &LoopRow| LoopRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(rows.iter().map(row).collect())
+    }
+
+    /// Adds what speaks for another loop, unless something does already.
+    fn doubt_it(&mut self, doubt: Doubt) {
+        let doubt = self.doubt.take().filter(|known| *known != Doubt::Ends).unwrap_or(doubt);
+        self.confidence = self.confidence.max(Some(doubt.at_most()));
+        self.possible = self.possible.map(|range| doubt.widened(range));
+        self.doubt = Some(doubt);
+    }
+
+    /// Whether both are one loop, of other ranks.
+    fn is_one_with(&self, other: &LoopRow) -> bool {
+        let is_alike = match self.main {
+            true => self.name == other.name,
+            false => self.parent == other.parent && self.ends_at == other.ends_at,
+        };
+        is_alike && self.main == other.main && self.ranks != other.ranks
+    }
+
+    fn join(&mut self, other: LoopRow) {
+        let (own, others) = (self.ranks.len() as f64, other.ranks.len() as f64);
+        let mean = |one: f64, other: f64| (own * one + others * other) / (own + others).max(1.0);
+        let around = |one: (f64, f64), other: (f64, f64)| (one.0.min(other.0), one.1.max(other.1));
+        self.covered = mean(self.covered, other.covered);
+        self.alike = self.alike.zip(other.alike).map(|(one, other)| mean(one, other));
+        self.iterations = around(self.iterations, other.iterations);
+        self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
+        self.in_report |= other.in_report;
+        if self.iterations.0 < self.iterations.1 && self.main {
+            self.confidence = self.confidence.max(Some(Confidence::of(self.iterations, 1.0, 1.0)));
+        }
+        if self.confidence < other.confidence || self.doubt.is_none() {
+            self.doubt = other.doubt.or(self.doubt.take());
+        }
+        self.confidence = self.confidence.max(other.confidence);
+        if others > own {
+            self.ends_at = other.ends_at;
+        }
+        self.ranks.extend(other.ranks);
+        self.ranks.sort_unstable();
+    }
+}
+
+/// The region of the main loop of these ranks.
+fn main_region(model: &Model, ranks: &[&RankModel]) -> Option<RegionIdx> {
+    let main = model.loops.get(ranks.first()?.found?.at)?;
+    let is_main = |region: &Region| region.found && region.iterated && region.parent == 0 && region.name == main.name;
+    model.regions.iter().position(is_main).map(|at| at as RegionIdx)
+}
+
+/// Seconds of a rank within the iterations of its found loop; one that is cut reaches to the end of the rank's time.
+fn covered_s(rank: &RankModel) -> f64 {
+    let known = |time: f64, else_s: f64| if time.is_nan() { else_s } else { time };
+    let series = rank.iterations.iter().flat_map(|(_, series)| series.begin_s.iter().zip(&series.end_s));
+    series.map(|(&begin, &end)| known(end, rank.end_s) - known(begin, rank.begin_s)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
+        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.9), Confidence::Sure);
+        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.3), Confidence::Unsure, "it may be no main loop");
+        assert_eq!(Confidence::of((4.0, 4.0), 1.0, 0.9), Confidence::Likely);
+        assert_eq!(Confidence::of((99.0, 100.0), 0.6, 0.9), Confidence::Likely);
+        assert_eq!(Confidence::of((90.0, 100.0), 1.0, 0.9), Confidence::Unsure);
+        assert_eq!(Confidence::of((500.0, 500.0), 0.3, 0.9), Confidence::Unsure);
+    }
+
+    /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
+    fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<Doubt> {
+        let carried = Carried { alike, calls, foreign, bytes };
+        Doubt::all(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
+            .into_iter()
+            .next()
+    }
+
+    #[test]
+    fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
+        assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(Doubt::Ends));
+        assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(Doubt::Amounts));
+        assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(Doubt::OtherCalls));
+        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(Doubt::FewKinds(3, false)));
+        assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(Doubt::LittleCarried));
+        assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
+        assert_eq!(Doubt::all(&[], &[], &Facts::default()), []);
+    }
+
+    #[test]
+    fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
+        let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
+        let certain = Facts { kinds: 2, is_certain: true, is_in_main: true, ..Facts::default() };
+        assert_eq!(Doubt::all(&[carried], &[100], &certain), []);
+        let by_rhythm = Facts { rhythm: Some(3), partners: Some(80), ..certain };
+        assert_eq!(Doubt::all(&[carried], &[100], &by_rhythm), [Doubt::Rhythm(3), Doubt::Partners(80)]);
+    }
+
+    #[test]
+    fn a_doubt_says_which_number_it_may_be() {
+        assert_eq!(Doubt::Partners(201).widened((223.0, 223.0)), (201.0, 223.0));
+        assert_eq!(Doubt::Rhythm(5).widened((12.0, 12.0)), (12.0, 60.0));
+        assert_eq!(Doubt::Ends.widened((49.0, 50.0)), (49.0, 50.0));
+    }
+
+    #[test]
+    fn a_doubt_bounds_how_sure_a_loop_is() {
+        assert_eq!(Confidence::Sure.max(Doubt::Amounts.at_most()), Confidence::Unsure);
+        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, false).at_most()), Confidence::Likely);
+        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, true).at_most()), Confidence::Unsure);
+        assert_eq!(Confidence::Unsure.max(Doubt::Interpreter.at_most()), Confidence::Unsure);
+    }
+}

@@ -1,0 +1,382 @@
+//! The run's losses, each by itself: how much, through whom, where, and what would be gained without it.
+//!
+//! They are the parts of the verdict: load imbalance, the two kinds of serialization, communication, the recorder. So all losses
+//! together are what is lost. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
+//! mean. Where the ranks were followed, the causes of waiting (METRICS §4) show which ranks are waited for, and at which call.
+//!
+//! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a loss is what causes waiting.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+use lbprof_collector::record::NONE;
+use serde::Serialize;
+
+use super::blocking::BlockingTable;
+use super::functions::{ExplainedExcess, Functions};
+use super::serial;
+use super::verdict::{LossKind, Verdict};
+use super::what_if::{Prediction, WhatIfTable};
+use super::{RegionRow, SiteRow};
+use lbprof_analysis::metrics::blocking::{Class, waited_because_of};
+use lbprof_analysis::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
+use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::{Model, RankModel};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
+
+/// Share of the elapsed time from which on a loss is reported.
+const LEAST: f64 = 0.01;
+
+/// Share of what the rank that is waited for most causes, from which on another rank causes much, too.
+const MUCH: f64 = 0.5;
+
+/// Most ranks of a loss that are named.
+const MOST_RANKS: usize = 8;
+
+/// A loss.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Loss {
+    /// What is lost by.
+    pub kind: LossKind,
+    /// Elapsed time that it costs: summed over ranks, divided by their number.
+    pub lost_s: f64,
+    /// Whether `ranks` and the place of waiting come from the causes of waiting (`blocking`); otherwise they follow from the ranks' totals.
+    pub measured: bool,
+    /// Whether the causes of waiting show how much it is, too: of ranks that do not share one work, and of selected ranks.
+    #[serde(skip)]
+    pub by_cause: bool,
+    /// The ranks that cause it, the largest share first, at most 8.
+    #[serde(serialize_with = "serial::rows_as::<_, RankShare, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<RankShare>"))]
+    pub ranks: Vec<(u32, f64)>,
+    /// Whether a fifth of it or more is laid to ranks that were preempted, or had no core for a fifth of their time: that may be why they are
+    /// slow, and others may be where each rank has its core.
+    pub lacked_core: bool,
+    /// Path of the region in which it is caused; for serialization, most of it.
+    pub region: Option<String>,
+    /// The call at which ranks wait longest for these ranks; of `communication` the call that takes longest besides waiting.
+    #[serde(rename = "waits_at")]
+    pub at: Option<LossAt>,
+    /// Of computation that is waited for: in which functions the first of `ranks` computes longer than the mean in `region`; null if the rank was not
+    /// sampled.
+    pub explained: Option<ExplainedExcess>,
+    /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
+    #[serde(skip)]
+    pub remedy: Option<Prediction>,
+    /// Of the elapsed time that was recorded.
+    pub share: Option<f64>,
+    /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
+    /// all iterations balanced, or an ideal network; null if none was asked, or no advice is given (`verdict.advised`). Of `communication` also
+    /// null if ranks had no core for much of the time (`verdict.doubts`: `no core`): an ideal network would not give them one.
+    pub saved_s: Option<f64>,
+    /// `saved_s` / time of `as measured` in `predictions`.
+    pub saved_share: Option<f64>,
+}
+
+/// A rank and its share of a loss.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RankShare {
+    /// The rank.
+    rank: u32,
+    /// Its share of the loss.
+    share: f64,
+}
+
+impl From<&(u32, f64)> for RankShare {
+    fn from(&(rank, share): &(u32, f64)) -> RankShare {
+        RankShare { rank, share }
+    }
+}
+
+/// A call at which time is lost.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LossAt {
+    /// The MPI function, without `MPI_`.
+    pub operation: String,
+    /// Where it is called.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// The share of the waiting for these ranks, or of all communication, that is there; null where it is not known.
+    pub share: Option<f64>,
+}
+
+impl Loss {
+    /// Adds in which functions the rank that causes it computes longer than others.
+    pub(super) fn explain(&mut self, functions: Option<&Functions>) {
+        let is_computation = matches!(self.kind, LossKind::Imbalance | LossKind::Control);
+        let Some(functions) = functions.filter(|_| is_computation) else { return };
+        if let (Some(&(rank, _)), Some(region)) = (self.ranks.first(), self.region.as_deref()) {
+            self.explained = functions.explained_in(rank, Some(region));
+        }
+    }
+
+    /// Takes back what would be gained without it.
+    pub(super) fn take_remedy(&mut self) {
+        (self.remedy, self.saved_s, self.saved_share) = (None, None, None);
+    }
+
+    /// A loss of which no more is known, by the ranks' sums.
+    fn bare(kind: LossKind, lost_s: f64) -> Loss {
+        Loss {
+            kind,
+            lost_s,
+            measured: false,
+            by_cause: false,
+            ranks: Vec::new(),
+            lacked_core: false,
+            region: None,
+            at: None,
+            explained: None,
+            remedy: None,
+            share: None,
+            saved_s: None,
+            saved_share: None,
+        }
+    }
+}
+
+/// What losses are made from.
+pub(super) struct Inputs<'a> {
+    pub(super) model: &'a Model,
+    pub(super) places: &'a [CodePlace],
+    pub(super) verdict: &'a Verdict,
+    pub(super) blocking: Option<&'a BlockingTable>,
+    pub(super) what_if: &'a WhatIfTable,
+    pub(super) sites: &'a [SiteRow],
+    pub(super) regions: &'a [RegionRow],
+    /// Whether ranks share one work, so that balancing them is a gain.
+    pub(super) together: bool,
+}
+
+impl Inputs<'_> {
+    /// Whether ranks may be waited for that are not selected.
+    fn others_are_waited_for(&self) -> bool {
+        let facts = &self.model.facts;
+        facts.selected.ranks.is_some() && self.model.ranks.len() < facts.n_ranks as usize
+    }
+}
+
+/// The losses of at least 1 % of the elapsed time, the largest first.
+pub(super) fn rows(inputs: &Inputs) -> Vec<Loss> {
+    // Where calls of some ranks are not known, what others wait for in collectives is not.
+    let causes = inputs.blocking.filter(|table| table.counts.not_recorded == 0);
+    let mut losses = match causes {
+        Some(table) if !inputs.together || inputs.others_are_waited_for() => by_cause(inputs, table),
+        _ => of_verdict(inputs, causes),
+    };
+    losses.retain(|loss| loss.lost_s > 0.0 && loss.lost_s >= LEAST * inputs.verdict.elapsed_s);
+    for loss in &mut losses {
+        // What a change gains beyond a loss it gains of others.
+        let lost_s = loss.lost_s;
+        loss.remedy.iter_mut().for_each(|remedy| inputs.what_if.limit(remedy, lost_s));
+        loss.saved_s = loss.remedy.as_ref().map(|remedy| remedy.saved_s);
+        loss.saved_share = loss.remedy.as_ref().map(|remedy| remedy.saved_share);
+        loss.share = (inputs.verdict.elapsed_s > 0.0).then(|| lost_s / inputs.verdict.elapsed_s);
+        loss.lacked_core = lacked_core(inputs.model, &loss.ranks);
+    }
+    losses.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s).then(a.kind.cmp(&b.kind)).then(a.region.cmp(&b.region)));
+    losses
+}
+
+/// The losses by the causes of waiting.
+fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
+    let n_ranks = inputs.model.ranks.len().max(1) as f64;
+    let mut phases = Vec::new();
+    let (mut communication_s, mut recorder_s) = (0.0, 0.0);
+    for phase in &table.phases {
+        let cost = &phase.cost;
+        match cost.class {
+            Class::Imbalance => phases.push((LossKind::Imbalance, phase, cost.caused_s)),
+            Class::Control => phases.push((LossKind::Control, phase, cost.caused_s)),
+            Class::Communication | Class::MessageDelay => communication_s += cost.total_s(),
+            Class::Recorder => recorder_s += cost.total_s(),
+        }
+    }
+    let whole = |kind, seconds: f64| Loss { measured: true, by_cause: true, ..Loss::bare(kind, seconds / n_ranks) };
+    // Only of what will be reported is it worth finding out who and where.
+    let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
+    let mut losses: Vec<Loss> = phases
+        .into_iter()
+        .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
+        .map(|(kind, phase, caused_s)| {
+            let ranks = causing(table, |region, class| region == phase.region && class == phase.cost.class);
+            let at = waits_for(inputs, &ranks);
+            // Balancing the selected ranks does nothing to one that is not.
+            let selected =
+                ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
+            let balanced = inputs.together && kind == LossKind::Imbalance && selected;
+            let remedy = balanced.then(|| remedy(inputs.what_if, &phase.region, &ranks)).flatten();
+            Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
+        })
+        .collect();
+    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+    let at = longest_besides_waiting(inputs.sites, table);
+    losses.push(Loss { at, remedy: ideal.cloned(), ..whole(LossKind::Communication, communication_s) });
+    losses.push(whole(LossKind::Recorder, recorder_s));
+    losses
+}
+
+/// The ranks that cause waiting by computation of these regions and classes, with their shares.
+fn causing(table: &BlockingTable, is_meant: impl Fn(&str, Class) -> bool) -> Vec<(u32, f64)> {
+    let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
+        *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
+    }
+    shares(ranks)
+}
+
+/// What each rank has of the sum, the first [`MOST_RANKS`], the largest first.
+fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
+    let all: f64 = by_rank.values().sum();
+    let mut ranks: Vec<(u32, f64)> = by_rank.into_iter().map(|(rank, seconds)| (rank, seconds / all)).collect();
+    ranks.sort_by(|a, b| b.1.total_cmp(&a.1));
+    ranks.truncate(MOST_RANKS);
+    ranks
+}
+
+/// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
+fn waits_for(inputs: &Inputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
+    let first = first_on_line(inputs.places);
+    let place = |site: u32| first.get(site as usize).copied().unwrap_or(site);
+    let shares = waited_because_of(inputs.model.followed.as_ref()?, ranks, place);
+    let known = shares.into_iter().filter(|((site, _), _)| *site != NONE);
+    let ((site, operation), share) = known.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    let place = inputs.places.get(site as usize)?.clone();
+    Some(LossAt { operation: operation_name(operation), place, share: Some(share) })
+}
+
+/// The replay that says what balancing a region would gain; else, where one rank causes it all, that of the rank.
+fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<Prediction> {
+    let of_region =
+        |row: &&Prediction| matches!(row.scenario, WhatIf::Balanced(_)) && row.region.as_deref() == Some(region);
+    what_if
+        .rows
+        .iter()
+        .find(of_region)
+        .or_else(|| {
+            let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
+            let of_rank = |row: &&Prediction| matches!(row.scenario, WhatIf::RankAsMean(_)) && row.rank == Some(rank);
+            what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
+        })
+        .cloned()
+}
+
+/// The call site at which calls take longest besides waiting for other ranks.
+fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<LossAt> {
+    let calls = sites.iter().filter(|row| row.activity != Activity::Recorder);
+    let besides_s = |row: &SiteRow| (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0);
+    let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_s(row))).collect();
+    let all_s: f64 = all.iter().map(|(_, seconds)| seconds).sum();
+    let (row, seconds) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
+    Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: Some(seconds / all_s) })
+}
+
+/// The parts of the verdict. `causes`: the causes of waiting, where they are known.
+fn of_verdict(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+    let verdict = inputs.verdict;
+    let serialization = verdict.serialization.unwrap_or_default();
+    let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
+    let chains = (LossKind::DependencyChains, serialization.chains_s.unwrap_or(0.0));
+    let undivided = (LossKind::Serialization, serialization.undivided_s());
+    let mut losses = by_region(inputs, causes);
+    losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
+    let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
+    losses.push(match causes {
+        Some(table) => {
+            let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+            let at = longest_besides_waiting(inputs.sites, table);
+            Loss { measured: true, at, remedy: ideal.cloned(), ..communication }
+        }
+        None => Loss { at: longest_call(verdict), ..communication },
+    });
+    losses.push(Loss { measured: causes.is_some(), ..Loss::bare(LossKind::Recorder, verdict.recorder_s) });
+    losses
+}
+
+/// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
+fn by_region(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+    let verdict = inputs.verdict;
+    let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
+    let rank = inputs.model.ranks.iter().find(|one| one.rank == worst.rank);
+    let excess_s = |row: &RegionRow| match rank {
+        Some(rank) => rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation),
+        None => 0.0,
+    };
+    let excesses: Vec<(&RegionRow, f64)> =
+        inputs.regions.iter().map(|row| (row, excess_s(row))).filter(|(_, excess_s)| *excess_s > 0.0).collect();
+    let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
+    let loss = |(row, excess_s): (&RegionRow, f64)| {
+        let (kind, class) = match row.kind {
+            RegionKind::Control => (LossKind::Control, Class::Control),
+            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, Class::Imbalance),
+        };
+        // How much it is, is what one rank computes more: others that are waited for more there do not cause it.
+        let found = causes
+            .map(|table| causing(table, |region, of| region == row.path && of == class))
+            .filter(|ranks| has_much(ranks, worst.rank));
+        let measured = found.is_some();
+        let ranks = found.unwrap_or_else(|| vec![(worst.rank, 1.0)]);
+        let at = if measured { waits_for(inputs, &ranks) } else { longest_call(verdict) };
+        let remedy = (inputs.together && kind == LossKind::Imbalance && causes.is_some())
+            .then(|| remedy(inputs.what_if, &row.path, &ranks))
+            .flatten();
+        let bare = Loss::bare(kind, verdict.imbalance_s * excess_s / all_s);
+        Loss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
+    };
+    excesses.into_iter().map(loss).collect()
+}
+
+/// Whether a rank's share is [`MUCH`] of the largest, of shares in descending order.
+fn has_much(ranks: &[(u32, f64)], rank: u32) -> bool {
+    let most = ranks.first().map_or(0.0, |first| first.1);
+    ranks.iter().any(|&(one, share)| one == rank && share >= MUCH * most)
+}
+
+/// Whether ranks to which a good part of a loss is laid had no core for a good part of their time: these may be slow for that reason alone.
+fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
+    let lacks = |rank: &RankModel| preemption(rank).is_some() || without_core(rank).is_some();
+    let of = |rank: u32| model.ranks.iter().find(|one| one.rank == rank);
+    let share: f64 = ranks.iter().filter(|(rank, _)| of(*rank).is_some_and(lacks)).map(|(_, share)| share).sum();
+    share >= MUCH_OF_THE_TIME
+}
+
+/// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
+/// computation is waited for.
+fn serialized(inputs: &Inputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> Loss {
+    let is_computation = |class| matches!(class, Class::Imbalance | Class::Control);
+    let ranks = match (kind, causes) {
+        (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
+        (_, Some(table)) => causing(table, |_, class| is_computation(class)),
+        (_, None) => Vec::new(),
+    };
+    let phases = causes.map_or(&[][..], |table| &table.phases);
+    let computing = phases.iter().filter(|phase| is_computation(phase.cost.class));
+    let region = computing.max_by(|a, b| a.cost.caused_s.total_cmp(&b.cost.caused_s)).map(|phase| phase.region.clone());
+    let at = match causes {
+        Some(_) => waits_for(inputs, &ranks),
+        None => longest_call(inputs.verdict),
+    };
+    let balanced = |row: &&Prediction| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
+    let is_gain = |row: &&Prediction| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
+    let remedy = inputs.what_if.rows.iter().find(is_gain).cloned();
+    Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
+}
+
+/// The ranks that are the slowest of an iteration, each with its share of the computation of all slowest, the largest first.
+fn slowest_in_turn(model: &Model) -> Vec<(u32, f64)> {
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    let slowest = model.outermost_iterated.iter().filter_map(|&idx| model.slowest.get(idx as usize));
+    slowest.flatten().for_each(|one| *by_rank.entry(one.rank).or_default() += one.computation_s);
+    shares(by_rank)
+}
+
+/// Where most time goes to MPI.
+fn longest_call(verdict: &Verdict) -> Option<LossAt> {
+    let site = verdict.waits_at.as_ref()?;
+    Some(LossAt { operation: site.operations.first()?.clone(), place: site.place.clone(), share: None })
+}

@@ -1,0 +1,271 @@
+//! The table of overheads, with efficiency and speedup, and what ranks wait for each other's computation.
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use super::bounds::{Bounds, per_entry};
+use super::efficiency::EfficiencyRow;
+use super::{largest, serial};
+use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
+use lbprof_analysis::metrics::load_balance::is_above_elapsed;
+use lbprof_analysis::metrics::overhead::{self, Overheads, PhaseTime};
+use lbprof_analysis::model::alone::Alone;
+use lbprof_analysis::model::{Model, RankModel};
+
+/// Overheads of the run.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OverheadTable {
+    /// Phases, time on one rank, efficiency and speedup.
+    #[serde(skip)]
+    pub overheads: Overheads,
+    /// Waiting that follows from imbalance, in its parts.
+    #[serde(skip)]
+    pub imbalance: ImbalanceSplit,
+    /// How long one rank works alone.
+    #[serde(skip)]
+    pub alone: Result<Alone, NotAlone>,
+    /// The figures that follow from these.
+    #[serde(flatten)]
+    pub figures: OverheadFigures,
+}
+
+/// Overheads, efficiency and speedup.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OverheadFigures {
+    /// Time of the same work on one rank.
+    pub t_seq_s: f64,
+    /// Where that comes from.
+    pub t_seq: SequentialTime,
+    /// 1 / sum of the ratios of all phases; null if nothing is computed.
+    pub efficiency: Option<f64>,
+    /// That × ranks.
+    pub speedup: Option<f64>,
+    /// One object per phase that occurs.
+    pub phases: Vec<OverheadPhase>,
+    /// Time that ranks wait for others that compute; a part of the phases above.
+    pub imbalance: ImbalanceRow,
+    /// Time in which one rank alone computes; null if calls were not recorded, or clocks cannot be compared.
+    pub alone: Option<AloneRow>,
+}
+
+/// Where the time on one rank comes from.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SequentialTime {
+    /// With `--t-seq`.
+    Given,
+    /// Computation of all ranks in regions that are useful or serial work.
+    Assumed,
+}
+
+/// A phase and its overhead.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OverheadPhase {
+    /// `useful work`, `serial work`, `control of parallelism`: computation by kind of region; an activity; `idle`; `not recorded`.
+    pub phase: &'static str,
+    /// Time in it.
+    pub time_s: f64,
+    /// Its mean over ranks.
+    pub mean_s: f64,
+    /// `time_s` / `t_seq_s`.
+    pub ratio: Option<f64>,
+    /// Time of each rank / (`t_seq_s` / ranks), in the order of the ranks; of several successive ranks the largest.
+    pub ratio_by_rank: Option<Vec<f64>>,
+    /// How many ranks an entry of that stands for, the last maybe for fewer: 1, but for more than 512 ranks without `--full`.
+    pub ranks_per_ratio: usize,
+    /// The largest of these.
+    pub ratio_max: Option<f64>,
+    /// The rank with that, the lowest of several.
+    pub ratio_max_rank: Option<u32>,
+}
+
+/// Waiting that follows from imbalance.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ImbalanceRow {
+    /// All parts that are known.
+    pub all_s: f64,
+    /// The mean of `all_s` over ranks.
+    pub all_mean_s: f64,
+    /// `all_s` / `t_seq_s`.
+    pub all_ratio: Option<f64>,
+    /// Waiting while one rank works alone; null if that is not known.
+    pub amdahl_s: Option<f64>,
+    /// The mean of `amdahl_s` over ranks.
+    pub amdahl_mean_s: Option<f64>,
+    /// `amdahl_s` / `t_seq_s`.
+    pub amdahl_ratio: Option<f64>,
+    /// Waiting because total computation differs between ranks, minus the above.
+    pub global_s: f64,
+    /// The mean of `global_s` over ranks.
+    pub global_mean_s: f64,
+    /// `global_s` / `t_seq_s`.
+    pub global_ratio: Option<f64>,
+    /// Waiting because it differs within iterations, minus the above; null if no iterations are known, or the found loop is unsure.
+    pub temporal_s: Option<f64>,
+    /// The mean of `temporal_s` over ranks.
+    pub temporal_mean_s: Option<f64>,
+    /// `temporal_s` / `t_seq_s`.
+    pub temporal_ratio: Option<f64>,
+    /// Waiting because ranks depend on each other within iterations: the rest of ranks × ideal time by replay; null if iterations, likewise, or
+    /// the replay are not known.
+    pub chains_s: Option<f64>,
+    /// The mean of `chains_s` over ranks.
+    pub chains_mean_s: Option<f64>,
+    /// `chains_s` / `t_seq_s`.
+    pub chains_ratio: Option<f64>,
+    /// Waiting for one of these two reasons, of which it is not known which; null if they are known, or the ideal time is not.
+    pub unsplit_s: Option<f64>,
+    /// The mean of `unsplit_s` over ranks.
+    pub unsplit_mean_s: Option<f64>,
+    /// `unsplit_s` / `t_seq_s`.
+    pub unsplit_ratio: Option<f64>,
+}
+
+/// How long one rank alone computes.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AloneRow {
+    /// For any reason.
+    pub alone_s: f64,
+    /// While the others have nothing to do.
+    pub serial_s: f64,
+    /// Two standard errors of `serial_s`.
+    pub error_s: f64,
+    /// Time between the samples that these come from.
+    pub step_s: f64,
+    /// How many ranks work alone.
+    pub serial_ranks: usize,
+    /// One object per rank that works alone, the longest first; 1,000 at most unless `--full` is given.
+    #[serde(serialize_with = "serial::rows_as::<_, serial::RankSeconds, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<serial::RankSeconds>"))]
+    pub serial: Vec<(u32, f64)>,
+}
+
+impl OverheadFigures {
+    fn new(
+        overheads: &Overheads,
+        imbalance: &ImbalanceSplit,
+        alone: Option<&Alone>,
+        ranks: &[RankModel],
+    ) -> OverheadFigures {
+        let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
+        let mean_s = |time_s: f64| time_s / ranks.len().max(1) as f64;
+        let ImbalanceSplit { amdahl_s, global_s, temporal_s, chains_s, unsplit_s } = *imbalance;
+        let known = [amdahl_s, Some(global_s), temporal_s, chains_s, unsplit_s];
+        let all_s: f64 = known.into_iter().flatten().sum();
+        let phase = |phase: &PhaseTime| {
+            let ratio_by_rank = overheads.ratios_by_rank(phase);
+            let at = ratio_by_rank.as_deref().and_then(largest);
+            OverheadPhase {
+                phase: phase.phase.name(),
+                time_s: phase.total_s(),
+                mean_s: mean_s(phase.total_s()),
+                ratio: overheads.ratio(phase),
+                ratio_max: at.and_then(|at| ratio_by_rank.as_ref()?.get(at).copied()),
+                ratio_max_rank: at.and_then(|at| Some(ranks.get(at)?.rank)),
+                ratio_by_rank,
+                ranks_per_ratio: 1,
+            }
+        };
+        OverheadFigures {
+            t_seq_s: overheads.t_seq_s,
+            t_seq: if overheads.is_given { SequentialTime::Given } else { SequentialTime::Assumed },
+            efficiency: overheads.efficiency(),
+            speedup: overheads.speedup(),
+            phases: overheads.phases.iter().map(phase).collect(),
+            imbalance: ImbalanceRow {
+                all_s,
+                all_mean_s: mean_s(all_s),
+                all_ratio: ratio(Some(all_s)),
+                amdahl_s: imbalance.amdahl_s,
+                amdahl_mean_s: imbalance.amdahl_s.map(mean_s),
+                amdahl_ratio: ratio(imbalance.amdahl_s),
+                global_s: imbalance.global_s,
+                global_mean_s: mean_s(imbalance.global_s),
+                global_ratio: ratio(Some(imbalance.global_s)),
+                temporal_s: imbalance.temporal_s,
+                temporal_mean_s: imbalance.temporal_s.map(mean_s),
+                temporal_ratio: ratio(imbalance.temporal_s),
+                chains_s: imbalance.chains_s,
+                chains_mean_s: imbalance.chains_s.map(mean_s),
+                chains_ratio: ratio(imbalance.chains_s),
+                unsplit_s: imbalance.unsplit_s,
+                unsplit_mean_s: imbalance.unsplit_s.map(mean_s),
+                unsplit_ratio: ratio(imbalance.unsplit_s),
+            },
+            alone: alone.map(|alone| AloneRow {
+                alone_s: alone.alone_s,
+                serial_s: alone.serial_s(),
+                error_s: alone.error_s,
+                step_s: alone.step_s,
+                serial_ranks: alone.serial.len(),
+                serial: alone.serial.clone(),
+            }),
+        }
+    }
+}
+
+impl OverheadFigures {
+    /// The same with as many ratios of ranks as `bounds` says.
+    pub(super) fn bounded(&self, bounds: &Bounds) -> OverheadFigures {
+        let mut all = self.clone();
+        for phase in &mut all.phases {
+            if let Some(ratios) = &mut phase.ratio_by_rank {
+                let n = per_entry(ratios.len(), bounds.values);
+                let largest = |some: &[f64]| some.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                *ratios = ratios.chunks(n).map(largest).collect();
+                phase.ranks_per_ratio = n;
+            }
+        }
+        if let Some(alone) = &mut all.alone {
+            alone.serial_ranks = alone.serial.len();
+            alone.serial.truncate(bounds.numbers);
+        }
+        all
+    }
+}
+
+/// Why it is not known how long one rank works alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAlone {
+    /// There is but one.
+    OneRank,
+    /// Calls were recorded as sums.
+    NoCalls,
+    /// A region is selected, and what others do meanwhile outside of it is not reported.
+    OfRegion,
+    /// The clocks of hosts cannot be compared.
+    NoCommonClock,
+}
+
+impl OverheadTable {
+    /// The overheads of `model`, whose efficiencies are `efficiency`. `is_sure`: iterations are known for sure, if any are.
+    pub(super) fn new(model: &Model, efficiency: &EfficiencyRow, is_sure: bool) -> OverheadTable {
+        let alone = match &model.alone {
+            _ if model.ranks.len() < 2 => Err(NotAlone::OneRank),
+            Some(alone) => Ok(alone.clone()),
+            None if model.facts.selected.region.is_some() => Err(NotAlone::OfRegion),
+            None if !model.facts.common_clock => Err(NotAlone::NoCommonClock),
+            None => Err(NotAlone::NoCalls),
+        };
+        let serial_s = alone.as_ref().ok().map(Alone::serial_s);
+        // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
+        let elapsed_s = efficiency.times.elapsed_s;
+        let replay_s = efficiency.t_ideal_replay_s.map(|replay_s| replay_s.min(elapsed_s));
+        let by_iteration_s = efficiency.t_ideal_phase_profile_s;
+        let by_iteration_s =
+            by_iteration_s.filter(|ideal_s| replay_s.is_some() || !is_above_elapsed(*ideal_s, elapsed_s));
+        let by_iteration_s = by_iteration_s.map(|ideal_s| ideal_s.min(elapsed_s));
+        let ideal = IdealTimes { by_iteration_s, replay_s, is_sure };
+        let computation = model.inclusive_s(0, Activity::Computation);
+        let overheads = overhead::overheads(model, model.facts.t_seq_s);
+        let imbalance = split(&computation, ideal, serial_s);
+        let figures = OverheadFigures::new(&overheads, &imbalance, alone.as_ref().ok(), &model.ranks);
+        OverheadTable { overheads, imbalance, alone, figures }
+    }
+}

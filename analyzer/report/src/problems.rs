@@ -1,0 +1,116 @@
+//! What is missing or doubtful: what the logs show and what the figures show ([`lbprof_analysis::metrics::findings`]), one row a kind.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::ProblemKind;
+use lbprof_collector::problem::Severity;
+use serde::Serialize;
+
+use super::bounds::{Bounds, first};
+use lbprof_analysis::model::Model;
+
+/// A kind of problem, all ranks together.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProblemRow {
+    /// The kind.
+    #[serde(flatten, serialize_with = "super::serial::written_as::<_, ProblemKindRow, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "ProblemKindRow"))]
+    pub kind: ProblemKind,
+    /// How many ranks it concerns; 0: the whole run.
+    pub rank_count: usize,
+    /// These ranks; the first 1,000 unless `--full` is given.
+    pub ranks: Vec<u32>,
+    /// How often it happened, or how many records, bytes or ranks it concerns.
+    pub count: u64,
+    /// Where and how; the first few that differ.
+    pub details: Vec<String>,
+}
+
+/// How misleading a problem is.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum Severe {
+    /// Worth knowing.
+    Note,
+    /// Data are missing.
+    Partial,
+    /// Figures may be misleading.
+    Doubtful,
+}
+
+/// What is known of a kind of problem.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ProblemKindRow {
+    /// Name of the kind.
+    kind: &'static str,
+    /// How far it touches the figures.
+    severity: Severe,
+    /// What happened, as a sentence.
+    meaning: &'static str,
+    /// What to do about it.
+    advice: &'static str,
+}
+
+impl From<&ProblemKind> for ProblemKindRow {
+    fn from(kind: &ProblemKind) -> ProblemKindRow {
+        let severity = match kind.severity() {
+            Severity::Note => Severe::Note,
+            Severity::Partial => Severe::Partial,
+            Severity::Doubtful => Severe::Doubtful,
+        };
+        ProblemKindRow { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
+    }
+}
+
+impl ProblemRow {
+    /// `rows` with no more ranks in their lists than `bounds` says.
+    pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &Bounds) -> Cow<'a, [ProblemRow]> {
+        if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
+            return Cow::Borrowed(rows);
+        }
+        let row = |row: &ProblemRow| ProblemRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
+        Cow::Owned(rows.iter().map(row).collect())
+    }
+}
+
+/// Problems from the logs and those that the figures show, by kind, the worst first.
+pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
+    /// A row while it is made: its ranks are looked up, and there may be many.
+    #[derive(Default)]
+    struct Row {
+        ranks: BTreeSet<u32>,
+        count: u64,
+        details: Vec<String>,
+    }
+    let mut all: BTreeMap<ProblemKind, Row> = BTreeMap::new();
+    let recorded = model.problems.iter().map(|problem| (problem, true));
+    let found = model.found.iter().map(|problem| (problem, false));
+    for (problem, is_recorded) in recorded.chain(found) {
+        let row = all.entry(problem.kind).or_default();
+        // What a rank's log has counted itself the figures only show once more.
+        if is_recorded || problem.rank.is_none_or(|rank| !row.ranks.contains(&rank)) {
+            row.count = row.count.saturating_add(problem.count);
+        }
+        row.ranks.extend(problem.rank);
+        if !problem.detail.is_empty() && row.details.len() < MAX_DETAILS && !row.details.contains(&problem.detail) {
+            row.details.push(problem.detail.clone());
+        }
+    }
+    let row = |(kind, Row { ranks, count, details }): (_, Row)| ProblemRow {
+        kind,
+        rank_count: ranks.len(),
+        ranks: ranks.into_iter().collect(),
+        count,
+        details,
+    };
+    let mut rows: Vec<ProblemRow> = all.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.kind.severity()));
+    rows
+}
+
+/// Most different details of one kind of problem that a report shows.
+const MAX_DETAILS: usize = 64;

@@ -1,0 +1,173 @@
+//! The table of ranks: where each spent its time, and how it ended.
+
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::EndReason;
+
+use super::serial;
+use super::{BlockingTable, Clusters, DispersionRows};
+use lbprof_analysis::model::{Model, RankModel, Seconds, Usage};
+use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// A rank.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankRow {
+    /// Its rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Its process id.
+    pub pid: u32,
+    /// Start of its window, from the start of the run.
+    pub begin_s: f64,
+    /// End of its window.
+    pub end_s: f64,
+    /// How its log ended, where it says so.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, End, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "End"))]
+    pub end_reason: Option<EndReason>,
+    /// The status that the rank's process gave to exit(), or returned from main; null if that is not known, and where it is 0 after
+    /// `MPI_Finalize`.
+    pub exit_status: Option<i32>,
+    /// The call in which the rank was when its log ended without an end.
+    #[serde(serialize_with = "serial::known_as::<_, serial::Call, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::Call<'static>>"))]
+    pub in_call: Option<(String, CodePlace)>,
+    /// Its computation.
+    pub computation_s: f64,
+    /// The time by which ranks are compared: the computation, or that of the selected activities.
+    pub compared_s: f64,
+    /// Time by activity, of the thread that called `MPI_Init`.
+    #[serde(rename = "activities", serialize_with = "serial::by_activity")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, f64>"))]
+    pub seconds: Seconds,
+    /// Time in MPI: that of all activities but computation and the recorder.
+    pub mpi_s: f64,
+    /// Time outside of its window while others are in theirs.
+    pub idle_s: f64,
+    /// Time for which recording was stopped.
+    pub paused_s: f64,
+    /// `compared_s` over the mean of all ranks, less 1.
+    pub over_mean: Option<f64>,
+    /// Its records.
+    pub events: u64,
+    /// Time in which it could only wait; null if waiting was not analysed.
+    pub blocked_s: Option<f64>,
+    /// Waiting of all ranks that it causes.
+    pub blocking_caused_s: Option<f64>,
+    /// `id` of its cluster; null for a rank of none.
+    pub cluster: Option<u32>,
+    /// Regions in which it has the largest ID_P of all ranks.
+    pub imbalanced_regions: u32,
+    /// Its time in those.
+    pub imbalanced_s: f64,
+    /// Whether it divides its time notably differently from the others: in the one of those regions with most of its time, its ID_P is at least
+    /// 0.05, and its time at least 2 % of the elapsed time.
+    pub deviates: bool,
+    /// Threads beside the first that called MPI.
+    pub other_threads: u32,
+    /// Time that they spent in MPI; in no other figure of the rank.
+    pub other_threads_mpi_s: f64,
+    /// What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
+    pub usage: Option<Usage>,
+}
+
+/// How a rank ended.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum HowEnded {
+    /// With `MPI_Finalize`.
+    Finalize,
+    /// By exit, without `MPI_Finalize`.
+    Exit,
+    /// By `MPI_Abort`.
+    Abort,
+}
+
+/// The end of a rank as its log states it.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct End {
+    /// How it ended; null if its log does not say (killed, or still running).
+    end: Option<HowEnded>,
+    /// The code given to `MPI_Abort`.
+    abort_code: Option<i32>,
+}
+
+impl From<&Option<EndReason>> for End {
+    fn from(reason: &Option<EndReason>) -> End {
+        let (end, abort_code) = match *reason {
+            Some(EndReason::Finalize) => (Some(HowEnded::Finalize), None),
+            Some(EndReason::Exit) => (Some(HowEnded::Exit), None),
+            Some(EndReason::Abort(code)) => (Some(HowEnded::Abort), Some(code)),
+            None => (None, None),
+        };
+        End { end, abort_code }
+    }
+}
+
+/// What rows of ranks are made from.
+pub(super) struct Inputs<'a> {
+    pub(super) model: &'a Model,
+    /// The same model of some activities alone, or of all.
+    pub(super) times: &'a Model,
+    pub(super) places: &'a [CodePlace],
+    pub(super) blocking: Option<&'a BlockingTable>,
+    pub(super) clusters: &'a Clusters,
+    pub(super) dispersion: &'a DispersionRows,
+}
+
+/// One row a rank, by number.
+pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
+    let &Inputs { model, times, places, .. } = inputs;
+    let window = model.window_s();
+    let compared = |rank: &RankModel| {
+        let seconds = rank.inclusive(0);
+        model.facts.selected.compared().iter().map(|&activity| seconds[activity as usize]).sum::<f64>()
+    };
+    let mean = times.ranks.iter().map(compared).sum::<f64>() / times.ranks.len().max(1) as f64;
+    let row = |(at, (rank, times)): (usize, (&RankModel, &RankModel))| {
+        let sums = inputs.blocking.map(|table| &table.sums);
+        let of = |by_rank: &BTreeMap<u32, f64>| by_rank.get(&rank.rank).copied().unwrap_or(0.0);
+        let imbalanced = &inputs.dispersion.views.ranks;
+        let seconds = times.inclusive(0);
+        let compared_s = compared(times);
+        let in_mpi = Activity::ALL.into_iter().filter(|of| !matches!(of, Activity::Computation | Activity::Recorder));
+        RankRow {
+            rank: rank.rank,
+            host: rank.host.clone(),
+            pid: rank.pid,
+            begin_s: rank.begin_s - window.0,
+            end_s: rank.end_s - window.0,
+            end_reason: rank.end_reason,
+            exit_status: rank.exit_status,
+            in_call: rank.pending.filter(|_| rank.end_reason.is_none()).map(|call| {
+                let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+                (operation_name(call.operation), place)
+            }),
+            computation_s: rank.inclusive(0)[Activity::Computation as usize],
+            compared_s,
+            seconds,
+            mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),
+            idle_s: rank.idle_s(window),
+            paused_s: rank.paused_s,
+            over_mean: (mean > 0.0).then(|| compared_s / mean - 1.0),
+            events: rank.records,
+            blocked_s: sums.map(|sums| of(&sums.waits_s)),
+            blocking_caused_s: sums.map(|sums| of(&sums.causes_s)),
+            cluster: inputs.clusters.of.get(at).copied().flatten(),
+            imbalanced_regions: imbalanced.regions.get(at).copied().unwrap_or(0),
+            imbalanced_s: imbalanced.seconds.get(at).copied().unwrap_or(0.0),
+            deviates: inputs.dispersion.deviates(at),
+            other_threads: rank.other_threads,
+            other_threads_mpi_s: rank.other_threads_mpi_s,
+            usage: rank.usage,
+        }
+    };
+    model.ranks.iter().zip(&times.ranks).enumerate().map(row).collect()
+}

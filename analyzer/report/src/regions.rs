@@ -1,0 +1,308 @@
+//! The table of regions: time, activities and efficiencies of each.
+
+use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+
+use super::DispersionRows;
+use super::efficiency::EfficiencyRow;
+use super::largest;
+use super::serial;
+use lbprof_analysis::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
+
+/// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
+const NOISE: f64 = 0.01;
+
+/// A region.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionRow {
+    /// Its index in the model.
+    #[serde(skip)]
+    pub idx: RegionIdx,
+    /// Its names from the outermost on, joined with `/`.
+    pub path: String,
+    /// Its own name, the last of the path.
+    #[serde(skip)]
+    pub name: String,
+    /// The region around it; of the whole program itself.
+    #[serde(skip)]
+    pub parent: RegionIdx,
+    /// Whether it was found in the calls, not marked.
+    #[serde(rename = "source", serialize_with = "serial::written_as::<_, Source, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Source"))]
+    pub found: bool,
+    /// As it was marked.
+    #[serde(serialize_with = "serial::written_as::<_, RegionMark, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "RegionMark"))]
+    pub kind: RegionKind,
+    /// Whether its invocations are iterations.
+    pub iterated: bool,
+    /// Time in it, inner regions excluded.
+    pub time_s: f64,
+    /// That over ranks × elapsed time.
+    pub share: f64,
+    /// The mean of `time_s` over ranks.
+    pub mean_s: f64,
+    /// Time in it and its inner regions.
+    pub inclusive_s: f64,
+    /// By activity, inner regions excluded.
+    #[serde(serialize_with = "by_name")]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, RegionActivity>"))]
+    pub activities: Vec<RegionActivity>,
+    /// Where the ranks differ in it.
+    #[serde(flatten)]
+    pub dispersion: RegionDispersion,
+    /// Efficiencies of the region, inner regions included; elapsed time is the longest that a rank spends in it. If some ranks have a found
+    /// loop of their own, which shares no call with the loop of the others, the efficiencies of its regions are of these ranks alone.
+    pub efficiency: EfficiencyRow,
+    /// The rank that computes longest in it.
+    pub slowest_rank: Option<u32>,
+    /// Whether that is more than noise: its computation exceeds the mean by more than 1 % of itself.
+    pub slowest_stands_out: bool,
+    /// Iterations of the rank with most; null if it is not iterated.
+    pub iterations: Option<usize>,
+    /// The time by which ranks are compared, inner regions included.
+    #[serde(flatten)]
+    pub compared: Compared,
+    /// Invocations and work summed over ranks, memory the largest of any.
+    #[serde(flatten)]
+    pub totals: Totals,
+    /// `operations` per second of computation of all ranks in it, inner regions included; null if nothing is computed.
+    pub operations_per_s: Option<f64>,
+    /// `quanta` per second of that.
+    pub quanta_per_s: Option<f64>,
+    /// Times it was entered, all ranks together; null if no entry was seen: for the whole program, and in a part of the time if ranks had
+    /// entered the region before, or if it is a loop inside the main one, whose iterations are counted in the whole run only.
+    pub invocations: Option<u64>,
+}
+
+/// An activity in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionActivity {
+    /// Which.
+    #[serde(skip)]
+    pub activity: Activity,
+    /// Mean over ranks.
+    pub mean_s: f64,
+    /// Longest of a rank.
+    pub max_s: f64,
+    /// ID: index of dispersion of the ranks' times, 0 where they are equal, √(1 − 1/P) where one of P ranks has all; null for the recorder.
+    pub id: Option<f64>,
+}
+
+impl RegionActivity {
+    fn new(activity: Activity, mean_s: f64, max_s: f64) -> RegionActivity {
+        RegionActivity { activity, mean_s, max_s, id: None }
+    }
+}
+
+/// Activities by their names.
+fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Result<S::Ok, S::Error> {
+    let by_name: BTreeMap<&str, &RegionActivity> = activities.iter().map(|one| (one.activity.name(), one)).collect();
+    by_name.serialize(serializer)
+}
+
+/// Where a region comes from.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// By a marker; also the whole program.
+    Marked,
+    /// In the calls: a loop, or code between calls.
+    Found,
+}
+
+impl From<&bool> for Source {
+    fn from(&found: &bool) -> Source {
+        if found { Source::Found } else { Source::Marked }
+    }
+}
+
+/// How a region was marked.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum RegionMark {
+    /// Useful work, the default.
+    Useful,
+    /// Control of parallelism: partitioning and the like.
+    Control,
+    /// Serial work.
+    Serial,
+}
+
+impl From<&RegionKind> for RegionMark {
+    fn from(kind: &RegionKind) -> RegionMark {
+        match kind {
+            RegionKind::Useful => RegionMark::Useful,
+            RegionKind::Control => RegionMark::Control,
+            RegionKind::Serial => RegionMark::Serial,
+        }
+    }
+}
+
+/// Dispersion of the ranks in a region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionDispersion {
+    /// Its share of the elapsed time, inner regions excluded, the recorder's own time left out; null if no time is spent in the region alone.
+    pub share_c: Option<f64>,
+    /// ID_C: mean of the indices of its activities, weighted by time; null if no time is spent in the region alone.
+    pub id_c: Option<f64>,
+    /// SID_C: `id_c` × `share_c`.
+    pub sid_c: Option<f64>,
+    /// Whether `sid_c` is severe by `dispersion.rank_by`.
+    pub severe: bool,
+    /// Its group of regions that spend their time alike, from 1, the heaviest; null if there are no groups, or no time is spent in the region
+    /// alone.
+    pub group: Option<u32>,
+    /// The rank whose distribution of time over activities in the region differs most from the others; null if there is no single one, as
+    /// always with two ranks.
+    pub most_imbalanced: Option<MostImbalancedRank>,
+}
+
+/// The rank whose distribution of time over activities differs most from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MostImbalancedRank {
+    /// The rank.
+    pub rank: u32,
+    /// ID_P: the distance of its shares by activity from the mean of all ranks'.
+    pub id_p: f64,
+    /// Its own time in the region alone.
+    pub time_s: f64,
+}
+
+/// Adds where the ranks of `model` differ in each region.
+pub(super) fn add_dispersion(rows: &mut [RegionRow], model: &Model, dispersion: &DispersionRows) {
+    for row in rows {
+        let at = row.idx as usize;
+        let index = dispersion.views.regions.get(at).copied().flatten();
+        let cells = dispersion.views.rows.get(at).copied().unwrap_or_default();
+        row.activities.iter_mut().for_each(|one| one.id = cells[one.activity as usize].map(|cell| cell.id));
+        let most_imbalanced = dispersion.views.most_imbalanced.get(at).copied().flatten();
+        row.dispersion = RegionDispersion {
+            share_c: index.filter(|_| dispersion.elapsed_s > 0.0).map(|index| index.time_s / dispersion.elapsed_s),
+            id_c: index.map(|index| index.id),
+            sid_c: index.and_then(|index| index.sid),
+            severe: dispersion.severe_regions.get(at).copied().unwrap_or(false),
+            group: dispersion.groups.as_ref().and_then(|groups| groups.of.get(at).copied().flatten()),
+            most_imbalanced: most_imbalanced.and_then(|found| {
+                let rank = model.ranks.get(found.rank)?.rank;
+                Some(MostImbalancedRank { rank, id_p: found.id, time_s: found.time_s })
+            }),
+        };
+    }
+}
+
+impl RegionRow {
+    /// Whether ranks spent time in it, or entered it: in a part of the time not all regions of the run occur.
+    pub fn occurs(&self) -> bool {
+        self.idx == 0 || self.inclusive_s > 0.0 || self.invocations.is_some()
+    }
+
+    /// Time in it alone in `activity`, the mean over ranks.
+    pub fn mean_in_s(&self, activity: Activity) -> f64 {
+        self.activities.iter().find(|one| one.activity == activity).map_or(0.0, |one| one.mean_s)
+    }
+}
+
+/// One row a region, an outer one before its inner ones.
+///
+/// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
+pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
+    let own_loops = OwnLoops::of(model);
+    (0..model.regions.len() as u32).map(|idx| row(model, times, &own_loops, idx)).collect()
+}
+
+fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> RegionRow {
+    let facts = &model.regions[idx as usize];
+    let n = model.ranks.len().max(1) as f64;
+    let mut sums = Seconds::default();
+    let mut longest = Seconds::default();
+    let mut totals = Totals::default();
+    for rank in &times.ranks {
+        for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
+            *sum += seconds;
+            *max = seconds.max(*max);
+        }
+        let own = rank.totals(idx);
+        totals.invocations = totals.invocations.saturating_add(own.invocations);
+        totals.operations += own.operations;
+        totals.quanta += own.quanta;
+        totals.max_resident = totals.max_resident.max(own.max_resident);
+        totals.max_swapped = totals.max_swapped.max(own.max_swapped);
+    }
+    let whole = model.elapsed_s() * n;
+    let time_s: f64 = sums.iter().sum();
+    let compared = Compared::new(times, idx);
+    let computation = model.inclusive_s(idx, Activity::Computation);
+    let computation_s: f64 = computation.iter().sum();
+    let per_s = |work: f64| (computation_s > 0.0).then(|| work / computation_s);
+    let efficiency = match own_loops.ranks_in(model, idx) {
+        Some(ranks) => EfficiencyRow::of_ranks(model, ranks, idx),
+        None => EfficiencyRow::new(model, idx),
+    };
+    let longest_s = efficiency.times.max_computation_s;
+    let occurring = Activity::ALL.into_iter().filter(|&activity| sums[activity as usize] > 0.0);
+    RegionRow {
+        idx,
+        path: facts.path.clone(),
+        name: facts.name.clone(),
+        parent: facts.parent,
+        found: facts.found,
+        kind: facts.kind,
+        iterated: facts.iterated,
+        time_s,
+        mean_s: time_s / n,
+        share: if whole > 0.0 { time_s / whole } else { 0.0 },
+        inclusive_s: times.ranks.iter().map(|rank| rank.inclusive(idx).iter().sum::<f64>()).sum(),
+        activities: occurring.map(|of| RegionActivity::new(of, sums[of as usize] / n, longest[of as usize])).collect(),
+        dispersion: RegionDispersion::default(),
+        slowest_stands_out: longest_s - efficiency.times.avg_computation_s > NOISE * longest_s,
+        efficiency,
+        slowest_rank: largest(&computation).map(|at| model.ranks[at].rank),
+        iterations: facts.iterated.then(|| {
+            model.ranks.iter().filter_map(|rank| rank.series(idx)).map(|series| series.numbers.len()).max().unwrap_or(0)
+        }),
+        compared,
+        operations_per_s: per_s(totals.operations),
+        quanta_per_s: per_s(totals.quanta),
+        invocations: Some(totals.invocations).filter(|&entered| entered > 0),
+        totals,
+    }
+}
+
+/// The time by which ranks are compared, in a region and those in it: computation, or that of the selected activities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Compared {
+    /// The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
+    #[serde(rename = "compared_mean_s")]
+    pub mean_s: f64,
+    /// Its longest of a rank.
+    #[serde(rename = "compared_max_s")]
+    pub max_s: f64,
+    /// That rank, the lowest of several.
+    #[serde(rename = "compared_max_rank")]
+    pub max_rank: Option<u32>,
+}
+
+impl Compared {
+    fn new(times: &Model, idx: RegionIdx) -> Compared {
+        let compared = times.facts.selected.compared();
+        let sum = |seconds: Seconds| compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>();
+        let own: Vec<f64> = times.ranks.iter().map(|rank| sum(rank.inclusive(idx))).collect();
+        let at = largest(&own);
+        Compared {
+            mean_s: own.iter().sum::<f64>() / own.len().max(1) as f64,
+            max_s: at.map_or(0.0, |at| own[at]),
+            max_rank: at.map(|at| times.ranks[at].rank),
+        }
+    }
+}

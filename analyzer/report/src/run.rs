@@ -1,0 +1,101 @@
+//! The run: the facts that all ranks agree on, what its data are made of, and what is wrong with them.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use lbprof_collector::polling::Polling;
+use serde::Serialize;
+
+use super::{DataFacts, ProblemRow};
+use lbprof_analysis::model::summary::SummaryFacts;
+use lbprof_analysis::model::{PollTimes, RunFacts};
+
+/// Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunRow<'a> {
+    /// The run's id, 16 hexadecimal digits, in all its logs.
+    id: String,
+    /// Size of MPI_COMM_WORLD.
+    ranks: u32,
+    /// What the data are made of.
+    #[serde(flatten)]
+    data: &'a DataFacts,
+    /// Name and version of the MPI library, as it states them.
+    mpi: &'a str,
+    /// Its binary interface: `open-mpi`, `mpich` or `mpi-5`.
+    abi: &'a str,
+    /// Command line of the lowest rank.
+    command: &'a [String],
+    /// When its log was opened, in seconds since 1970.
+    started_unix_s: u64,
+    /// Version of lbprof that recorded the run.
+    recorder: &'a str,
+    /// The recorder's settings, as `NAME=value`.
+    settings: &'a [String],
+    /// The value of each of the user's parameters (LBPROF_PARAM), by its name.
+    params: &'a BTreeMap<String, f64>,
+    /// If the report is a first look, what it is made from; null if all events were analysed.
+    summary: Option<SummaryFacts>,
+    /// What is missing or doubtful, by kind, the worst first.
+    problems: Cow<'a, [ProblemRow]>,
+    /// Unsuccessful polls of all ranks' first threads, and the time between them up to the call that continues the wait; for the whole time of
+    /// a rank even if a window is selected.
+    polling: PollingRow<'a>,
+    /// Whether times of different ranks can be compared.
+    common_clock: bool,
+    /// Largest bound of the error in comparing them; null if clocks were not compared.
+    clock_error_s: Option<f64>,
+}
+
+/// What the time between polls was taken for.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum PollingRule {
+    /// What the lengths of the intervals say.
+    Auto,
+    /// Waiting, however long they are.
+    Waiting,
+    /// Computation, however short they are.
+    Computation,
+}
+
+/// Polls, and the time between them.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PollingRow<'a> {
+    /// The value of `--polling`.
+    rule: PollingRule,
+    /// How many, and how long.
+    #[serde(flatten)]
+    polls: &'a PollTimes,
+}
+
+impl<'a> RunRow<'a> {
+    /// Of a run with these facts, data and problems.
+    pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Cow<'a, [ProblemRow]>) -> RunRow<'a> {
+        let rule = match facts.polling {
+            Polling::Auto => PollingRule::Auto,
+            Polling::Waiting => PollingRule::Waiting,
+            Polling::Computation => PollingRule::Computation,
+        };
+        RunRow {
+            id: format!("{:016x}", facts.run_id),
+            ranks: facts.n_ranks,
+            data,
+            mpi: &facts.mpi,
+            abi: &facts.abi,
+            command: &facts.command,
+            started_unix_s: facts.started_unix_s,
+            recorder: &facts.recorder,
+            settings: &facts.settings,
+            params: &facts.params,
+            summary: facts.summary,
+            problems,
+            polling: PollingRow { rule, polls: &data.polls },
+            common_clock: facts.common_clock,
+            clock_error_s: facts.clock_error_s,
+        }
+    }
+}

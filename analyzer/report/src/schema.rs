@@ -1,0 +1,22 @@
+//! JSON Schemas of what is written, made from the rows and their comments.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, Schema};
+
+use crate::html::ViewsData;
+use crate::json::Document;
+
+/// Makes the schema of a type as it is written.
+pub fn make_schema<T: JsonSchema>() -> Schema {
+    SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>()
+}
+
+/// Makes the schema of the report.
+pub fn make_report_schema() -> Schema {
+    make_schema::<Document<'static>>()
+}
+
+/// Makes the schema of the data of the report's page.
+pub fn make_page_schema() -> Schema {
+    make_schema::<ViewsData<'static>>()
+}

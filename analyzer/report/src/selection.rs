@@ -1,0 +1,47 @@
+//! The part of the run that all figures are of.
+
+use serde::Serialize;
+
+use super::bounds::{Bounds, first};
+use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::model::selected::Selected;
+
+/// The selected part of a run; what was not restricted is null.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SelectionRow<'a> {
+    /// How many ranks are selected, including those without a log.
+    pub rank_count: Option<usize>,
+    /// The selected ranks, ascending; the first 1,000 unless `--full` is given.
+    pub ranks: Option<&'a [u32]>,
+    /// Path of the selected region.
+    pub region: Option<&'a str>,
+    /// The activities covered by the tables of times.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Vec<super::serial::ActivityName>>"))]
+    pub activities: Option<Vec<&'static str>>,
+    /// Start of the selected time, from the start of the run.
+    pub from_s: Option<f64>,
+    /// The first iteration of the main loop in it.
+    pub from_iteration: Option<u32>,
+    /// Its end.
+    pub to_s: Option<f64>,
+    /// The last iteration in it.
+    pub to_iteration: Option<u32>,
+}
+
+impl<'a> SelectionRow<'a> {
+    /// That of `selected`, with as many ranks as `bounds` says; `None` where it is all of the run.
+    pub(super) fn new(selected: &'a Selected, bounds: &Bounds) -> Option<SelectionRow<'a>> {
+        let activities = selected.activities.as_ref();
+        (!selected.is_all()).then(|| SelectionRow {
+            rank_count: selected.ranks.as_ref().map(Vec::len),
+            ranks: selected.ranks.as_deref().map(|ranks| first(ranks, bounds.numbers)),
+            region: selected.region.as_deref(),
+            activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
+            from_s: selected.from.and_then(Moment::seconds),
+            from_iteration: selected.from.and_then(Moment::iteration),
+            to_s: selected.to.and_then(Moment::seconds),
+            to_iteration: selected.to.and_then(Moment::iteration),
+        })
+    }
+}

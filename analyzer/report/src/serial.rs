@@ -1,0 +1,100 @@
+//! How rows are written as JSON where their fields are not what a reader needs: names for what other crates number, objects for pairs.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use serde::{Serialize, Serializer};
+
+use lbprof_analysis::model::Seconds;
+
+/// An activity by its name.
+pub(super) fn activity<S: Serializer>(activity: &Activity, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(activity.name())
+}
+
+/// An activity by its name, where there is one.
+pub(super) fn known_activity<S: Serializer>(activity: &Option<Activity>, serializer: S) -> Result<S::Ok, S::Error> {
+    activity.map(Activity::name).serialize(serializer)
+}
+
+/// Seconds by name of the activity, of those on which time was spent.
+pub(super) fn by_activity<S: Serializer>(seconds: &Seconds, serializer: S) -> Result<S::Ok, S::Error> {
+    let spent = Activity::ALL.into_iter().filter(|&activity| seconds[activity as usize] > 0.0);
+    let by_name: BTreeMap<&str, f64> = spent.map(|activity| (activity.name(), seconds[activity as usize])).collect();
+    by_name.serialize(serializer)
+}
+
+/// A list, each entry of which is written as an `R`.
+pub(super) fn rows_as<'a, T, R, S>(rows: &'a [T], serializer: S) -> Result<S::Ok, S::Error>
+where
+    R: From<&'a T> + Serialize,
+    S: Serializer,
+{
+    serializer.collect_seq(rows.iter().map(R::from))
+}
+
+/// A value that is written as an `R`, or, if flattened, as the fields of one.
+pub(super) fn written_as<'a, T, R, S>(value: &'a T, serializer: S) -> Result<S::Ok, S::Error>
+where
+    R: From<&'a T> + Serialize,
+    S: Serializer,
+{
+    R::from(value).serialize(serializer)
+}
+
+/// A value that is written as an `R`, where there is one.
+pub(super) fn known_as<'a, T, R, S>(value: &'a Option<T>, serializer: S) -> Result<S::Ok, S::Error>
+where
+    R: From<&'a T> + Serialize,
+    S: Serializer,
+{
+    value.as_ref().map(R::from).serialize(serializer)
+}
+
+/// A rank and seconds that concern it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct RankSeconds {
+    /// The rank.
+    rank: u32,
+    /// Time on it.
+    time_s: f64,
+}
+
+impl From<&(u32, f64)> for RankSeconds {
+    fn from(&(rank, time_s): &(u32, f64)) -> RankSeconds {
+        RankSeconds { rank, time_s }
+    }
+}
+
+/// A call of MPI: its operation, and where it is.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct Call<'a> {
+    /// The MPI function, without `MPI_`.
+    operation: &'a str,
+    /// Where it is called.
+    #[serde(flatten)]
+    place: &'a lbprof_analysis::structure::symbols::CodePlace,
+}
+
+impl<'a> From<&'a (String, lbprof_analysis::structure::symbols::CodePlace)> for Call<'a> {
+    fn from((operation, place): &'a (String, lbprof_analysis::structure::symbols::CodePlace)) -> Call<'a> {
+        Call { operation, place }
+    }
+}
+
+/// The name of an activity.
+#[cfg(feature = "schema")]
+pub(crate) struct ActivityName;
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ActivityName {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ActivityName".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "enum": Activity::ALL.map(Activity::name) })
+    }
+}

@@ -1,0 +1,46 @@
+//! The table of activities.
+
+use lbprof_collector::Activity;
+
+use super::{BOLD, DIM, Options};
+use crate::Report;
+use crate::table::Table;
+use crate::words::{TimeUnit, bytes, count, percent};
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let longest = report.activities.iter().map(|row| row.max_s).fold(0.0, f64::max);
+    let unit = TimeUnit::for_max(longest);
+    let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
+    let mut table = Table::new(&["<activity", "share", &mean, &max, "on\nrank", "calls", "sent", "received"], 0);
+    // What took no time and moved nothing, as the call of MPI_Finalize, is only noise here.
+    for row in report.activities.iter().filter(|row| row.time_s > 0.0 || row.sent.saturating_add(row.received) > 0) {
+        let is_mpi = !matches!(row.activity, Activity::Computation | Activity::Recorder);
+        table.row(vec![
+            row.activity.name().to_owned(),
+            percent(row.share),
+            unit.number(row.mean_s),
+            unit.number(row.max_s),
+            row.max_rank.to_string(),
+            if is_mpi { count(row.calls) } else { String::new() },
+            if row.sent > 0 { bytes(row.sent) } else { String::new() },
+            if row.received > 0 { bytes(row.received) } else { String::new() },
+        ]);
+    }
+    let data = &report.data;
+    let others = [
+        ("idle", data.idle_share, data.idle_mean_s),
+        ("not recorded", data.paused_share, data.paused_mean_s),
+        ("unknown", data.unknown_share, data.unknown_mean_s),
+    ];
+    // Beside selected activities time of no activity is only noise.
+    let is_shown = |share: f64| report.facts.selected.activities.is_none() && share >= 0.0005;
+    for (name, share, mean_s) in others.into_iter().filter(|&(_, share, _)| is_shown(share)) {
+        let empty = String::new;
+        let (share, mean) = (percent(share), unit.number(mean_s));
+        table.row(vec![name.to_owned(), share, mean, empty(), empty(), empty(), empty(), empty()]);
+    }
+    format!(
+        "{BOLD}Activities{BOLD:#}\n{}\n",
+        table.sparing(options.columns, &[&["sent", "received"], &["calls"]]).render(options.columns, DIM)
+    )
+}

@@ -1,0 +1,51 @@
+//! The table of call sites.
+
+use super::{DIM, Options, title};
+use crate::table::Table;
+use crate::words::{TimeUnit, bytes, clean, count, percent};
+use crate::{Report, SiteRow};
+
+/// Columns that give way to places where lines are short.
+const SPARE: &[&[&str]] = &[&["bytes"], &["calls"], &["longest", "on"], &["other"]];
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let moved = |row: &SiteRow| {
+        let sums = [row.sum, row.other_threads];
+        sums.iter().fold(0_u64, |moved, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))
+    };
+    let is_noise = |row: &SiteRow| row.sum.seconds + row.other_threads.seconds <= 0.0 && moved(row) == 0;
+    let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| options.full || !is_noise(row)).collect();
+    let all = rows.len();
+    if all == 0 {
+        return String::new();
+    }
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let unit = TimeUnit::for_max(report.call_sites.iter().map(|row| row.max_s).fold(0.0, f64::max));
+    let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
+    let others = format!("other\nthreads\n[{}]", unit.symbol);
+    let has_others = report.call_sites.iter().any(|row| row.other_threads.calls > 0);
+    let mut heads = vec!["<call", "<at", "share", &mean, &max, "on\nrank"];
+    heads.extend(has_others.then_some(others.as_str()));
+    heads.extend(["calls", "bytes"]);
+    let mut table = Table::new(&heads, 1);
+    for row in rows.into_iter().take(shown) {
+        let place = if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() };
+        let mut cells = vec![
+            row.operation.clone(),
+            place,
+            percent(row.share),
+            unit.number(row.mean_s),
+            unit.number(row.max_s),
+            if row.sum.calls > 0 { row.max_rank.to_string() } else { String::new() },
+        ];
+        cells.extend(has_others.then(|| unit.number(row.other_threads_mean_s)));
+        cells.push(count(row.sum.calls.saturating_add(row.other_threads.calls)));
+        cells.push(if moved(row) > 0 { bytes(moved(row)) } else { String::new() });
+        table.row(cells);
+    }
+    format!(
+        "{}{}\n",
+        title("Call sites", shown, all),
+        table.sparing(options.columns, SPARE).render(options.columns, DIM)
+    )
+}

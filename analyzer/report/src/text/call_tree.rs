@@ -1,0 +1,116 @@
+//! The program's tree: what its functions take, wait and cause.
+
+use std::collections::BTreeSet;
+
+use super::{DIM, Options, WIDE, title};
+use crate::call_tree::NodeKind;
+use crate::table::Table;
+use crate::words::{clean, percent, percent_or_dash, width};
+use crate::{CallTreeRow, Report};
+use lbprof_analysis::structure::code_place::base_name;
+
+/// Share of a node's time from which on a node in it is what it does, and both are one line.
+const WHOLE: f64 = 0.99;
+
+/// Most columns of names that share a line.
+const LONGEST: usize = 40;
+
+/// Columns that give way to names where lines are short.
+const SPARE: &[&[&str]] = &[&["slowest"], &["micro"], &["computes"], &["load"]];
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let rows = &report.call_tree;
+    if !rows.iter().any(|row| row.kind == NodeKind::Function) {
+        return String::new();
+    }
+    let shown = shown(report, options);
+    let whole_s = rows[0].time_s;
+    let share = |time_s: f64| if whole_s > 0.0 { percent(time_s / whole_s) } else { percent(0.0) };
+    let mut heads = vec!["<in", "share", "computes", "waits"];
+    let is_followed = rows[0].waiting_s.is_some();
+    if !is_followed {
+        heads.pop();
+    }
+    heads.extend(is_followed.then_some("causes\nwaiting"));
+    heads.push("load\nbalance");
+    heads.extend((options.columns >= WIDE).then_some("micro\nbalance"));
+    heads.push("slowest\nrank");
+    let mut table = Table::new(&heads, 0);
+    // Lines that several nodes share count as one level.
+    let mut levels = vec![0; rows.len()];
+    let mut names: Vec<String> = Vec::new();
+    for at in 0..rows.len() {
+        let row = &rows[at];
+        let around = row.parent.map_or(0, |parent| levels[parent]);
+        levels[at] = around;
+        if !shown.contains(&at) {
+            continue;
+        }
+        names.push(label(rows, at));
+        let length = names.iter().map(|name| width(name) + 3).sum::<usize>();
+        let next = goes_on(rows, &shown, at).filter(|&next| length + width(&label(rows, next)) <= LONGEST);
+        if !options.full && next.is_some() {
+            continue;
+        }
+        levels[at] = around + 1;
+        let name = format!("{}{}", "  ".repeat(around.min(12)), names.join(" › "));
+        names.clear();
+        let computes = row.computation_s >= 0.01 * row.time_s;
+        let balance = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
+        let mut cells = vec![name, percent(row.share), share(row.computation_s)];
+        cells.extend(row.waiting_s.map(share));
+        cells.extend(row.caused_s.map(share));
+        cells.push(balance(row.load_balance));
+        cells.extend((options.columns >= WIDE).then(|| balance(row.micro_load_balance)));
+        cells.push(row.slowest_rank.filter(|_| computes).map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
+        table.row(cells);
+    }
+    let all = rows.len() + rows.iter().map(|row| row.left_out).sum::<usize>();
+    let head = title("Call tree", shown.len(), all);
+    format!("{head}{}\n", table.sparing(options.columns, SPARE).render(options.columns, DIM))
+}
+
+/// The nodes that are shown: all, or those in which by themselves most time goes by, or is caused to be waited, and the ones around them.
+fn shown(report: &Report, options: &Options) -> BTreeSet<usize> {
+    let rows = &report.call_tree;
+    if options.full {
+        return (0..rows.len()).collect();
+    }
+    let weight = |at: &usize| rows[*at].alone_s.max(rows[*at].caused_alone_s.unwrap_or(0.0));
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(b)));
+    let mut shown = BTreeSet::new();
+    for at in order.into_iter().take(options.top.max(1)) {
+        let mut next = Some(at);
+        while let Some(at) = next.filter(|&at| shown.insert(at)) {
+            next = rows[at].parent;
+        }
+    }
+    shown
+}
+
+/// The function that a node does nothing but call, if that is shown.
+fn goes_on(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<usize> {
+    let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
+    let (&only, None) = (within.next()?, within.next()) else { return None };
+    let is_all = rows[at].parent.is_some() && rows[only].time_s >= WHOLE * rows[at].time_s;
+    Some(only).filter(|&only| is_all && rows[only].kind == NodeKind::Function)
+}
+
+/// A node's name, with where it is called if another one beside it has that name.
+fn label(rows: &[CallTreeRow], at: usize) -> String {
+    let row = &rows[at];
+    let place = row.at.as_ref().and_then(|at| Some(format!("{}:{}", base_name(at.file.as_deref()?), at.line?)));
+    let place = place.or_else(|| row.at.as_ref().map(|at| format!("+{:#x}", at.offset)));
+    let beside = |other: &CallTreeRow| other.parent == row.parent && other.kind == row.kind && other.name == row.name;
+    let name = clean(&row.name);
+    let text = match (row.kind, place) {
+        (NodeKind::Call, Some(place)) => format!("{name} ({place})"),
+        (NodeKind::Function, Some(place)) if name.is_empty() => format!("function called at {place}"),
+        (NodeKind::Function, Some(place)) if rows.iter().filter(|other| beside(other)).count() > 1 => {
+            format!("{name} (called at {place})")
+        }
+        _ => name,
+    };
+    clean(&text)
+}

@@ -1,0 +1,143 @@
+//! Who communicates with whom, and how much at once: in the report with all rows alone.
+
+use super::{DIM, Options, title};
+use crate::communication::{CommunicationTable, SizeRow};
+use crate::table::Table;
+use crate::words::{TimeUnit, bytes, clean, count, percent, plural, seconds_like};
+use crate::{Report, SiteRow};
+
+/// Columns of the matrix: of more ranks several are one.
+const MOST_COLUMNS: usize = 16;
+
+/// Width of a column of it.
+const COLUMN: usize = 10;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let Some(table) = report.communication.as_ref().filter(|_| options.full) else { return String::new() };
+    let mut text = String::new();
+    if table.messages > 0 {
+        let all = format!("{}, {}", plural(table.messages, "message"), bytes(table.bytes));
+        text += &format!("{}  {all}; rows send, columns receive\n", title("Messages", 0, 0).trim_end());
+        text += &render(matrix(report, table, options), options);
+        if table.hosts.len() > 1 {
+            text += &render(hosts(table), options);
+        }
+        text += &render(sizes("<messages of", "messages", &table.message_sizes), options);
+    }
+    for operation in table.operations.iter().filter(|one| one.bytes > 0) {
+        text += &format!("{}  {}\n", title(&operation.operation, 0, 0).trim_end(), bytes(operation.bytes));
+        text += &render(sizes("<calls with", "calls", &operation.sizes), options);
+    }
+    text += &communicators(table, options);
+    text + &durations(report, options)
+}
+
+fn render(table: Table, options: &Options) -> String {
+    table.render(options.columns, DIM) + "\n"
+}
+
+/// Bytes by sender and receiver; of many ranks successive ones share a row, and a column.
+fn matrix(report: &Report, table: &CommunicationTable, options: &Options) -> Table {
+    let ranks: Vec<u32> = report.ranks.iter().map(|row| row.rank).collect();
+    let columns = (options.columns.saturating_sub(2 * COLUMN) / COLUMN).clamp(2, MOST_COLUMNS);
+    let per_bin = ranks.len().div_ceil(columns).max(1);
+    let bins: Vec<&[u32]> = ranks.chunks(per_bin).collect();
+    let place = |rank: u32| ranks.binary_search(&rank).ok().map(|at| at / per_bin);
+    let mut sums = vec![vec![0_u64; bins.len()]; bins.len()];
+    for pair in &table.pairs {
+        if let (Some(from), Some(to)) = (place(pair.from), place(pair.to)) {
+            sums[from][to] = sums[from][to].saturating_add(pair.bytes);
+        }
+    }
+    let name = |bin: &[u32]| match bin {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+        [] => String::new(),
+    };
+    let heads: Vec<String> = bins.iter().map(|bin| name(bin)).collect();
+    let mut heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    heads.insert(0, "<rank");
+    let mut shown = Table::new(&heads, 0);
+    for (bin, row) in bins.iter().zip(sums) {
+        let cells = row.into_iter().map(|sum| if sum > 0 { bytes(sum) } else { "·".to_owned() });
+        shown.row([name(bin)].into_iter().chain(cells).collect());
+    }
+    shown
+}
+
+fn hosts(table: &CommunicationTable) -> Table {
+    let mut shown = Table::new(&["<from host", "<to host", "messages", "bytes"], 0);
+    for row in &table.hosts {
+        shown.row(vec![clean(&row.from), clean(&row.to), count(row.messages), bytes(row.bytes)]);
+    }
+    shown
+}
+
+fn sizes(head: &str, what: &str, rows: &[SizeRow]) -> Table {
+    let mut shown = Table::new(&[head, what, "bytes"], 0);
+    for row in rows {
+        let range = match (row.from_bytes, row.to_bytes) {
+            (from, to) if from == to => bytes(from),
+            (from, to) => format!("{} to {}", bytes(from), bytes(to)),
+        };
+        shown.row(vec![range, count(row.count), bytes(row.bytes)]);
+    }
+    shown
+}
+
+fn communicators(table: &CommunicationTable, options: &Options) -> String {
+    let unit = TimeUnit::for_max(table.communicators.iter().map(|row| row.time_s).fold(0.0, f64::max));
+    let (time, waiting) = (format!("time\n[{}]", unit.symbol), format!("waiting\n[{}]", unit.symbol));
+    let mut shown = Table::new(&["<communicator", "ranks", "calls", "share", &time, &waiting, "sent", "received"], 0);
+    for row in &table.communicators {
+        let name = if row.name.is_empty() { "none, or not known".to_owned() } else { clean(&row.name) };
+        shown.row(vec![
+            name,
+            row.ranks.map_or_else(|| "–".to_owned(), count),
+            count(row.calls),
+            percent(row.share),
+            unit.number(row.time_s),
+            unit.number(row.waiting_s),
+            bytes(row.sent_bytes),
+            bytes(row.received_bytes),
+        ]);
+    }
+    let n = table.communicators.len();
+    format!("{}{}", title("Communicators", n, n), render(shown, options))
+}
+
+/// How long the calls of each call site take.
+fn durations(report: &Report, options: &Options) -> String {
+    let heads = [
+        "<call",
+        "<at",
+        "calls",
+        "shortest",
+        "mean",
+        "longest",
+        "standard\ndeviation",
+        "shortest\non rank",
+        "longest\non rank",
+    ];
+    let mut shown = Table::new(&heads, 1);
+    let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| row.durations.is_some()).collect();
+    for row in &rows {
+        let Some(of) = row.durations else { continue };
+        let time = |seconds: f64| seconds_like(seconds, of.mean_s);
+        shown.row(vec![
+            row.operation.clone(),
+            if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() },
+            count(of.calls),
+            time(of.min_s),
+            time(of.mean_s),
+            time(of.max_s),
+            time(of.deviation_s),
+            of.min_rank.to_string(),
+            of.max_rank.to_string(),
+        ]);
+    }
+    if rows.is_empty() {
+        return String::new();
+    }
+    format!("{}{}", title("How long single calls take", rows.len(), rows.len()), render(shown, options))
+}

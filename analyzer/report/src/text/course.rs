@@ -1,0 +1,136 @@
+//! What the iterations of the main loop show over the run: two lines of bars, and what they show in words.
+
+use std::fmt::Write;
+
+use crate::course::known;
+use crate::iteration::IterationRow;
+use crate::iterations::Iterations;
+use crate::words::{count, plural, seconds_like, wrap};
+use lbprof_analysis::metrics::trend::{Period, Recurring, Shape};
+
+/// Share of the mean iteration from which on a change is reported.
+const LEAST: f64 = 0.02;
+
+/// Bars of growing height.
+const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+
+/// Most numbers of iterations that recur.
+const SHOWN: usize = 3;
+
+/// Two lines of at most `columns`: the longest computation of a rank and the mean, by iteration, or by several where there is no room
+/// for each: then the longest of them, and their mean. Empty where the run is too short, or nothing changes.
+pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
+    const LABEL: usize = "longest  ".len();
+    let rows: Vec<&IterationRow> = known(&iterations.rows).collect();
+    let n = rows.len().min(columns.saturating_sub(LABEL));
+    if n < 2 {
+        return String::new();
+    }
+    let group = |at: usize| &rows[at * rows.len() / n..(at + 1) * rows.len() / n];
+    let longest: Vec<f64> = (0..n).map(|at| group(at).iter().map(|row| row.max_s).fold(0.0, f64::max)).collect();
+    let mean: Vec<f64> =
+        (0..n).map(|at| group(at).iter().map(|row| row.mean_s).sum::<f64>() / group(at).len() as f64).collect();
+    let low = mean.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = longest.iter().copied().fold(0.0, f64::max);
+    let changes = |values: &[f64]| {
+        let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+        values.iter().copied().fold(0.0, f64::max) - least > LEAST * high
+    };
+    if !changes(&longest) && !changes(&mean) {
+        return String::new();
+    }
+    let line = |values: &[f64]| -> String {
+        let step = |value: f64| (((value - low) / (high - low) * 8.0) as usize).min(BARS.len() - 1);
+        values.iter().map(|&value| BARS[step(value)]).collect()
+    };
+    let each = match (rows.len() / n, rows.len() % n) {
+        (1, 0) => String::new(),
+        (all, 0) => format!(", each of {}", plural(all as u64, "iteration")),
+        (least, _) => format!(", each of {} or {} iterations", count(least as u64), count(least as u64 + 1)),
+    };
+    let (low, high) = (seconds_like(low, high), seconds_like(high, high));
+    let legend =
+        wrap(&format!("▁ {low} … █ {high}{each}"), columns.saturating_sub(LABEL), 0).replace('\n', "\n         ");
+    format!("longest  {}\nmean     {}\n         {legend}\n", line(&longest), line(&mean))
+}
+
+/// What changes and recurs, in sentences; empty where nothing does.
+pub(super) fn sentences(iterations: &Iterations) -> String {
+    let course = &iterations.course;
+    let Some(trends) = &course.trends else { return String::new() };
+    let typical_s = course.slowest_mean_s;
+    let matters = |change_s: f64| change_s.abs() >= LEAST * typical_s && change_s != 0.0;
+    let seconds = |part_s: f64| seconds_like(part_s, typical_s);
+    let mut text = String::new();
+    if let Some(warm_up) = trends.max.warm_up.filter(|warm_up| matters(warm_up.excess)) {
+        let which = match warm_up.iterations {
+            1 => "The first iteration is".to_owned(),
+            more => format!("The first {} are", plural(more as u64, "iteration")),
+        };
+        write!(text, "{which} longer than those that follow, by {}. ", seconds(warm_up.excess)).ok();
+    }
+    text.push_str(&recurring(&trends.max, &trends.imbalance, &|size_s| matters(size_s), &seconds));
+    let trend = trends.max.trend.filter(|trend| matters(trend.last - trend.first));
+    if let Some(trend) = trend {
+        let how = if trend.slope > 0.0 { "longer" } else { "shorter" };
+        let (first, last) = (seconds(trend.first), seconds(trend.last));
+        write!(text, "Iterations get {how}: the slowest rank computes {first} at the start, {last} at the end. ").ok();
+    }
+    if let Some(trend) = trends.imbalance.trend.filter(|trend| matters(trend.last - trend.first)) {
+        let how = if trend.slope > 0.0 { "grows" } else { "shrinks" };
+        let (first, last) = (seconds(trend.first), seconds(trend.last));
+        write!(text, "The imbalance {how}: from {first} an iteration at the start to {last} at the end. ").ok();
+    }
+    text.trim_end().to_owned()
+}
+
+/// What recurs in the longest computation, and what of it is imbalance.
+fn recurring(max: &Shape, imbalance: &Shape, matters: &dyn Fn(f64) -> bool, seconds: &dyn Fn(f64) -> String) -> String {
+    let mut text = String::new();
+    for period in max.periods.iter().filter(|period| matters(period.size)) {
+        let size = seconds(period.size);
+        let length = count(period.length as u64);
+        match period.kind {
+            Recurring::Wave => {
+                write!(text, "What iterations take goes up and down by {size}, every {length} of them").ok()
+            }
+            Recurring::Peak => write!(text, "Every {} iteration is longer, by {size}", ordinal(period.length)).ok(),
+            Recurring::Trough => write!(text, "Every {} iteration is shorter, by {size}", ordinal(period.length)).ok(),
+        };
+        if period.kind != Recurring::Wave {
+            let numbers: Vec<String> =
+                (0..SHOWN).map(|turn| count((period.first + turn * period.length) as u64)).collect();
+            write!(text, " ({} …)", numbers.join(", ")).ok();
+        }
+        let same = |other: &&Period| (other.length, other.kind) == (period.length, period.kind);
+        if let Some(unbalanced) = imbalance.periods.iter().find(same).filter(|other| matters(other.size)) {
+            write!(text, "; the imbalance likewise, by {}", seconds(unbalanced.size)).ok();
+        }
+        text.push_str(". ");
+    }
+    text
+}
+
+/// `2nd`, `10th`, `21st`.
+fn ordinal(n: usize) -> String {
+    let ending = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{}{ending}", count(n as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ordinals_have_their_endings() {
+        let found: Vec<String> = [1, 2, 3, 4, 10, 11, 12, 13, 21, 22, 111, 1002].into_iter().map(ordinal).collect();
+        let expected = ["1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "21st", "22nd", "111th", "1,002nd"];
+        assert_eq!(found, expected);
+    }
+}

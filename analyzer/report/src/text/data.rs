@@ -1,0 +1,52 @@
+//! What the data are made of, in a sentence at the end.
+
+use lbprof_collector::ProblemKind;
+
+use super::{DIM, Options};
+use crate::Report;
+use crate::words::{count, plural, seconds, wrap};
+use lbprof_analysis::model::PollTimes;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let data = &report.data;
+    let n_ranks = u64::from(report.facts.n_ranks);
+    let mut parts = vec![format!("{} of {}", data.ranks_present, plural(n_ranks, "rank"))];
+    if report.facts.selected.ranks.is_some() {
+        parts.push(format!("{} selected", count(data.ranks_recorded)));
+    } else if data.ranks_recorded < n_ranks {
+        parts.push(format!("{} recorded (LBPROF_RANKS)", data.ranks_recorded));
+    }
+    parts.push(format!("{}, {} of MPI", plural(data.events, "event"), plural(data.calls, "call")));
+    parts.push(match data.dropped_events {
+        0 => "none dropped".to_owned(),
+        n => format!("{} dropped", count(n)),
+    });
+    let (took, share) = (seconds(data.recorder_s), 100.0 * data.recorder_share);
+    parts.push(format!("writing the logs took {took} ({share:.2} %)"));
+    parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {
+        (true, Some(error)) if error > 0.0 => format!("clocks agree within {}", seconds(error)),
+        (true, _) => "one clock".to_owned(),
+        (false, _) => "clocks of hosts unknown".to_owned(),
+    });
+    let polls = &data.polls;
+    if polls.waits > 0 {
+        parts.push(polling(polls));
+    }
+    let preempted = report.problems.iter().find(|problem| problem.kind == ProblemKind::Preempted);
+    if let Some(problem) = preempted {
+        parts.push(format!("{} preempted", plural(problem.ranks.len() as u64, "rank")));
+    }
+    format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
+}
+
+/// How much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the next.
+fn polling(polls: &PollTimes) -> String {
+    let [found_nothing, waits] = [plural(polls.polls, "unsuccessful poll"), plural(polls.waits, "wait")];
+    let between = [(polls.waiting_s, "waiting"), (polls.computation_s, "computation")];
+    let between = between.iter().filter(|(sum_s, _)| *sum_s > 0.0);
+    let between: Vec<String> = between.map(|(sum_s, what)| format!("{} of {what}", seconds(*sum_s))).collect();
+    match between.is_empty() {
+        true => format!("{found_nothing} ({waits})"),
+        false => format!("{found_nothing} ({waits}), in total {} between polls", between.join(" and ")),
+    }
+}

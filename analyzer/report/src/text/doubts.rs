@@ -1,0 +1,67 @@
+//! Doubts in words: what comes before the figures.
+
+use crate::Report;
+use crate::doubts::Doubt;
+use crate::words::{count, percent, plural, seconds_like};
+use lbprof_analysis::read::open::ranges;
+
+/// A doubt as one or two sentences.
+pub fn sentence(report: &Report, doubt: &Doubt) -> String {
+    let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
+    match doubt {
+        Doubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
+        Doubt::NoCoreToCompute { rank, lost, others } => {
+            let how = if lost.certain { "at least" } else { "about" };
+            let alike = match others {
+                0 => String::new(),
+                1 => ", and a third or more of another rank's".to_owned(),
+                more => format!(", and a third or more of {} other ranks'", count(*more as u64)),
+            };
+            format!(
+                "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}. Measure again with \
+                 one rank per core.",
+                seconds(lost.delayed_s),
+                seconds(lost.computation_s),
+            )
+        }
+        Doubt::NoCore { share } => format!(
+            "Ranks shared cores: on average they had none for {} of the time. Measure again with one rank per core.",
+            percent(*share)
+        ),
+        Doubt::Asleep { rank, found, ranks } => format!(
+            "{} slept or waited for I/O in much of what counts as computation: at least {} of rank {rank}'s {} used no CPU.",
+            named(ranks),
+            seconds(found.asleep_s),
+            seconds(found.computation_s),
+        ),
+        Doubt::Polling { unclear_s, efficiency: (low, high) } => format!(
+            "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
+             from {} to {}.",
+            seconds(*unclear_s),
+            percent(*low),
+            percent(*high),
+        ),
+        Doubt::FewCalls { calls } => {
+            let calls = if *calls == 0 { "no call".to_owned() } else { plural(*calls, "call") };
+            let time = seconds(report.verdict.elapsed_s);
+            format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
+        }
+    }
+}
+
+/// `Rank 3`, `Ranks 0-3, 7`, at the begin of a sentence.
+fn named(ranks: &[u32]) -> String {
+    match ranks {
+        [one] => format!("Rank {one}"),
+        many => format!("Ranks {}", ranges(many)),
+    }
+}
+
+/// All doubts, and that the figures after them are those of the run as it is; empty where there are none.
+pub(super) fn sentences(report: &Report) -> String {
+    let mut text: String = report.doubts.iter().map(|doubt| sentence(report, doubt) + " ").collect();
+    if report.doubts.iter().any(Doubt::is_of_figures) {
+        text.push_str("As it is: ");
+    }
+    text
+}

@@ -1,0 +1,232 @@
+//! The efficiencies of the run, with the quotients that they are.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use super::{BOLD, DIM, NARROW, Options};
+use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
+use crate::{EfficiencyRow, Report};
+
+/// Columns of a bar.
+const BAR: usize = 10;
+
+/// Columns from which on there is room for words beside each line.
+const ROOM_FOR_WORDS: usize = 116;
+
+/// Value from which on it goes without saying what is missing.
+const WELL: f64 = 0.97;
+
+/// One line of the table of efficiencies.
+struct Line {
+    name: &'static str,
+    value: Option<f64>,
+    formula: &'static str,
+    /// What the formula divides, in seconds.
+    quotient: Option<(f64, f64)>,
+    /// What is missing to 100 %.
+    missing: &'static str,
+}
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let certain = report.efficiency.t_ideal_certain;
+    let whose = match report.clusters.are_apart() {
+        true => "of the computation of all ranks, though they run different code",
+        false => "of the ranks' computation",
+    };
+    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(whose, options.columns - 12));
+    let mut missing = Vec::new();
+    for (at, line) in lines(report).into_iter().enumerate() {
+        // Without an ideal time that is known well, a line below says so once.
+        let Some(quotient) = line.quotient.filter(|_| certain || at < 3) else { continue };
+        writeln!(text, "{}", in_columns(&line, quotient, report, options.columns)).ok();
+        // Communication is the product of the two lines below it, where these are known.
+        if line.value.is_some_and(|value| value < WELL) && at > 0 && (at != 2 || !certain) {
+            missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
+        }
+    }
+    let row = &report.efficiency;
+    if let (Some(within), Some(between)) = (row.load_balance_within_hosts, row.load_balance_between_hosts)
+        && options.full
+    {
+        let (within, between) = (percent_or_dash(Some(within)), percent_or_dash(Some(between)));
+        writeln!(text, "  load balance is {within} within hosts × {between} between them").ok();
+    }
+    if options.columns < ROOM_FOR_WORDS && !missing.is_empty() {
+        let words = missing.join("; ");
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
+    }
+    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
+    text
+}
+
+fn lines(report: &Report) -> [Line; 5] {
+    let (row, times) = (&report.efficiency, &report.efficiency.times);
+    let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
+    let ideal = times.t_ideal_s;
+    let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
+    [
+        line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
+        line(
+            "  load balance",
+            row.load_balance,
+            "mean / longest",
+            Some((mean, max)),
+            "lost: ranks that compute longer",
+        ),
+        line(
+            "  communication",
+            row.communication,
+            "longest / elapsed",
+            Some((max, elapsed)),
+            "lost: MPI on the longest rank",
+        ),
+        line(
+            "    micro load balance",
+            row.micro_load_balance,
+            "longest / ideal",
+            ideal.map(|ideal| (max, ideal)),
+            "lost: serialization",
+        ),
+        line(
+            "    transfer",
+            row.transfer,
+            "ideal / elapsed",
+            ideal.map(|ideal| (ideal, elapsed)),
+            "lost: messages, calls themselves",
+        ),
+    ]
+}
+
+/// A line: as much as there is room for.
+fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+    let unit = TimeUnit::for_max(report.efficiency.times.elapsed_s);
+    let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
+    let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
+    let (name, formula) = (line.name, line.formula);
+    let value = format!("{name:<22} {style}{:>7}", percent_or_dash(line.value));
+    if columns < NARROW {
+        return format!("  {value}{style:#}   {formula}");
+    }
+    let words = match columns < ROOM_FOR_WORDS {
+        true => String::new(),
+        false => format!("  {DIM}{}{DIM:#}", line.missing),
+    };
+    let bar = bar(line.value.unwrap_or(0.0));
+    format!("  {value} {bar}{style:#} {formula:<17} {quotient:>17}{words}")
+}
+
+/// A bar of [`BAR`] columns, full for 1, in eighths of a column.
+fn bar(value: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = (value.clamp(0.0, 1.0) * (8 * BAR) as f64).round() as usize;
+    let bar = "█".repeat(eighths / 8) + PARTS[eighths % 8];
+    format!("{bar}{}", " ".repeat(BAR - bar.chars().count()))
+}
+
+/// How well the ideal time is known.
+fn ideal_time(report: &Report) -> String {
+    let row = &report.efficiency;
+    let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
+    if let Some(replay_s) = row.t_ideal_replay_s {
+        let estimate = beside_replay(iterations(report), row);
+        return format!("ideal: all calls replayed on an ideal network, {}{estimate}", seconds(replay_s));
+    }
+    let Some(ideal_s) = row.t_ideal_phase_profile_s else {
+        return match report.iterations {
+            Some(_) => "micro load balance and transfer need iterations on all ranks that compute".to_owned(),
+            None => {
+                "micro load balance and transfer need iterations, found or marked (LBPROF_ITERATION_BEGIN)".to_owned()
+            }
+        };
+    };
+    let bound_s = row.t_ideal_phase_profile_bound_s.unwrap_or(0.0);
+    if row.t_ideal_phase_profile_above_elapsed {
+        format!(
+            "micro load balance and transfer are not known: the ideal time by iterations, {}, is above the elapsed time, for \
+             ranks do not wait for each other at the end of each",
+            seconds(ideal_s)
+        )
+    } else if row.t_ideal_certain {
+        format!(
+            "ideal: estimate from {}, {}, too short by {} at most",
+            iterations(report),
+            seconds(ideal_s),
+            seconds(bound_s)
+        )
+    } else {
+        format!(
+            "micro load balance is {} to {}, transfer {} to {}: the ideal time is {} by iterations and may be up to {} \
+             longer, for ranks also wait for each other within them",
+            percent_or_dash(row.micro_load_balance_min),
+            percent_or_dash(row.micro_load_balance_max),
+            percent_or_dash(row.transfer_min),
+            percent_or_dash(row.transfer_max),
+            seconds(ideal_s),
+            seconds(bound_s)
+        )
+    }
+}
+
+/// What follows the ideal time by replay: the estimate from `iterations`. One that is above the elapsed time is not compared.
+fn beside_replay(iterations: &str, row: &EfficiencyRow) -> String {
+    let Some(estimate_s) = row.t_ideal_phase_profile_s else { return String::new() };
+    let estimate = seconds_like(estimate_s, row.times.elapsed_s);
+    if row.t_ideal_phase_profile_above_elapsed {
+        return format!(
+            "; the estimate from {iterations}, {estimate}, is above the elapsed time, because ranks do not wait for each other \
+             at the end of each, and is not used"
+        );
+    }
+    let difference = row.t_ideal_phase_profile_against_replay.map_or_else(String::new, signed_percent);
+    format!("; the estimate from {iterations} is {estimate} ({difference})")
+}
+
+/// What an estimate is made from. A region alone does not show which iterations it is in.
+fn iterations(report: &Report) -> &'static str {
+    match (&report.facts.selected.region, report.loops.rows.is_empty()) {
+        (Some(_), _) => "iterations",
+        (None, true) => "marked iterations",
+        (None, false) => "found iterations",
+    }
+}
+
+/// Green from 90 %, yellow from 70 %, else red.
+fn grade(value: f64) -> AnsiColor {
+    match value {
+        value if value >= 0.9 => AnsiColor::Green,
+        value if value >= 0.7 => AnsiColor::Yellow,
+        _ => AnsiColor::Red,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BAR, bar, beside_replay};
+    use crate::EfficiencyRow;
+    use lbprof_analysis::metrics::load_balance::{PhaseProfileIdeal, Times};
+
+    #[test]
+    fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
+        let row = |estimate_s| {
+            let times = Times { elapsed_s: 5.57, max_computation_s: 5.0, ..Times::default() };
+            let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
+            EfficiencyRow::of(times, Some(estimate), Some(5.5))
+        };
+        let text = beside_replay("found iterations", &row(7.47));
+        assert!(text.contains("7.47 s, is above the elapsed time") && !text.contains('%'), "{text}");
+        let text = beside_replay("found iterations", &row(5.55));
+        assert_eq!(text, "; the estimate from found iterations is 5.55 s (+0.9 %)");
+    }
+
+    #[test]
+    fn bars_are_as_long_as_their_shares() {
+        for (value, length, end) in [(0.0, 0, ' '), (0.5, 5, '█'), (0.55, 6, '▌'), (1.0, BAR, '█'), (7.0, BAR, '█')]
+        {
+            let bar = bar(value);
+            assert_eq!(bar.chars().count(), BAR);
+            assert_eq!(bar.trim_end().chars().count(), length, "{value}: {bar}");
+            assert_eq!(bar.trim_end().chars().last().unwrap_or(' '), end);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a first look is made from, and what it lacks: its figures must not be taken for all that the events show.
+
+use anstyle::{AnsiColor, Style};
+
+use super::Options;
+use crate::Report;
+use crate::words::{count, plural, wrap};
+use lbprof_analysis::model::summary::SummaryFacts;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    const STYLE: Style = AnsiColor::Yellow.on_default().bold();
+    let Some(facts) = &report.facts.summary else { return String::new() };
+    let text = [source(facts), why(facts), missing(facts), without_iterations(facts)].concat();
+    format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
+}
+
+/// Where the figures come from.
+fn source(facts: &SummaryFacts) -> String {
+    match (facts.ranks_from_summaries, facts.ranks_from_events) {
+        (0, _) => "First look: the sums of all events, because the logs have no summaries.".to_owned(),
+        (n, 0) => format!("First look: from the summaries of {}.", plural(n.into(), "rank")),
+        (n, others) => format!(
+            "First look: from the summaries of {}, and the events of {} without a usable summary.",
+            plural(n.into(), "rank"),
+            plural(others.into(), "rank")
+        ),
+    }
+}
+
+/// What the whole analysis would take.
+fn why(facts: &SummaryFacts) -> String {
+    let estimate = &facts.estimate;
+    match facts.asked {
+        true => String::new(),
+        false => format!(
+            " The analysis of all {} records would take about {:.0} s; --full-analysis makes it.",
+            count(estimate.records),
+            estimate.estimated_s
+        ),
+    }
+}
+
+fn missing(facts: &SummaryFacts) -> String {
+    let of_events = match facts.ranks_from_summaries {
+        0 => "",
+        _ => ", serial work, functions, loops and regions that are not marked",
+    };
+    let how = if facts.asked { " (leave out --summary for them)" } else { "" };
+    format!(" Not analysed: causes of waiting, critical path, predictions{of_events}{how}.")
+}
+
+fn without_iterations(facts: &SummaryFacts) -> String {
+    match facts.ranks_without_iterations {
+        0 => String::new(),
+        n => format!(
+            " The summaries of {} have no iterations, because there were too many: nothing is known by iteration, nor micro load balance.",
+            plural(n.into(), "rank")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lbprof_analysis::read::first_look::Estimate;
+
+    #[test]
+    fn a_first_look_says_what_it_is_made_from_and_what_it_lacks() {
+        let estimate = Estimate { records: 180_000_000, estimated_s: 120.0 };
+        let facts = SummaryFacts { estimate, ranks_from_summaries: 3, ranks_from_events: 1, ..SummaryFacts::default() };
+        assert_eq!(
+            [source(&facts), why(&facts)].concat(),
+            "First look: from the summaries of 3 ranks, and the events of 1 rank without a usable summary. The analysis of all 180,000,000 records \
+             would take about 120 s; --full-analysis makes it."
+        );
+        assert!(missing(&facts).contains("causes of waiting, critical path, predictions, serial work"));
+        let asked = SummaryFacts { asked: true, ranks_from_summaries: 0, ..facts };
+        assert_eq!(why(&asked), "");
+        assert!(missing(&asked).ends_with("predictions (leave out --summary for them)."));
+        assert!(without_iterations(&SummaryFacts { ranks_without_iterations: 2, ..facts }).contains("of 2 ranks have"));
+    }
+}

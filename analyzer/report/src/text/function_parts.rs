@@ -1,0 +1,123 @@
+//! Tables of functions: regions, and the functions in each.
+
+use super::{DIM, Options, title};
+use crate::functions::{FunctionRow, OtherFunctions};
+use crate::table::Table;
+use crate::words::{TimeUnit, clean, percent, plural, quantity, short_path, wrap};
+
+/// Regions, and functions in each, that are shown where not all are.
+const FEW: (usize, usize) = (3, 4);
+
+/// Columns that give way where lines are short.
+const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
+
+/// A region, or the whole program, and its functions.
+pub(super) struct Part<'a> {
+    /// Path of the region.
+    pub region: &'a str,
+    /// CPU time, the mean over ranks.
+    pub cpu_s: f64,
+    /// That over the CPU time of the whole program.
+    pub share: f64,
+    /// What its slowest rank computes more than the mean, and that rank.
+    pub excess: Option<(f64, u32)>,
+    /// Those that are rows.
+    pub functions: &'a [FunctionRow],
+    /// Those that are not.
+    pub others: &'a OtherFunctions,
+}
+
+impl Part<'_> {
+    /// How many functions are not among the first `shown`, and their mean CPU time.
+    fn rest(&self, shown: usize) -> (usize, f64) {
+        let hidden = self.functions.iter().skip(shown);
+        let (n, sum_s) = hidden.fold((0, 0.0), |(n, sum_s), row| (n + 1, sum_s + row.mean_s));
+        (n + self.others.functions, sum_s + self.others.mean_s)
+    }
+}
+
+/// The regions that are shown; the whole program where it has no other.
+pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &Options) -> Vec<&'a T> {
+    match regions {
+        [] | [_] => vec![program],
+        regions if options.full => regions.iter().collect(),
+        regions => regions.iter().take(FEW.0).collect(),
+    }
+}
+
+/// The table of these parts, under its name and the facts about it.
+pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str), options: &Options) -> String {
+    let few = match parts {
+        _ if options.full => usize::MAX,
+        [_] => FEW.0 * FEW.1,
+        _ => FEW.1,
+    };
+    let all: usize = parts.iter().map(|part| part.functions.len() + part.others.functions).sum();
+    let shown: usize = parts.iter().map(|part| part.functions.len().min(few)).sum();
+    let with_unit = |head: &str| format!("{head}\n[{}]", unit.symbol);
+    let (mean, min, max) = (with_unit("mean"), with_unit("min"), with_unit("max"));
+    let excess = format!("slowest rank\n− mean [{}]", unit.symbol);
+    // Most virtual machines count nothing.
+    let is_counted = parts.iter().flat_map(|part| part.functions).any(|row| row.instructions.is_some());
+    let counts = |cells: [String; 2]| cells.into_iter().filter(|_| is_counted).collect::<Vec<String>>();
+    let mut heads = vec!["<function", "share", &mean, &min, &max, "on\nrank", &excess];
+    heads.extend(["instructions", "IPC"].into_iter().filter(|_| is_counted));
+    let mut table = Table::new(&heads, 0);
+    let dash = || "–".to_owned();
+    let indent = if parts.len() > 1 { "  " } else { "" };
+    for part in parts {
+        if parts.len() > 1 {
+            let excess = part.excess.map(|(excess_s, rank)| format!("{} (rank {rank})", Signed(unit, excess_s)));
+            let mut cells = vec![clean(short_path(part.region)), percent(part.share), unit.number(part.cpu_s)];
+            cells.extend((0..3).map(|_| String::new()));
+            cells.push(excess.unwrap_or_default());
+            cells.extend(counts(Default::default()));
+            table.row(cells);
+        }
+        for row in part.functions.iter().take(few) {
+            let mut cells = vec![
+                format!("{indent}{}", clean(&row.name.label())),
+                percent(row.share),
+                unit.number(row.mean_s),
+                unit.number(row.min_s),
+                unit.number(row.max_s),
+                row.max_rank.to_string(),
+                if row.significant { with_error(unit, row.excess_s, row.excess_error_s) } else { dash() },
+            ];
+            let per_cycle = row.ipc.map_or_else(dash, |ipc| format!("{ipc:.2}"));
+            cells.extend(counts([row.instructions.map_or_else(dash, quantity), per_cycle]));
+            table.row(cells);
+        }
+        let (hidden, hidden_s) = part.rest(few);
+        if hidden > 0 {
+            let share = if part.cpu_s > 0.0 { hidden_s / part.cpu_s } else { 0.0 };
+            let name = format!("{indent}{}", plural(hidden as u64, "other function"));
+            let mut cells = vec![name, percent(share), unit.number(hidden_s)];
+            cells.extend((0..4).map(|_| String::new()));
+            cells.extend(counts(Default::default()));
+            table.row(cells);
+        }
+    }
+    let mut text = title(name, shown, all).trim_end().to_owned();
+    if !facts.is_empty() {
+        text += &format!("  {DIM}{}{DIM:#}", wrap(facts, options.columns.saturating_sub(4), 2));
+    }
+    text.push('\n');
+    text += &table.sparing(options.columns, SPARE).render(options.columns, DIM);
+    text
+}
+
+/// `+1.22 ± 0.05`.
+fn with_error(unit: TimeUnit, value_s: f64, error_s: f64) -> String {
+    format!("{} ± {}", Signed(unit, value_s), unit.number(error_s))
+}
+
+/// A time with its sign.
+struct Signed(TimeUnit, f64);
+
+impl std::fmt::Display for Signed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.1 < 0.0 { "−" } else { "+" };
+        write!(f, "{sign}{}", self.0.number(self.1.abs()))
+    }
+}

@@ -1,0 +1,142 @@
+//! The functions in which ranks compute, and in which of them the slow rank does so longer than the others.
+
+use super::function_parts::{Part, render, shown};
+use super::{DIM, LONGEST_NAME, Options};
+use crate::Report;
+use crate::functions::{ExplainedExcess, FunctionTable, RegionFunctions};
+use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
+
+/// Share of the computation of a region from which on it is reported that a rank did not run.
+const NOT_RUNNING: f64 = 0.05;
+
+/// Share of an excess from which on a function is named for it.
+const NAMED: f64 = 0.1;
+
+/// Most functions in a sentence.
+const MOST_NAMED: usize = 2;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };
+    let shown = shown(&table.program, &table.regions, options);
+    let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
+    let facts = format!(
+        "CPU time of computation by {} on {}, one every {}; ± is one standard error, – a difference below two",
+        plural(table.samples, "sample"),
+        plural(table.ranks as u64, "rank"),
+        seconds(table.period_s)
+    );
+    let parts: Vec<Part> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
+    let mut text = render(&parts, unit, ("Functions", &facts), options);
+    for line in notes(table) {
+        text += &format!("  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2));
+    }
+    text + "\n"
+}
+
+/// A region of a program with this CPU time.
+fn part(region: &RegionFunctions, whole_s: f64) -> Part<'_> {
+    Part {
+        region: &region.region,
+        cpu_s: region.cpu_s,
+        share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
+        excess: region.slowest_rank.map(|rank| (region.excess_s, rank)),
+        functions: &region.functions,
+        others: &region.others,
+    }
+}
+
+/// What is not in the table.
+fn notes(table: &FunctionTable) -> Vec<String> {
+    let mut notes = Vec::new();
+    let program = &table.program;
+    if let Some(rank) =
+        program.not_running_rank.filter(|_| program.max_not_running_s >= NOT_RUNNING * program.computation_s)
+    {
+        notes.push(format!(
+            "Not running (asleep, waiting for a core, or in the kernel): {} of the computation on average, {} on rank {rank}.",
+            seconds_like(program.not_running_s.max(0.0), program.computation_s),
+            seconds_like(program.max_not_running_s, program.computation_s),
+        ));
+    }
+    notes.extend(hardware(table));
+    notes
+}
+
+/// What the processors counted.
+fn hardware(table: &FunctionTable) -> Option<String> {
+    let program = &table.program;
+    let (row, rank) = (program.hardware.as_ref()?, program.slowest_rank?);
+    let gigahertz =
+        |frequency: Option<f64>| frequency.map_or_else(|| "–".to_owned(), |hz| format!("{:.2} GHz", hz * 1e-9));
+    let per_cycle = |ipc: Option<f64>| ipc.map_or_else(|| "–".to_owned(), |ipc| format!("{ipc:.2}"));
+    let mut text = format!(
+        "Processor: {} instructions a rank in the mean, {} per cycle at {}",
+        quantity(row.instructions),
+        per_cycle(row.ipc),
+        gigahertz(row.frequency_hz)
+    );
+    if row.ranks > 1 {
+        let time = |part_s: f64| seconds_like(part_s, program.slowest_computation_s);
+        let (more, slower) = (time(row.more_instructions_s), time(row.slower_instructions_s));
+        text += &format!(
+            "; rank {rank}: {}, {} per cycle at {}. Of its CPU time more than the mean, {more} is more instructions, {slower} slower ones",
+            quantity(row.slowest_instructions),
+            per_cycle(row.slowest_ipc),
+            gigahertz(row.slowest_frequency_hz)
+        );
+    }
+    Some(text + ".")
+}
+
+/// Where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where samples do not show it.
+pub(super) fn explained(excess: &ExplainedExcess, whole: &str) -> String {
+    let functions = excess.functions.iter().take(MOST_NAMED);
+    let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
+    let not_running = (excess.not_running_share, "not running".to_owned());
+    let mut shares: Vec<(f64, String)> = named
+        .chain([not_running])
+        .filter_map(|(share, what)| Some((share.filter(|&share| share >= NAMED)?, what)))
+        .collect();
+    shares.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut parts: Vec<String> =
+        shares.into_iter().map(|(share, what)| format!("{} {what}", share_of_it(share))).collect();
+    match parts.split_first_mut() {
+        Some((first, _)) => {
+            *first = first.replacen('%', &format!("% {whole}"), 1);
+            parts.join(", ")
+        }
+        None => String::new(),
+    }
+}
+
+/// A share by samples, which does not say more than whole percents, and no more than all.
+fn share_of_it(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share.min(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::{ExcessIn, FunctionName};
+
+    #[test]
+    fn an_excess_is_laid_to_its_functions() {
+        let function = |name: &str, share: f64| ExcessIn {
+            name: FunctionName {
+                function: Some(name.into()),
+                file: Some("/src/f.c".into()),
+                line: Some(7),
+                module: None,
+            },
+            excess_s: share,
+            excess_error_s: 0.01,
+            share: Some(share),
+        };
+        let functions = vec![function("force", 0.92), function("tiny", 0.02)];
+        let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };
+        assert_eq!(explained(&excess, "of it"), "92 % of it in force (f.c:7)");
+        let excess = ExplainedExcess { not_running_share: Some(0.4), not_running_s: Some(0.4), ..excess };
+        assert_eq!(explained(&excess, "of it"), "92 % of it in force (f.c:7), 40 % not running");
+        assert_eq!(explained(&ExplainedExcess::default(), "of it"), "");
+    }
+}

@@ -1,0 +1,62 @@
+//! The iterations of the main loop: how long they take, which rank is the slowest, what changes over the run.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options};
+use crate::Report;
+use crate::course::{Course, SlowestRank};
+use crate::iterations::Iterations;
+use crate::words::{clean, count, percent, plural, seconds, wrap};
+
+/// Most ranks for which it is said how often they are the slowest.
+const MOST_RANKS: usize = 3;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let Some(iterations) = &report.iterations else { return String::new() };
+    let course = &iterations.course;
+    // Where ranks differ by noise alone it means nothing which one is the slowest.
+    let differ = course.imbalance_share.is_some_and(|share| share > 0.01);
+    let text = format!(
+        "{} of {}: the slowest rank computes {} on average, {} at most{}{}",
+        plural(course.iterations as u64, "iteration"),
+        clean(&iterations.region),
+        seconds(course.slowest_mean_s),
+        seconds(course.slowest_max_s),
+        if differ { slowest(iterations) } else { String::new() },
+        unknown(course),
+    );
+    let room = options.columns - 2;
+    let mut section = format!("{BOLD}Iterations{BOLD:#}\n  {}\n", wrap(&text, room, 2));
+    let sentences = super::course::sentences(iterations);
+    if !sentences.is_empty() {
+        writeln!(section, "  {}", wrap(&sentences, room, 2)).ok();
+    }
+    for line in super::course::bars(iterations, room).lines() {
+        writeln!(section, "  {DIM}{line}{DIM:#}").ok();
+    }
+    section.push('\n');
+    section
+}
+
+/// Of which iterations the computation is not known.
+fn unknown(course: &Course) -> String {
+    let Some(first) = course.first_unknown else { return String::new() };
+    let which = match course.unknown {
+        1 => format!("iteration {first}"),
+        several => plural(several as u64, "iteration"),
+    };
+    format!("; the computation of {which}, before which ranks enter the loop, is not known")
+}
+
+/// Which ranks are the slowest most often.
+fn slowest(iterations: &Iterations) -> String {
+    let mut ranks = iterations.course.slowest.iter();
+    let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));
+    let Some(first) = ranks.next() else { return String::new() };
+    let mut text = format!("; rank {} is the slowest most often, {}", first.rank, how_often(first));
+    for (at, one) in ranks.take(MOST_RANKS - 1).enumerate() {
+        let then = if at == 0 { ", then" } else { "," };
+        write!(text, "{then} rank {} {}", one.rank, how_often(one)).ok();
+    }
+    text
+}

@@ -1,0 +1,266 @@
+//! The loops that were found.
+
+use super::{DIM, LONGEST_NAME, Options, title};
+use crate::Report;
+use crate::loops::{Confidence, Doubt, LoopRow};
+use crate::table::Table;
+use crate::words::{clean, count, percent, plural, shorten, wrap};
+use lbprof_analysis::model::loops::Without;
+use lbprof_analysis::read::open::ranges;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let loops = &report.loops;
+    if loops.rows.is_empty() {
+        return why_none(loops.without)
+            .map_or_else(String::new, |why| format!("{DIM}{}{DIM:#}\n\n", wrap(why, options.columns, 0)));
+    }
+    let wanted: Vec<usize> =
+        (0..loops.rows.len()).filter(|&at| options.full || is_worth_showing(&loops.rows, at)).collect();
+    let shown = if options.full { wanted.len() } else { wanted.len().min(options.top.max(1)) };
+    let several_groups = loops.rows.iter().any(|row| row.ranks != loops.rows[0].ranks);
+    let only_main = loops.rows.iter().all(|row| row.main);
+    let mut heads = vec!["<loop", "iterations"];
+    heads.extend((!only_main).then_some("for each\nof main"));
+    heads.extend(["covers", "alike"]);
+    heads.extend(several_groups.then_some("<ranks"));
+    heads.push("<an iteration ends with");
+    let mut table = Table::new(&heads, heads.len() - 1);
+    for at in wanted.into_iter().take(shown) {
+        let row = &loops.rows[at];
+        let depth = around(&loops.rows, at).len();
+        let mut cells = vec![
+            format!(
+                "{}{}",
+                "  ".repeat(depth.min(8)),
+                if row.main { clean(&row.name) } else { kind(&loops.rows, at).to_owned() }
+            ),
+            iterations(row),
+        ];
+        cells.extend((!only_main).then(|| if row.main { String::new() } else { ratio(row.for_each_main) }));
+        cells.extend([percent(row.covered), row.alike.map_or_else(String::new, percent)]);
+        cells.extend(several_groups.then(|| ranges(&row.ranks)));
+        cells.push(ends_with(row));
+        table.row(cells);
+    }
+    let sure = wrap(&confidence(report), options.columns - 2, 2);
+    let head = title("Loops found in the calls", shown, loops.rows.len());
+    format!(
+        "{head}{}  {DIM}{sure}{DIM:#}\n\n",
+        table.sparing(options.columns, &[&["for each"], &["alike"], &["covers"]]).render(options.columns, DIM)
+    )
+}
+
+/// Whether a loop is worth a row: the main one, and those in or around it that take time.
+fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
+    const LEAST_COVERED: f64 = 0.01;
+    rows[at].main || (rows[at].covered >= LEAST_COVERED && kind(rows, at) != ELSEWHERE)
+}
+
+/// The word for a loop that lies before or after the main one.
+const ELSEWHERE: &str = "elsewhere";
+
+/// The loops around one, from the inside out.
+fn around(rows: &[LoopRow], at: usize) -> Vec<usize> {
+    let outer = |at: &usize| rows.get(*at).and_then(|row| row.parent);
+    std::iter::successors(outer(&at), outer).take(rows.len()).collect()
+}
+
+/// What a loop is to the main one.
+fn kind(rows: &[LoopRow], at: usize) -> &'static str {
+    if around(rows, at).iter().any(|&outer| rows[outer].main) {
+        "inner"
+    } else if (0..rows.len()).any(|other| rows[other].main && around(rows, other).contains(&at)) {
+        "outer"
+    } else {
+        ELSEWHERE
+    }
+}
+
+fn iterations(row: &LoopRow) -> String {
+    let (fewest, most) = (row.iterations.0.round() as u64, row.iterations.1.round() as u64);
+    let about = if row.main { "" } else { "~" };
+    if fewest == most {
+        format!("{about}{}", count(most))
+    } else {
+        format!("{about}{}–{}", count(fewest), count(most))
+    }
+}
+
+fn ratio(value: f64) -> String {
+    if (value - value.round()).abs() < 0.005 { format!("{value:.0}") } else { format!("{value:.2}") }
+}
+
+fn ends_with(row: &LoopRow) -> String {
+    let Some(end) = &row.ends_at else { return "–".to_owned() };
+    let last = if end.run { "last " } else { "" };
+    format!("{last}{} at {}", end.operation, shorten(&clean(&end.place.label()), LONGEST_NAME))
+}
+
+/// How sure the main loops are, and what to do where they are not right.
+fn confidence(report: &Report) -> String {
+    let mains = || report.loops.rows.iter().filter(|row| row.main);
+    let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
+    let confidence = worst.confidence.unwrap_or(Confidence::Unsure);
+    let of_whom = match mains().all(|row| row.confidence == worst.confidence) {
+        true => String::new(),
+        false => format!(" on {}", ranks_in_words(&worst.ranks)),
+    };
+    let is_by_figures = worst.covered < 0.5 || worst.iterations.0 < 0.98 * worst.iterations.1;
+    if let Some(doubt) = worst.doubt.as_ref().filter(|doubt| **doubt != Doubt::Ends || !is_by_figures) {
+        let because = because(doubt, worst);
+        let advice = match doubt {
+            Doubt::ComesOften(..) => "",
+            _ => {
+                "; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop CALLSITE/3 \
+                 where it comes three times in each); --no-detect takes no loop"
+            }
+        };
+        return format!("{}{of_whom}: {because}{advice}", confidence.name());
+    }
+    let why = why_not_surer(worst);
+    format!(
+        "{}{of_whom}: {why}; --loop CALLSITE takes another end of an iteration, --no-detect none",
+        confidence.name()
+    )
+}
+
+/// What keeps a main loop from being surer, of all that no doubt says; of a sure one what makes it so.
+fn why_not_surer(row: &LoopRow) -> String {
+    let (fewest, most) = row.iterations;
+    let alike = row.alike.unwrap_or(0.0);
+    match row.confidence {
+        Some(Confidence::Sure) => {
+            "all ranks count the same iterations, most of them have the same calls, and their number is certain"
+                .to_owned()
+        }
+        _ if fewest != most => format!("ranks count {} iterations", iterations(row)),
+        _ if alike < 0.8 => format!("only {} of the iterations have the same kinds of calls", percent(alike)),
+        _ if most < 10.0 => format!("there are only {}", plural(most.round() as u64, "iteration")),
+        _ if row.covered < 0.5 => format!("its iterations cover only {} of the time", percent(row.covered)),
+        _ => "in the whole run its iterations differ, are few, or take little of the time".to_owned(),
+    }
+}
+
+fn ranks_in_words(all: &[u32]) -> String {
+    format!("{} {}", if all.len() == 1 { "rank" } else { "ranks" }, ranges(all))
+}
+
+/// What speaks for another loop, or for another number of its iterations.
+fn because(doubt: &Doubt, row: &LoopRow) -> String {
+    let may_be = may_be(row);
+    match doubt {
+        Doubt::Amounts => {
+            "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
+        }
+        Doubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
+        Doubt::FewKinds(kinds, is_mostly_inner) => format!(
+            "it has only {} of call, which may be in a function that is called from many places{}",
+            plural(*kinds as u64, "kind"),
+            if *is_mostly_inner {
+                "; most of its time is in a loop within it, whose iterations may be the program's"
+            } else {
+                ""
+            }
+        ),
+        Doubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
+        Doubt::Partners(other) => format!(
+            "the ranks that these exchange messages with make {}{may_be}",
+            plural(u64::from(*other), "iteration")
+        ),
+        Doubt::LittleCarried => {
+            "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
+        }
+        Doubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
+        Doubt::Rhythm(times) => format!(
+            "what its iterations do besides the loop in them may as well be done in every {} step of that{may_be}",
+            ordinal(*times)
+        ),
+        Doubt::Ends => {
+            format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}")
+        }
+        Doubt::ComesOften(times, (operation, place)) => {
+            let label = clean(&place.label());
+            format!(
+                "the call that --loop names comes {times} times in each iteration of the loop that the calls show, which ends with \
+                 {operation} at {label}: take --loop 'CALLSITE/{times}', or --loop '{label}'"
+            )
+        }
+    }
+}
+
+/// Which number of iterations it may be.
+fn may_be(row: &LoopRow) -> String {
+    let rounded = |(fewest, most): (f64, f64)| (fewest.round() as u64, most.round() as u64);
+    let (counted, possible) = (rounded(row.iterations), rounded(row.possible.unwrap_or(row.iterations)));
+    match possible {
+        _ if possible == counted => String::new(),
+        (fewest, most) if fewest == counted.0 => format!(": it may be {}", count(most)),
+        (fewest, most) if most == counted.1 => format!(": it may be {}", count(fewest)),
+        (fewest, most) => format!(": it may be {} to {}", count(fewest), count(most)),
+    }
+}
+
+fn ordinal(n: u32) -> String {
+    let end = match (n % 10, n % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{n}{end}")
+}
+
+/// Why no loop was found, where that is worth a line.
+fn why_none(without: Without) -> Option<&'static str> {
+    match without {
+        Without::Nothing | Without::Marked | Without::NotWanted => None,
+        Without::NoneFound => Some(
+            "No loop was found in the calls: nothing repeats itself often enough. LBPROF_ITERATION_BEGIN marks one.",
+        ),
+        Without::Profiles => Some(
+            "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
+        ),
+        Without::Summaries => {
+            Some("Made from summaries: loops, and regions between calls, are found in events alone (--full-analysis).")
+        }
+        Without::NoSuchCallSite => {
+            Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(iterations: (f64, f64), alike: f64, covered: f64, confidence: Confidence) -> LoopRow {
+        LoopRow {
+            name: "loop".to_owned(),
+            parent: None,
+            main: true,
+            in_report: true,
+            rank_count: 2,
+            ranks: vec![0, 1],
+            ends_at: None,
+            iterations,
+            possible: Some(iterations),
+            for_each_main: 1.0,
+            covered,
+            alike: Some(alike),
+            confidence: Some(confidence),
+            doubt: None,
+        }
+    }
+
+    #[test]
+    fn what_keeps_a_loop_from_being_surer_is_reported_by_its_figures() {
+        let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Confidence::Likely));
+        assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
+        assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
+        assert_eq!(likely((4.0, 4.0), 1.0, 0.9), "there are only 4 iterations");
+        assert_eq!(likely((50.0, 50.0), 1.0, 0.3), "its iterations cover only 30.0 % of the time");
+        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, Confidence::Sure));
+        assert!(sure.starts_with("all ranks count the same"), "{sure}");
+    }
+}

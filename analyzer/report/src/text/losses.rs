@@ -1,0 +1,205 @@
+//! The largest losses, each as a sentence or two.
+
+use std::fmt::Write;
+
+use lbprof_collector::ProblemKind;
+
+use super::{BOLD, DIM, Options, functions, place_name, region_name};
+use crate::doubts::Doubt;
+use crate::losses::{Loss, LossAt};
+use crate::verdict::{LossKind, Undivided};
+use crate::what_if::Prediction;
+use crate::words::{percent, percent_or_dash, seconds_like, shorten, wrap};
+use crate::{ProblemRow, Report};
+use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+
+/// Losses on the first screen.
+const FIRST: usize = 3;
+
+/// Share of a loss from which on a rank causes it by itself, as far as words go.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Share of the elapsed time from which on balance helps, as far as words go.
+const LEAST: f64 = 0.01;
+
+/// Share of a loss from which on most of it is in one place.
+const MOST: f64 = 0.5;
+
+/// Share of the elapsed time below which nothing is gained, as far as words go.
+const NOTHING: f64 = 0.001;
+
+/// Most ranks in a sentence.
+const MOST_RANKS: usize = 3;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let shown = if options.first_screen { FIRST } else { report.losses.len() };
+    if report.losses.is_empty() {
+        return String::new();
+    }
+    let how = match report.losses.iter().all(|loss| loss.by_cause) {
+        true => "of the mean rank's time, by what causes them",
+        false => "of the mean rank's time",
+    };
+    let mut text = format!("{BOLD}Largest losses{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(how, options.columns - 16));
+    for (number, loss) in (1..).zip(report.losses.iter().take(shown)) {
+        let sentence = wrap(&format!("{number}. {}", sentence(report, loss)), options.columns - 2, 5);
+        let end = sentence.find(':').map_or(0, |at| at + 1);
+        writeln!(text, "  {BOLD}{}{BOLD:#}{}", &sentence[..end], &sentence[end..]).ok();
+    }
+    text.push('\n');
+    text
+}
+
+/// A loss in words: how much, by what, where ranks wait for it, what would be gained.
+pub fn sentence(report: &Report, loss: &Loss) -> String {
+    let elapsed_s = report.verdict.elapsed_s;
+    let seconds = |part: f64| seconds_like(part, elapsed_s);
+    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
+    match &loss.at {
+        Some(at) => text.push_str(&where_it_is(loss.kind, at)),
+        None => text.push('.'),
+    }
+    let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_verdict(report, loss, rank));
+    if let Some((rank, excess)) = rank.zip(loss.explained.as_ref()) {
+        let explained = functions::explained(excess, &format!("of what rank {rank} computes more there is"));
+        text.push_str(&if explained.is_empty() { explained } else { format!(" {explained}.") });
+    }
+    let is_advised = !report.is_only_described();
+    if is_advised {
+        text.push_str(advice(report, loss));
+    }
+    let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
+    if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
+        let in_mpi = |doubt: &Doubt| matches!(doubt, Doubt::NoCore { .. });
+        let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
+        write!(text, " {part} of it is waiting for a core, not for the network.").ok();
+    }
+    if loss.lacked_core {
+        text.push_str(match loss.ranks.as_slice() {
+            [_] => " That rank had no core for part of the time, which may be why it is slow.",
+            _ => " Ranks had no core for part of the time, which may be why these are slow.",
+        });
+    }
+    if let Some(row) = &loss.remedy {
+        let what = match (row.scenario, &row.region, row.rank) {
+            (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
+            (WhatIf::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
+            (WhatIf::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
+            _ if !gains(row) => "Balancing it alone would save".to_owned(),
+            _ => "Balancing it would save".to_owned(),
+        };
+        match gains(row) {
+            true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_share)).ok(),
+            false => write!(text, " {what} nothing.").ok(),
+        };
+    }
+    text
+}
+
+/// Whether the verdict says in which functions the rank computes longer in the region of a loss.
+fn is_in_verdict(report: &Report, loss: &Loss, rank: u32) -> bool {
+    let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
+    let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
+    region.is_some() && region == loss.region.as_deref()
+}
+
+/// Whether a prediction saves anything, as far as words go.
+pub(super) fn gains(row: &Prediction) -> bool {
+    row.saved_share > NOTHING
+}
+
+/// What is lost by, and through whom.
+fn what(report: &Report, loss: &Loss) -> String {
+    let of = ranks(report, loss);
+    let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
+    let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
+    let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
+    match loss.kind {
+        LossKind::Imbalance if loss.by_cause => format!("waiting for the computation of {of}{region}"),
+        LossKind::Imbalance if loss.measured => {
+            format!("load imbalance: waiting for the computation of {of}{region}")
+        }
+        LossKind::Imbalance => format!("load imbalance: {of} computes longest{}", more_in(loss)),
+        LossKind::SlowInTurn => {
+            format!("serialization (slow in turn): in different iterations different ranks are the slowest, {of}")
+        }
+        LossKind::DependencyChains => {
+            format!(
+                "serialization (dependency chains): within iterations ranks wait in chains for the computation of {of}{mostly}"
+            )
+        }
+        LossKind::Serialization => {
+            let kind = match report.verdict.undivided {
+                Some(Undivided::UnsureLoop) => "slow in turn or dependency chains: the loop found is unsure",
+                _ => "slow in turn or dependency chains: iterations are not known on all ranks",
+            };
+            format!(
+                "serialization ({kind}): waiting for the computation of {of}, though none computes that long in the sum"
+            )
+        }
+        LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
+        LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
+            "data transfer and MPI overhead".to_owned()
+        }
+        LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
+        LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
+    }
+}
+
+/// What helps against a kind of loss for which no replay says what would be gained.
+fn advice(report: &Report, loss: &Loss) -> &'static str {
+    match loss.kind {
+        // A replay says that it would gain nothing.
+        LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
+        LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
+        LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
+            " Shorten the chains or let their steps overlap."
+        }
+        LossKind::DependencyChains => {
+            " Shorten the chains or let their steps overlap; balancing the work does not help."
+        }
+        _ => "",
+    }
+}
+
+fn more_in(loss: &Loss) -> String {
+    match loss.region.as_deref() {
+        Some(path) if path != WHOLE_PROGRAM => {
+            format!(", most of it more than the others in {}", region_name(path))
+        }
+        _ => String::new(),
+    }
+}
+
+/// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`. Selected ranks may wait for others, which says so.
+fn ranks(report: &Report, loss: &Loss) -> String {
+    let is_selected = |rank: u32| report.ranks.iter().any(|row| row.rank == rank);
+    match loss.ranks.as_slice() {
+        [] => "other ranks".to_owned(),
+        [(rank, share), ..] if *share >= NEARLY_ALL => match is_selected(*rank) {
+            true => format!("rank {rank}"),
+            false => format!("rank {rank} (not selected)"),
+        },
+        ranks => {
+            let named = ranks.iter().take(MOST_RANKS).map(|&(rank, share)| match is_selected(rank) {
+                true => format!("{rank} ({})", percent(share)),
+                false => format!("{rank} ({}, not selected)", percent(share)),
+            });
+            let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
+            format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+/// At which call, and whether most of it is there.
+fn where_it_is(kind: LossKind, at: &LossAt) -> String {
+    let place = format!("in {} at {}", at.operation, place_name(&at.place));
+    let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
+    match (kind, at.share.is_some_and(|share| share >= MOST)) {
+        (LossKind::Communication, true) => format!(", most of it {place}."),
+        (LossKind::Communication, false) => format!(", the largest part{part} {place}."),
+        (_, true) => format!(". Ranks wait for it mostly {place}."),
+        (_, false) => format!(". Ranks wait for it longest{part} {place}."),
+    }
+}

@@ -1,0 +1,153 @@
+//! The report for a terminal: the answer first, then the tables that it rests on. Each section is a file.
+//!
+//! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
+
+mod activities;
+mod blocking;
+mod call_sites;
+mod call_tree;
+mod clusters;
+mod communication;
+mod counters;
+mod course;
+mod data;
+mod dispersion;
+mod doubts;
+mod efficiency;
+mod first_look;
+mod function_parts;
+mod functions;
+mod head;
+mod iterations;
+mod loops;
+mod losses;
+mod next;
+mod other_threads;
+mod overheads;
+mod patterns;
+mod problems;
+mod ranks;
+mod regions;
+mod selection;
+mod verdict;
+mod what_if;
+mod windows;
+mod work;
+
+use anstyle::Style;
+
+use super::Report;
+use super::words::{clean, count, short_path, shorten};
+pub use doubts::sentence as doubt;
+use lbprof_analysis::structure::code_place::CodePlace;
+pub use losses::sentence as loss;
+pub use verdict::verdict;
+pub use what_if::note as what_if_note;
+
+/// How much to say, and in how many columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'a> {
+    /// The command that makes this report, for proposals of what to run next: `lb-report lbprof-out`.
+    pub command: &'a str,
+    /// Columns of a line.
+    pub columns: usize,
+    /// Whether to say no more than the answer: the first screen.
+    pub first_screen: bool,
+    /// Whether the user has asked what would be if, so that the first screen has to answer.
+    pub asked: bool,
+    /// Rows of a table of which not all are shown.
+    pub top: usize,
+    /// Whether to show all rows of all tables.
+    pub full: bool,
+}
+
+/// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
+type Section = fn(&Report, &Options) -> String;
+
+/// The sections of the first screen, in their order.
+const FIRST_SCREEN: &[Section] = &[
+    head::section,
+    selection::section,
+    first_look::section,
+    verdict::section,
+    problems::section,
+    efficiency::section,
+    losses::section,
+    what_if::predictions,
+    next::section,
+    data::section,
+];
+
+/// The sections of the whole report, in their order.
+const ALL: &[Section] = &[
+    head::section,
+    selection::section,
+    first_look::section,
+    verdict::section,
+    problems::section,
+    clusters::section,
+    efficiency::section,
+    losses::section,
+    what_if::section,
+    blocking::section,
+    overheads::section,
+    activities::section,
+    ranks::section,
+    loops::section,
+    regions::section,
+    functions::section,
+    other_threads::section,
+    call_tree::section,
+    dispersion::section,
+    patterns::section,
+    iterations::section,
+    windows::section,
+    work::section,
+    counters::section,
+    call_sites::section,
+    communication::section,
+    data::section,
+];
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// Most columns that a name takes within a sentence: whole, but for names that no reader could use.
+const LONGEST_NAME: usize = 160;
+
+/// Most columns that a call site takes within a sentence, with the calls by which the program gets there.
+const LONGEST_PLACE: usize = 240;
+
+/// Columns from which on formulas have room for their numbers.
+const NARROW: usize = 76;
+
+/// Columns from which on there is room for what is good to know but not needed.
+const WIDE: usize = 96;
+
+/// The report as text, with colours.
+pub fn render(report: &Report, options: &Options) -> String {
+    let sections = if options.first_screen { FIRST_SCREEN } else { ALL };
+    sections.iter().map(|section| section(report, options)).collect()
+}
+
+/// A region's name in a sentence.
+fn region_name(path: &str) -> String {
+    shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// A call site in a sentence.
+fn place_name(place: &CodePlace) -> String {
+    shorten(&clean(&place.label()), LONGEST_PLACE)
+}
+
+/// A message on one or more lines, its hostile characters escaped.
+pub fn plain(message: &str) -> String {
+    message.lines().map(clean).collect::<Vec<_>>().join("\n")
+}
+
+/// The head of a table of which `shown` of `all` rows are shown.
+fn title(name: &str, shown: usize, all: usize) -> String {
+    let few = || format!(" {DIM}({} of {}; --full shows all){DIM:#}", count(shown as u64), count(all as u64));
+    let of = if shown < all { few() } else { String::new() };
+    format!("{BOLD}{name}{BOLD:#}{of}\n")
+}

@@ -1,0 +1,108 @@
+//! What to look at next, as commands.
+
+use std::fmt::Write;
+
+use lbprof_collector::ProblemKind;
+use wildmatch::WildMatch;
+
+use super::{BOLD, DIM, Options};
+use crate::short_name::without_template_arguments;
+use crate::verdict::{LossKind, VerdictKind};
+use crate::words::{clean, width};
+use crate::{ProblemRow, Report};
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+
+/// Columns of a command beside which there is room for what it shows.
+const SHORT: usize = 52;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let mut text = format!("{BOLD}Next{BOLD:#}\n");
+    let run = clean(options.command);
+    for (more, what) in commands(report) {
+        let command = format!("{run} {more}");
+        match width(&command) <= SHORT && SHORT + 4 + width(what) <= options.columns {
+            true => writeln!(text, "  {command:<SHORT$}  {DIM}{what}{DIM:#}").ok(),
+            false => writeln!(text, "  {command}\n      {DIM}{what}{DIM:#}").ok(),
+        };
+    }
+    text.push('\n');
+    text
+}
+
+/// Options of lb-report that show more of what matters here, and what each shows.
+fn commands(report: &Report) -> Vec<(String, &'static str)> {
+    let mut commands = Vec::new();
+    let good = matches!(report.verdict.kind, VerdictKind::Good | VerdictKind::Doubtful | VerdictKind::Nothing);
+    let first = report.losses.first().filter(|_| !good);
+    if report.blocking.is_some()
+        && is_on_hosts(report)
+        && first.is_some_and(|loss| loss.kind == LossKind::Communication)
+    {
+        commands.push(("--what-if network=2us,10GB/s".to_owned(), "how long it would take on that network"));
+    }
+    let all_regions = report.facts.selected.region.is_none();
+    if let Some(region) = largest_region(report).filter(|_| !good && all_regions) {
+        commands.push((format!("--top 8 --region='{region}'"), "what the ranks do there"));
+    }
+    if report.facts.summary.is_some_and(|summary| !summary.asked) {
+        commands.push(("--full-analysis".to_owned(), "why ranks wait, critical path, predictions"));
+    }
+    commands.push(("--top 8".to_owned(), "all tables; --full: with all rows"));
+    commands.push(("--html report.html".to_owned(), "a page to explore"));
+    commands
+}
+
+/// Whether ranks of several hosts communicate, each on a core of its own: else what calls take is hardly the network's.
+fn is_on_hosts(report: &Report) -> bool {
+    let several = report.ranks.windows(2).any(|two| two[0].host != two[1].host);
+    let lacks = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
+    several && !report.problems.iter().any(lacks)
+}
+
+/// The region of the largest loss that has one, in the shortest way that --region takes; `None` where it is all of the program.
+fn largest_region(report: &Report) -> Option<String> {
+    let loss = report.losses.iter().find(|loss| matches!(loss.kind, LossKind::Imbalance | LossKind::Control))?;
+    let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM)?;
+    let is_end = |end: &str| {
+        let ends = |path: &str| path == end || path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/'));
+        report.regions.iter().filter(|row| ends(&row.path)).count() == 1
+    };
+    let ends = path.match_indices('/').map(|(at, _)| &path[at + 1..]).rev();
+    let shortest = ends.into_iter().find(|end| is_end(end)).unwrap_or(path);
+    // What would need more than quotes to be taken literally is better typed by hand.
+    let literal = !shortest.contains(['\'', '*', '?']) && clean(shortest) == shortest;
+    let paths = || report.regions.iter().map(|row| row.path.as_str());
+    literal.then(|| short_pattern(shortest, paths()).unwrap_or_else(|| shortest.to_owned()))
+}
+
+/// A region's name, if it is long, with `*` in place of the arguments of templates; `None` where other `paths` fit that, too.
+fn short_pattern<'a>(name: &str, paths: impl Iterator<Item = &'a str>) -> Option<String> {
+    const LONG: usize = 80;
+    let short = without_template_arguments(name);
+    if width(name) <= LONG || short == name {
+        return None;
+    }
+    let pattern = short.replace("<…>", "<*>");
+    let (whole, end) = (WildMatch::new(&pattern), WildMatch::new(&format!("*/{pattern}")));
+    let fits = paths.filter(|path| whole.matches(path) || end.matches(path)).count();
+    (fits == 1).then_some(pattern)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_of_templates_is_a_pattern_that_fits_one_region() {
+        let arguments = "double, int, ".repeat(8);
+        let solve = |lines: &str| format!("solve<A<{arguments}B>, C> (cg.hpp:{lines})");
+        let paths =
+            [format!("main/loop/{}", solve("3 → 7")), format!("main/loop/{}", solve("7 → 9")), "main".to_owned()];
+        let pattern = |name: &str| short_pattern(name, paths.iter().map(String::as_str));
+        assert_eq!(pattern(&solve("3 → 7")).as_deref(), Some("solve<*> (cg.hpp:3 → 7)"));
+        assert_eq!(pattern("solve<A>"), None);
+        // Two instances of one template, or a region and one in it.
+        let twice = [paths[0].clone(), paths[0].replace("B", "D")];
+        assert_eq!(short_pattern(&solve("3 → 7"), twice.iter().map(String::as_str)), None);
+    }
+}

@@ -1,0 +1,73 @@
+//! The functions of threads other than the first of each rank, and of times for which there are no records.
+
+use super::function_parts::{Part, render, shown};
+use super::{DIM, Options};
+use crate::Report;
+use crate::functions::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
+use crate::words::{TimeUnit, plural, seconds, seconds_like, wrap};
+
+/// Share of the other CPU time from which on that of unknown regions is shown.
+const UNPLACED: f64 = 0.01;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let threads = report.functions.iter().flat_map(|table| &table.other_threads);
+    let mut text: String = threads.map(|threads| table(threads, options)).collect();
+    if let Some(table) = &report.functions {
+        let known_s = (table.computation_s + table.mpi_s) / table.ranks.max(1) as f64;
+        let unplaced = table.unplaced.iter().filter(|one| one.cpu_s > UNPLACED * known_s);
+        unplaced.for_each(|one| text += &self::unplaced(one, options));
+    }
+    text
+}
+
+/// Where it is not known what the ranks did.
+fn unplaced(found: &UnplacedFunctions, options: &Options) -> String {
+    let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
+    let part = Part { region: "", cpu_s, share: 1.0, excess: None, functions, others };
+    let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
+    let mut text = render(&[part], unit, ("Functions, regions not known", ""), options);
+    let facts = format!(
+        "CPU time of all threads by {}, at times for which there are no records: they are missing, recording was paused, or calls were recorded as sums \
+         and the recorder did not note where these samples belong. Computation and calls of MPI are not distinguished.",
+        plural(samples, "sample")
+    );
+    text += &format!("  {DIM}{}{DIM:#}\n", wrap(&facts, options.columns - 2, 2));
+    text + "\n"
+}
+
+fn table(threads: &OtherThreads, options: &Options) -> String {
+    let program = &threads.program;
+    let shown = shown(program, &threads.regions, options).into_iter();
+    let parts: Vec<Part> = shown.map(|one| part(one, program.cpu_s)).collect();
+    let most_s = parts.iter().flat_map(|part| part.functions).map(|row| row.max_s);
+    let unit = TimeUnit::for_max(most_s.chain(parts.iter().map(|part| part.cpu_s)).fold(0.0, f64::max));
+    let title = match threads.call_mpi {
+        true => "Functions of other threads with MPI calls",
+        false => "Functions of threads without MPI calls",
+    };
+    let mut text = render(&parts, unit, (title, ""), options);
+    let mut facts = format!(
+        "CPU time by {} of {} on {}, those of a rank together, in the region that its first thread was in",
+        plural(threads.samples, "sample"),
+        plural(u64::from(threads.threads), "thread"),
+        plural(threads.ranks as u64, "rank"),
+    );
+    if program.during_mpi_s > 0.0 {
+        let during = seconds_like(program.during_mpi_s, program.cpu_s);
+        facts += &format!("; {during} of {} while that was in MPI", seconds(program.cpu_s));
+    }
+    text += &format!("  {DIM}{}.{DIM:#}\n", wrap(&facts, options.columns - 3, 2));
+    text + "\n"
+}
+
+/// A region of a program with this CPU time.
+fn part(region: &OtherThreadsFunctions, whole_s: f64) -> Part<'_> {
+    Part {
+        region: &region.region,
+        cpu_s: region.cpu_s,
+        share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
+        excess: None,
+        functions: &region.functions,
+        others: &region.others,
+    }
+}

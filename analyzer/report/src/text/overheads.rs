@@ -1,0 +1,114 @@
+//! The table of overheads: what the phases cost against the same work on one rank.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options};
+use crate::Report;
+use crate::overheads::{NotAlone, OverheadTable};
+use crate::table::Table;
+use crate::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
+
+/// Share of the time on one rank, and of the longest phase, from which on a part is reported.
+const LEAST: f64 = 0.0005;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let table = &report.overheads;
+    let overheads = &table.overheads;
+    let (Some(efficiency), Some(speedup)) = (overheads.efficiency(), overheads.speedup()) else {
+        return String::new();
+    };
+    let how = match overheads.is_given {
+        true => "as given",
+        false => "assumed: the work of all ranks; --t-seq sets it",
+    };
+    let sum = format!(
+        "speedup {speedup:.2} on {}, efficiency {}; the same work on one rank takes {} ({how})",
+        plural(report.ranks.len() as u64, "rank"),
+        percent(efficiency),
+        seconds(overheads.t_seq_s),
+    );
+    let head = format!("{BOLD}Overheads{BOLD:#}  {DIM}of the time on one rank{DIM:#}\n");
+    let mut text = head + &rows(report, options).render(options.columns, DIM);
+    for line in [Some(sum), alone(table)].into_iter().flatten() {
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
+    }
+    text.push('\n');
+    text
+}
+
+/// A row for each phase, and below those for the parts of waiting from imbalance.
+fn rows(report: &Report, options: &Options) -> Table {
+    let overheads = &report.overheads.overheads;
+    let longest_s = report.overheads.figures.phases.iter().map(|phase| phase.mean_s).fold(0.0, f64::max);
+    let unit = TimeUnit::for_max(longest_s);
+    let mean = format!("mean\n[{}]", unit.symbol);
+    let mut rows = Table::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
+    for (phase, row) in overheads.phases.iter().zip(&report.overheads.figures.phases) {
+        // Against little work all is much, though it is no time.
+        let is_little = row.ratio.is_some_and(|ratio| ratio < LEAST) || row.mean_s < LEAST * longest_s;
+        if !options.full && !phase.phase.is_work() && is_little {
+            continue;
+        }
+        rows.row(vec![
+            row.phase.to_owned(),
+            unit.number(row.mean_s),
+            percent_or_dash(row.ratio),
+            percent_or_dash(row.ratio_max),
+            row.ratio_max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+        ]);
+    }
+    for (name, mean_s, ratio) in waiting(&report.overheads) {
+        rows.row(vec![
+            name.to_owned(),
+            mean_s.map_or_else(|| "–".to_owned(), |mean_s| unit.number(mean_s)),
+            percent_or_dash(ratio),
+            String::new(),
+            String::new(),
+        ]);
+    }
+    rows
+}
+
+/// What ranks wait for others that compute, and its parts: the mean over ranks, and the overhead ratio. Nothing where that is next to nothing.
+fn waiting(table: &OverheadTable) -> Vec<(&'static str, Option<f64>, Option<f64>)> {
+    let parts = &table.figures.imbalance;
+    if parts.all_ratio.is_none_or(|ratio| ratio < LEAST) {
+        return Vec::new();
+    }
+    let mut rows = vec![
+        ("of that, from imbalance", Some(parts.all_mean_s), parts.all_ratio),
+        ("  Amdahl (one alone)", parts.amdahl_mean_s, parts.amdahl_ratio),
+        ("  global (in the sum)", Some(parts.global_mean_s), parts.global_ratio),
+    ];
+    if parts.unsplit_s.is_none() {
+        rows.push(("  temporal (slow in turn)", parts.temporal_mean_s, parts.temporal_ratio));
+    }
+    rows.extend(parts.chains_mean_s.map(|mean_s| ("  dependency chains", Some(mean_s), parts.chains_ratio)));
+    rows.extend(parts.unsplit_mean_s.map(|mean_s| ("  not separated", Some(mean_s), parts.unsplit_ratio)));
+    rows
+}
+
+/// Which rank works alone for how long, or why that is not known, in a sentence.
+fn alone(table: &OverheadTable) -> Option<String> {
+    let matters = !waiting(table).is_empty();
+    let unknown = |why: &str| {
+        matters.then(|| format!("how long one rank works alone is not known, for {why}; global has that, too"))
+    };
+    match &table.alone {
+        Ok(alone) => {
+            let (rank, rank_s) = alone.serial.first().filter(|_| alone.serial_s() > alone.error_s)?;
+            let all_s = alone.serial_s();
+            let all = format!("alone for {} ± {}", seconds(all_s), seconds_like(alone.error_s, all_s));
+            let longest = seconds_like(*rank_s, all_s);
+            Some(match alone.serial.len() {
+                1 => format!("rank {rank} works {all}"),
+                _ if *rank_s > 0.5 * all_s => format!("ranks work {all}, most of it rank {rank}: {longest}"),
+                _ => format!("ranks take turns at working {all}, the longest rank {rank}: {longest}"),
+            })
+        }
+        Err(NotAlone::NoCalls) => unknown("calls were recorded as sums"),
+        Err(NotAlone::OfRegion) => unknown("a region is selected"),
+        Err(NotAlone::NoCommonClock) => unknown("the clocks of hosts cannot be compared"),
+        Err(NotAlone::OneRank) => None,
+    }
+}

@@ -1,0 +1,157 @@
+//! Patterns: the times of the ranks in an activity, a line a region, as characters that also have colours.
+
+use anstyle::{AnsiColor, Style};
+use lbprof_collector::Activity;
+
+use super::dispersion::{differ, differs, path};
+use super::{BOLD, DIM, Options};
+use crate::Report;
+use crate::dispersion::PatternRow;
+use crate::fold::fold;
+use crate::words::{TimeUnit, plural, width};
+use lbprof_analysis::metrics::dispersion::Level;
+
+/// Least difference of the ranks' times, as a share of the longest, that has a pattern; less is noise.
+const LEAST_RANGE: f64 = 0.05;
+
+/// Share of the elapsed time from which on a region has a pattern.
+const LEAST_SHARE: f64 = 0.01;
+
+/// Most columns that a region's name takes.
+const LONGEST_NAME: usize = 36;
+
+/// Characters of a pattern that there is always room for.
+const LEAST_ROOM: usize = 8;
+
+/// Columns before and between the name, the pattern and the range.
+const GAPS: usize = 6;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    if report.ranks.len() < 3 || !(options.full || differ(report)) {
+        return String::new();
+    }
+    // Computation is the cause; what ranks wait for it is its mirror image.
+    let wanted = match differs(report, Activity::Computation) {
+        true => Some(Activity::Computation),
+        false => report.dispersion.most_dispersed_activity,
+    };
+    let activities = Activity::ALL.into_iter().filter(|&activity| options.full || Some(activity) == wanted);
+    activities.map(|activity| pattern(report, options, activity)).collect()
+}
+
+fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
+    let is_shown = |row: &&PatternRow| {
+        row.longest_s >= LEAST_SHARE * report.data.elapsed_s
+            && row.longest_s - row.least_s >= LEAST_RANGE * row.longest_s
+    };
+    let rows = report.dispersion.patterns.iter().filter(|row| row.activity == activity);
+    let rows: Vec<&PatternRow> = rows.filter(|row| options.full || is_shown(row)).collect();
+    let shown = if options.full { rows.len() } else { rows.len().min(options.top.max(1)) };
+    // One line says what the table of ranks says, where that has them all.
+    let is_new = rows.len() > 1 || report.ranks.len() > options.top;
+    if rows.is_empty() || !is_new {
+        return String::new();
+    }
+    let unit = TimeUnit::for_max(rows.iter().map(|row| row.longest_s).fold(0.0, f64::max));
+    let ranges: Vec<String> =
+        rows.iter().map(|row| format!("{} to {}", unit.number(row.least_s), unit.number(row.longest_s))).collect();
+    let widest =
+        |texts: &[String]| texts.iter().take(shown).flat_map(|text| text.lines()).map(width).max().unwrap_or(0);
+    let range_columns = widest(&ranges);
+    // Names give way to a few characters of each pattern.
+    let longest_name = options.columns.saturating_sub(range_columns + GAPS + LEAST_ROOM).min(LONGEST_NAME);
+    let names: Vec<String> = rows.iter().map(|row| fold(&path(report, row.region), longest_name)).collect();
+    let name_columns = widest(&names);
+    let room = options.columns.saturating_sub(name_columns + range_columns + GAPS).max(LEAST_ROOM);
+    let a_cell = report.ranks.len().div_ceil(room).max(1);
+    let mut text = head(report, activity, unit, a_cell, options);
+    for ((row, name), range) in rows.iter().zip(&names).zip(&ranges).take(shown) {
+        let pad = |text: &str, columns: usize| " ".repeat(columns.saturating_sub(width(text)));
+        let cells = painted(&compressed(&row.levels, a_cell));
+        let (name, others) = name.split_once('\n').unwrap_or((name, ""));
+        text.push_str(&format!("  {name}{}  {cells}  {}{range}\n", pad(name, name_columns), pad(range, range_columns)));
+        others.lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+    }
+    text + "\n"
+}
+
+fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, options: &Options) -> String {
+    const LEVELS: [(Level, &str); 5] = [
+        (Level::Minimum, "min"),
+        (Level::Lower, "lower 15 %"),
+        (Level::Middle, "between"),
+        (Level::Upper, "upper 15 %"),
+        (Level::Maximum, "max"),
+    ];
+    let legend: Vec<String> = LEVELS.iter().map(|(level, name)| format!("{} {name}", painted(&[*level]))).collect();
+    let cell = match a_cell {
+        1 => "a character a rank".to_owned(),
+        n => format!("a character {}", plural(n as u64, "rank")),
+    };
+    let title = format!("Pattern of {} [{}]", activity.name(), unit.symbol);
+    let first = match (report.ranks.first(), report.ranks.last()) {
+        (Some(first), Some(last)) => format!("ranks {} to {}, {cell}", first.rank, last.rank),
+        _ => String::new(),
+    };
+    // The legend has colours, so its parts are put on lines by hand.
+    // Where there is no room for both, what the characters are stands on a line of its own.
+    let gap = if width(&title) + 1 + width(&first) > options.columns { "\n  " } else { " " };
+    let mut lines = format!("{BOLD}{title}{BOLD:#}{gap}{DIM}{first}{DIM:#}\n");
+    let plain_width: usize = LEVELS.iter().map(|(_, name)| width(name) + 4).sum();
+    let at = if plain_width + 2 <= options.columns { legend.len() } else { 3 };
+    for part in legend.chunks(at) {
+        lines.push_str(&format!("  {}\n", part.join("  ")));
+    }
+    lines
+}
+
+/// One level for each `a_cell` ranks: the longest or least of all where it is among them, else the most frequent one.
+fn compressed(levels: &[Level], a_cell: usize) -> Vec<Level> {
+    let of = |levels: &[Level]| {
+        let times = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
+        let extreme = [Level::Maximum, Level::Minimum].into_iter().find(|&level| times(level) > 0);
+        let most = [Level::Lower, Level::Middle, Level::Upper].into_iter().max_by_key(|&level| times(level));
+        extreme.or(most).unwrap_or(Level::Middle)
+    };
+    levels.chunks(a_cell.max(1)).map(of).collect()
+}
+
+fn look(level: Level) -> (char, Style) {
+    match level {
+        Level::Minimum => ('_', AnsiColor::Blue.on_default().bold()),
+        Level::Lower => ('-', AnsiColor::Cyan.on_default()),
+        Level::Middle => ('·', Style::new().dimmed()),
+        Level::Upper => ('+', AnsiColor::Yellow.on_default()),
+        Level::Maximum => ('#', AnsiColor::Red.on_default().bold()),
+    }
+}
+
+/// Levels as characters; a run of equal ones shares its colour.
+fn painted(levels: &[Level]) -> String {
+    let paint = |run: &[Level]| {
+        let (char, style) = run.first().map_or((' ', Style::new()), |&level| look(level));
+        format!("{style}{}{style:#}", char.to_string().repeat(run.len()))
+    };
+    levels.chunk_by(|a, b| a == b).map(paint).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Level::*;
+
+    #[test]
+    fn many_ranks_share_a_character_and_no_extreme_is_lost() {
+        let levels = [Lower, Lower, Middle, Upper, Maximum, Upper, Middle, Minimum, Middle, Upper];
+        assert_eq!(compressed(&levels, 3), [Lower, Maximum, Minimum, Upper]);
+        assert_eq!(compressed(&levels, 1), levels);
+        assert_eq!(compressed(&[Minimum, Maximum], 2), [Maximum], "the longest is what the others wait for");
+        assert_eq!(compressed(&[], 4), []);
+    }
+
+    #[test]
+    fn a_pattern_is_legible_without_colours() {
+        let painted = painted(&[Minimum, Lower, Middle, Middle, Upper, Maximum]);
+        assert_eq!(anstream::adapter::strip_str(&painted).to_string(), "_-··+#");
+    }
+}

@@ -1,0 +1,54 @@
+//! What is missing or doubtful, a line each.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+use lbprof_collector::problem::Severity;
+
+use super::Options;
+use crate::words::{clean, count, width, wrap};
+use crate::{ProblemRow, Report};
+use lbprof_analysis::read::open::ranges;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let mut text = String::new();
+    for problem in &report.problems {
+        let (colour, mark) = match problem.kind.severity() {
+            Severity::Note => (Style::new().dimmed(), "note"),
+            Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),
+            Severity::Doubtful => (AnsiColor::Yellow.on_default().bold(), "doubtful"),
+        };
+        let line = wrap(&problem_line(problem, options.full), options.columns.saturating_sub(width(mark) + 2), 0);
+        let line = line.replace('\n', "\n  ");
+        writeln!(text, "{colour}{mark}:{colour:#} {line}").ok();
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+/// Most details of one kind of problem on the first screen.
+const SHOWN_DETAILS: usize = 2;
+
+fn problem_line(problem: &ProblemRow, full: bool) -> String {
+    let ranks = match problem.ranks.as_slice() {
+        [] => String::new(),
+        [one] => format!("rank {one}: "),
+        many => format!("ranks {}: ", ranges(many)),
+    };
+    // Details name their rank, which is named already where there is but one.
+    let known = |detail: &str| detail.strip_prefix(&ranks).map_or_else(|| clean(detail), clean);
+    let most = if full { usize::MAX } else { SHOWN_DETAILS };
+    let details: Vec<String> = problem.details.iter().take(most).map(|detail| known(detail)).collect();
+    let details = match (details.is_empty(), problem.count) {
+        (true, 0 | 1) => String::new(),
+        (true, n) if n == problem.ranks.len() as u64 => String::new(),
+        (true, n) => format!(" ({} times)", count(n)),
+        (false, _) => {
+            format!(" ({}{})", details.join("; "), if problem.ranks.len() > details.len() { " …" } else { "" })
+        }
+    };
+    let meaning = problem.kind.meaning().trim_end_matches('.');
+    format!("{ranks}{meaning}{details} → {}", problem.kind.advice())
+}

@@ -1,0 +1,95 @@
+//! The table of ranks.
+
+use lbprof_collector::Activity;
+
+use super::{DIM, Options, title};
+use crate::table::Table;
+use crate::words::{TimeUnit, clean, signed_percent};
+use crate::{RankRow, Report};
+
+/// A share of the time below which an activity has no column of its own.
+const LEAST_SHARE: f64 = 0.001;
+
+/// Most activities that have a column of their own in the table of ranks.
+const MOST_COLUMNS: usize = 4;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let all = report.ranks.len();
+    let mut order: Vec<&RankRow> = report.ranks.iter().collect();
+    // Few ranks are shown in their order; of many the slowest, and the fastest one for comparison.
+    let shown = if options.full || all <= options.top.max(1) { all } else { options.top };
+    if shown < all {
+        order.sort_by(|a, b| b.compared_s.total_cmp(&a.compared_s).then(a.rank.cmp(&b.rank)));
+    }
+    let mut rows: Vec<&RankRow> = order.iter().take(shown).copied().collect();
+    rows.extend(order.last().filter(|_| shown < all));
+    let unit = TimeUnit::for_max(report.data.elapsed_s);
+    // Where lines get too long the activities that take least become part of the others.
+    let table = (0..=MOST_COLUMNS)
+        .rev()
+        .map(|columns| rank_table(report, &rows, columns, unit))
+        .find(|table| table.least_width() <= options.columns)
+        .unwrap_or_else(|| rank_table(report, &rows, 0, unit));
+    let name = match shown < all {
+        true => format!("Ranks, the slowest and the fastest [{}]", unit.symbol),
+        false => format!("Ranks [{}]", unit.symbol),
+    };
+    let shown = if shown < all { shown + 1 } else { shown };
+    format!("{}{}\n", title(&name, shown, all), table.render(options.columns, DIM))
+}
+
+/// The table of some ranks, with columns for at most so many activities beside computation.
+fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> Table {
+    let columns = rank_columns(report, columns);
+    let compared = report.facts.selected.compared();
+    // What the ranks are compared by has a column of its own where that is one activity.
+    let is_other = |activity: &Activity| !columns.contains(activity) && compared != [*activity];
+    let others: Vec<Activity> = Activity::ALL.into_iter().filter(is_other).collect();
+    let other = |row: &RankRow| others.iter().map(|&activity| row.seconds[activity as usize]).sum::<f64>();
+    let has = |of: &dyn Fn(&RankRow) -> f64| {
+        report.ranks.iter().map(of).fold(0.0, f64::max) >= LEAST_SHARE * report.data.elapsed_s
+    };
+    let (has_other, has_idle) = (has(&other), has(&|row| row.idle_s) && report.facts.selected.activities.is_none());
+    let head = if let [one] = compared { short_name(*one) } else { "selected" };
+    let mut heads = vec!["rank", "<host", head, "against\nmean"];
+    heads.extend(columns.iter().map(|&activity| short_name(activity)));
+    heads.extend(has_other.then_some("other"));
+    heads.extend(has_idle.then_some("idle"));
+    let mut table = Table::new(&heads, 1);
+    for row in rows {
+        let mut cells = vec![
+            row.rank.to_string(),
+            clean(&row.host),
+            unit.number(row.compared_s),
+            row.over_mean.map_or_else(|| "–".to_owned(), signed_percent),
+        ];
+        cells.extend(columns.iter().map(|&activity| unit.number(row.seconds[activity as usize])));
+        cells.extend(has_other.then(|| unit.number(other(row))));
+        cells.extend(has_idle.then(|| unit.number(row.idle_s)));
+        table.row(cells);
+    }
+    table
+}
+
+/// The activities that take most time beside the one by which ranks are compared, at most so many, in the order of their numbers.
+fn rank_columns(report: &Report, most: usize) -> Vec<Activity> {
+    let compared = report.facts.selected.compared();
+    let longest = report.activities.iter().filter(|row| compared != [row.activity] && row.share >= LEAST_SHARE);
+    let mut columns: Vec<Activity> = longest.map(|row| row.activity).take(most).collect();
+    columns.sort();
+    columns
+}
+
+/// Heads of the columns of activities, on two lines where they are long.
+pub(super) fn short_name(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Computation => "compu-\ntation",
+        Activity::PointToPoint => "point-\nto-point",
+        Activity::Collective => "collec-\ntive",
+        Activity::Synchronization => "synchro-\nnization",
+        Activity::OneSided => "one-\nsided",
+        Activity::Io => "io",
+        Activity::Management => "manage-\nment",
+        Activity::Recorder => "recor-\nder",
+    }
+}

@@ -1,0 +1,114 @@
+//! The table of regions, as a tree.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::definition::RegionKind;
+
+use super::{DIM, Options, WIDE, title};
+use crate::table::Table;
+use crate::words::{TimeUnit, clean, count, percent, percent_or_dash};
+use crate::{RegionRow, Report};
+use lbprof_analysis::model::RegionIdx;
+
+/// Columns that names of code between calls take more than those of marked regions.
+const LONG_NAMES: usize = 16;
+
+/// Columns that give way to names where lines are short.
+const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let all = report.regions.iter().filter(|row| row.occurs()).count();
+    if all < 2 {
+        return String::new();
+    }
+    let rows = shown_rows(report, options);
+    let shown = rows.len();
+    let unit = TimeUnit::for_max(report.data.elapsed_s);
+    if report.facts.selected.activities.is_some() {
+        let table = times_table(report, &rows, unit);
+        return format!(
+            "{}{}\n",
+            title("Regions", shown, all),
+            table.sparing(options.columns, SPARE).render(options.columns, DIM)
+        );
+    }
+    let elapsed = format!("elapsed\n[{}]", unit.symbol);
+    let wide = options.columns >= WIDE + LONG_NAMES;
+    let mut heads = vec!["<region", "share\nalone", &elapsed, "parallel", "load\nbalance", "micro\nbalance"];
+    heads.extend(wide.then_some("transfer"));
+    heads.push("slowest\nrank");
+    heads.extend(wide.then_some("invo-\ncations"));
+    let mut table = Table::new(&heads, 0);
+    for row in rows {
+        let times = &row.efficiency.times;
+        // Where hardly anything is computed, how that is balanced says nothing.
+        let computes = times.max_computation_s >= 0.01 * times.elapsed_s;
+        let of_computation = |value: Option<f64>| percent_or_dash(value.filter(|_| computes));
+        // Above 100 %: ranks wait elsewhere than in this region, as where it only computes.
+        let transfer = times.transfer().filter(|&transfer| transfer < 1.0005);
+        let mut cells = vec![
+            label(report, row),
+            percent(row.share),
+            unit.number(times.elapsed_s),
+            percent_or_dash(times.parallel()),
+            of_computation(times.load_balance()),
+            of_computation(times.micro_load_balance()),
+        ];
+        cells.extend(wide.then(|| of_computation(transfer)));
+        cells.push(row.slowest_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()));
+        let invocations = || row.invocations.map_or_else(|| "–".to_owned(), count);
+        cells.extend(wide.then(|| if row.idx == 0 { String::new() } else { invocations() }));
+        table.row(cells);
+    }
+    format!("{}{}\n", title("Regions", shown, all), table.sparing(options.columns, SPARE).render(options.columns, DIM))
+}
+
+/// The table of the selected activities' time.
+fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> Table {
+    let (mean, longest) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
+    let mut table = Table::new(&["<region", "share\nalone", &mean, &longest, "on\nrank"], 0);
+    for row in rows.iter().filter(|row| row.idx == 0 || row.compared.max_s > 0.0) {
+        table.row(vec![
+            label(report, row),
+            percent(row.share),
+            unit.number(row.compared.mean_s),
+            unit.number(row.compared.max_s),
+            row.compared.max_rank.map_or_else(|| "–".to_owned(), |rank| rank.to_string()),
+        ]);
+    }
+    table
+}
+
+/// The name of a region at its place in the tree, and its kind.
+fn label(report: &Report, row: &RegionRow) -> String {
+    let kind = match row.kind {
+        RegionKind::Useful => "",
+        RegionKind::Control => " (control)",
+        RegionKind::Serial => " (serial)",
+    };
+    format!("{}{}{kind}", "  ".repeat(depth(report, row).min(8)), clean(&row.name))
+}
+
+/// All regions, or those that take most time and the ones around them, in their order.
+fn shown_rows<'a>(report: &'a Report, options: &Options) -> Vec<&'a RegionRow> {
+    let mut rows: Vec<&RegionRow> = report.regions.iter().filter(|row| row.occurs()).collect();
+    if options.full || rows.len() <= options.top.max(1) {
+        return rows;
+    }
+    rows.sort_by(|a, b| b.time_s.total_cmp(&a.time_s).then(a.path.cmp(&b.path)));
+    rows.truncate(options.top.max(1));
+    let mut wanted: BTreeSet<RegionIdx> = BTreeSet::new();
+    for row in rows {
+        let mut next = Some(row.idx);
+        while let Some(idx) = next.filter(|&idx| wanted.insert(idx)) {
+            next = report.regions.get(idx as usize).map(|row| row.parent);
+        }
+    }
+    report.regions.iter().filter(|row| wanted.contains(&row.idx)).collect()
+}
+
+/// How many regions are around one.
+fn depth(report: &Report, row: &RegionRow) -> usize {
+    let around = |row: &&RegionRow| report.regions.get(row.parent as usize).filter(|_| row.idx != 0);
+    std::iter::successors(Some(row), around).count() - 1
+}

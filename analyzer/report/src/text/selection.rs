@@ -1,0 +1,46 @@
+//! What was selected, in a line: figures of a part must not be taken for those of the run.
+
+use anstyle::{AnsiColor, Style};
+
+use super::Options;
+use crate::Report;
+use crate::words::{clean, plural, wrap};
+use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::read::open::ranges;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let selected = &report.facts.selected;
+    let mut parts = Vec::new();
+    if let Some(ranks) = &selected.ranks {
+        let of = plural(u64::from(report.facts.n_ranks), "rank");
+        let word = if ranks.len() == 1 { "rank" } else { "ranks" };
+        parts.push(format!("{word} {} ({} of {of})", ranges(ranks), ranks.len()));
+    }
+    parts.extend(match (selected.from, selected.to) {
+        (None, None) => None,
+        (Some(from), None) => Some(format!("from {from} on")),
+        (None, Some(to)) => Some(format!("up to {}", end(to))),
+        (Some(Moment::Iteration(from)), Some(Moment::Iteration(to))) if from == to => Some(format!("iteration {from}")),
+        (Some(from), Some(to)) => Some(format!("from {from} to {}", end(to))),
+    });
+    parts.extend(selected.region.as_ref().map(|path| format!("region {}", clean(path))));
+    let of_this = if parts.is_empty() { "" } else { " All figures are of this alone." };
+    parts.extend(selected.activities.as_ref().map(|all| {
+        let names: Vec<&str> = all.iter().map(|activity| activity.name()).collect();
+        format!("time in {} (tables of times)", names.join(", "))
+    }));
+    if parts.is_empty() {
+        return String::new();
+    }
+    const STYLE: Style = AnsiColor::Yellow.on_default().bold();
+    let text = format!("Selected: {}.{of_this}", parts.join("; "));
+    format!("{STYLE}{}{STYLE:#}\n\n", wrap(&text, options.columns, 2))
+}
+
+/// The end of a window: an iteration is in it.
+fn end(to: Moment) -> String {
+    match to {
+        Moment::Time(_) => to.to_string(),
+        Moment::Iteration(_) => format!("{to} (with it)"),
+    }
+}

@@ -1,0 +1,157 @@
+//! How long the run would take otherwise, and what set its time.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options, title};
+use crate::Report;
+use crate::table::Table;
+use crate::what_if::{Note, Prediction};
+use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
+use lbprof_analysis::model::what_if::WhatIf;
+
+/// Share of the critical path from which on a part is reported.
+const LEAST: f64 = 0.01;
+
+/// Most ranks of the critical path that are reported in a sentence.
+const MOST_RANKS: usize = 4;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    predictions_of(report, options) + &critical_path(report, options)
+}
+
+/// The predictions alone, where the user has asked for them.
+pub(super) fn predictions(report: &Report, options: &Options) -> String {
+    if options.asked { predictions_of(report, options) } else { String::new() }
+}
+
+fn predictions_of(report: &Report, options: &Options) -> String {
+    let what_if = &report.what_if;
+    let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
+        return not_asked(report, options);
+    };
+    if what_if.notes.contains(&Note::NotAllIsKnown) {
+        return not_known(&note(&Note::NotAllIsKnown), options);
+    }
+    let unit = TimeUnit::for_max(measured_s);
+    let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
+    let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
+    for row in what_if.rows.iter().filter(|row| row.scenario != WhatIf::Measured) {
+        rows.row(vec![
+            scenario(row),
+            unit.number(row.time_s),
+            unit.number(row.saved_s).replace('-', "−"),
+            percent(row.saved_share).replace('-', "−"),
+        ]);
+    }
+    let how = format!(
+        "every call replayed in its order, waiting computed anew; with everything as it was the replay takes {}, {} off",
+        seconds(measured_s),
+        what_if.replay_error.map_or_else(String::new, signed_percent)
+    );
+    let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
+    writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+    for one in &what_if.notes {
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&note(one), options.columns - 2, 2)).ok();
+    }
+    text.push('\n');
+    text
+}
+
+/// A note on predictions as a sentence without its stop.
+pub fn note(note: &Note) -> String {
+    let why = match note {
+        Note::CallsAreSums => {
+            "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
+        }
+        Note::OfARegion => {
+            "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a \
+             region"
+        }
+        Note::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
+        Note::OnDemand => {
+            "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
+        }
+        Note::OwnLoops => {
+            "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
+             of one loop"
+        }
+        Note::OtherCode => {
+            "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
+             cluster"
+        }
+        Note::EachIsUnknown => {
+            "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
+             numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
+        }
+        Note::OuterGainsLess(outer, inner) => {
+            let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
+            return format!(
+                "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
+                 computes more in {inner} computes less elsewhere in it"
+            );
+        }
+    };
+    why.to_owned()
+}
+
+/// Why it was not asked.
+fn not_asked(report: &Report, options: &Options) -> String {
+    let why = report.what_if.notes.iter().find(|note| matches!(note, Note::CallsAreSums | Note::OfARegion));
+    why.map_or_else(String::new, |why| not_known(&note(why), options))
+}
+
+fn not_known(why: &str, options: &Options) -> String {
+    format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
+}
+
+fn scenario(row: &Prediction) -> String {
+    let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
+    let rank = row.rank.unwrap_or(0);
+    match row.scenario {
+        WhatIf::Ideal => "the network were ideal".to_owned(),
+        WhatIf::Measured => "nothing changed".to_owned(),
+        WhatIf::Network(latency_s, bytes_per_s) => {
+            format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
+        }
+        WhatIf::Balanced(_) => format!("{} were balanced", region()),
+        WhatIf::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        WhatIf::RunBalancedEach => "every iteration were balanced".to_owned(),
+        WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
+        WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
+    }
+}
+
+fn critical_path(report: &Report, options: &Options) -> String {
+    let what_if = &report.what_if;
+    let total = what_if.path_s;
+    if total <= 0.0 {
+        return String::new();
+    }
+    let rows: Vec<_> = what_if.path.iter().filter(|row| options.full || row.share >= LEAST).collect();
+    let all = rows.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));
+    let time = format!("time\n[{}]", unit.symbol);
+    let mut out = Table::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
+    for row in rows.into_iter().take(shown) {
+        let what = what_was_done(row.activity, row.is_delay);
+        out.row(vec![
+            format!("{what} in {}", clean(short_path(&row.region))),
+            unit.number(row.time_s),
+            percent(row.share),
+            row.rank.to_string(),
+            percent(row.rank_share),
+        ]);
+    }
+    let ranks: Vec<String> = what_if
+        .path_ranks
+        .iter()
+        .take(MOST_RANKS)
+        .map(|one| format!("rank {} {} ({})", one.rank, seconds_like(one.time_s, total), percent(one.share)))
+        .collect();
+    let more = if what_if.path_ranks.len() > MOST_RANKS { " …" } else { "" };
+    let line = format!("the chain of work, messages and calls that set the time, by rank: {}{more}", ranks.join(", "));
+    let mut text = format!("{}{}", title("Critical path", shown, all), out.render(options.columns, DIM));
+    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2)).ok();
+    text
+}

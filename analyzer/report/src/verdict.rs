@@ -1,0 +1,493 @@
+//! The answer to the user's question: how much is lost, to what, through which rank, where.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use super::functions::{ExplainedExcess, Functions};
+use super::serial;
+use super::{ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, call_sites, largest, regions};
+use lbprof_analysis::metrics::blocking::pairs;
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::preemption::{Preemption, preemption};
+use lbprof_analysis::metrics::serialization::Serialization;
+use lbprof_analysis::model::Model;
+use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// Efficiency from which on nothing is worth gaining.
+pub const GOOD_EFFICIENCY: f64 = 0.95;
+
+/// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
+const LITTLE: f64 = 0.01;
+
+/// Seconds that are nothing but rounding.
+const ROUNDING_S: f64 = 1e-9;
+
+/// Load balance from which on ranks are called balanced.
+pub const GOOD_BALANCE: f64 = 0.97;
+
+/// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
+///
+/// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
+/// waiting for others: balance over ranks that do not share one work means nothing (METRICS §1), and ranks that serve others lose nothing
+/// while these have nothing for them to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Verdict {
+    /// The cluster that all this is of; `None`: all ranks.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, ClusterOfVerdict, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "ClusterOfVerdict"))]
+    pub cluster: Option<VerdictCluster>,
+    /// Efficiencies of these ranks.
+    #[serde(skip)]
+    pub efficiency: EfficiencyRow,
+    /// Elapsed time that was recorded, T.
+    #[serde(skip)]
+    pub elapsed_s: f64,
+    /// Elapsed time for which no rank has records: for all ranks `run.elapsed_s` minus `efficiency.elapsed_s`.
+    pub not_recorded_s: f64,
+    /// Elapsed time of these ranks, recorded or not: from the first begin of their windows to the last end.
+    pub window_s: f64,
+    /// Recorded elapsed time minus the mean computation; a mean over ranks, like all times of the verdict.
+    pub lost_s: f64,
+    /// `lost_s` / recorded elapsed time; null if nothing was recorded.
+    pub lost_share: Option<f64>,
+    /// What it is lost to, the largest part first: the figures below, without those that are 0. They add up to `lost_s`.
+    pub parts: Vec<VerdictPart>,
+    /// Part of it: longest minus mean computation.
+    pub imbalance_s: f64,
+    /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "SerializationOfVerdict"))]
+    pub serialization: Option<Serialization>,
+    /// Why it is not known which kind of serialization it is; null if it is known, or there is none.
+    #[serde(rename = "serialization_undivided")]
+    pub undivided: Option<Undivided>,
+    /// The recorder's own time.
+    pub recorder_s: f64,
+    /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
+    pub communication_s: f64,
+    /// The largest loss.
+    pub kind: VerdictKind,
+    /// The rank that computes longest; null on one rank.
+    pub worst: Option<Worst>,
+    /// The function from which ranks spend most time in MPI, or the call site where none is known.
+    pub waits_at: Option<WaitsAt>,
+}
+
+/// The cluster of which the verdict is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictCluster {
+    /// Its number.
+    pub id: u32,
+    /// Its ranks, ascending.
+    pub ranks: Vec<u32>,
+    /// Why it is this one.
+    pub chosen: Chosen,
+    /// Seconds of what is lost, the mean over its ranks, in which they wait because of ranks that are not in it.
+    pub waits_for_others_s: f64,
+}
+
+/// Why the verdict is on a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// There is no other.
+    Only,
+    /// Most is lost in it, and no cluster waits for another one.
+    LosesMost,
+    /// Most is lost in it besides waiting for others.
+    LosesMostByItself,
+    /// In none is much lost besides waiting for others, and its ranks compute most.
+    ComputesMost,
+}
+
+/// The largest loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum VerdictKind {
+    /// There is no time at all, or no computation.
+    #[serde(rename = "nothing")]
+    Nothing,
+    /// At least 95 % of the time is computation.
+    #[serde(rename = "good")]
+    Good,
+    /// By the figures at least 95 % of the time is computation, but there are doubts about them, or the run is only to be described.
+    #[serde(rename = "doubtful")]
+    Doubtful,
+    /// Imbalance of the ranks' computation.
+    #[serde(rename = "imbalance")]
+    Imbalance,
+    /// Serialization: different ranks are slow in turn.
+    #[serde(rename = "slow in turn")]
+    SlowInTurn,
+    /// Serialization: ranks depend on each other in chains.
+    #[serde(rename = "dependency chains")]
+    DependencyChains,
+    /// Serialization of which it is not known which of the two it is.
+    #[serde(rename = "serialization")]
+    Serialization,
+    /// Communication.
+    #[serde(rename = "communication")]
+    Communication,
+}
+
+/// What is lost by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LossKind {
+    /// Load imbalance: a rank computes longer than the mean. By cause: ranks wait for another's computation.
+    #[serde(rename = "imbalance")]
+    Imbalance,
+    /// Serialization: in different iterations different ranks are the slowest.
+    #[serde(rename = "slow in turn")]
+    SlowInTurn,
+    /// Serialization: ranks depend on each other in chains within iterations.
+    #[serde(rename = "dependency chains")]
+    DependencyChains,
+    /// Serialization of which it is not known which of the two it is.
+    #[serde(rename = "serialization")]
+    Serialization,
+    /// The same as `Imbalance` in computation that only parallel work needs.
+    #[serde(rename = "control of parallelism")]
+    Control,
+    /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
+    #[serde(rename = "communication")]
+    Communication,
+    /// Writing the log, and waiting for ranks that do, or of which nothing is known.
+    #[serde(rename = "recorder")]
+    Recorder,
+}
+
+impl LossKind {
+    /// The verdict where most is lost so; `None` for what is no fault of the program.
+    fn of_verdict(self) -> Option<VerdictKind> {
+        match self {
+            LossKind::Imbalance | LossKind::Control => Some(VerdictKind::Imbalance),
+            LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
+            LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
+            LossKind::Serialization => Some(VerdictKind::Serialization),
+            LossKind::Communication => Some(VerdictKind::Communication),
+            LossKind::Recorder => None,
+        }
+    }
+}
+
+/// A part of what is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct VerdictPart {
+    /// What is lost by.
+    pub kind: LossKind,
+    /// How much, a mean over ranks.
+    pub lost_s: f64,
+    /// `lost_s` / recorded elapsed time.
+    pub share: f64,
+}
+
+/// Why it is not known how much serialization is of which kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Undivided {
+    /// No iterations are known, found or marked, on all ranks that compute.
+    #[serde(rename = "no iterations")]
+    NoIterations,
+    /// The loop found is unsure (`loops[].confidence`): with another one the kinds would have other sizes.
+    #[serde(rename = "unsure loop")]
+    UnsureLoop,
+}
+
+/// The rank that computes longest.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Worst {
+    /// Its number.
+    pub rank: u32,
+    /// Its computation.
+    pub computation_s: f64,
+    /// The mean computation of all ranks.
+    pub mean_s: f64,
+    /// `computation_s` − `mean_s`.
+    pub over_mean_s: f64,
+    /// What of it was waiting for a core, where it was preempted.
+    #[serde(skip)]
+    pub preempted: Option<Preemption>,
+    /// The region in which most of the excess lies; `None` where there is only the whole program.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "RegionOfWorst"))]
+    pub region: Option<WorstRegion>,
+    /// In which functions it computes longer than the mean, in that region, or in the whole program if `region` is null; null if the rank was not sampled.
+    pub explained: Option<ExplainedExcess>,
+}
+
+/// Where most of a rank's excess lies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorstRegion {
+    /// The region's path.
+    pub path: String,
+    /// Its own name.
+    pub name: String,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
+    /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
+    pub excess_s: f64,
+}
+
+/// A function, or where none is known a call site, at which ranks spend time in MPI.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WaitsAt {
+    /// The MPI functions that it calls, without `MPI_`, the longest first.
+    pub operations: Vec<String>,
+    /// Where the longest is called.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// Whether it has other call sites.
+    pub several: bool,
+    /// Time spent there, the mean over ranks.
+    pub mean_s: f64,
+}
+
+/// The cluster of a verdict as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ClusterOfVerdict {
+    /// `id` of the cluster that the verdict describes: the one that loses most time over its ranks besides waiting for ranks of other
+    /// clusters, or, if all lose little that way (5 % of their time), the one that computes most; null if it describes all ranks, because
+    /// they run the same code or go through the same iterations.
+    cluster: Option<u32>,
+    /// How much of what that cluster loses is waiting caused by ranks outside it, the mean over its ranks; null if the verdict describes all
+    /// ranks.
+    waits_for_others_s: Option<f64>,
+}
+
+impl From<&Option<VerdictCluster>> for ClusterOfVerdict {
+    fn from(cluster: &Option<VerdictCluster>) -> ClusterOfVerdict {
+        ClusterOfVerdict {
+            cluster: cluster.as_ref().map(|cluster| cluster.id),
+            waits_for_others_s: cluster.as_ref().map(|cluster| cluster.waits_for_others_s),
+        }
+    }
+}
+
+/// Serialization as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SerializationOfVerdict {
+    /// Ideal time minus longest computation; null if the ideal time is not reliable.
+    serialization_s: Option<f64>,
+    /// Part of it: different ranks are the slowest in different iterations: sum over iterations of the longest computation, minus the longest
+    /// total computation; null if no iterations are known, or the found loop is unsure (`serialization_undivided`).
+    slow_in_turn_s: Option<f64>,
+    /// The rest: ranks depend on each other within iterations: ideal time by replay minus that sum; null if iterations, likewise, or the
+    /// replay are not known.
+    dependency_chains_s: Option<f64>,
+}
+
+impl From<&Option<Serialization>> for SerializationOfVerdict {
+    fn from(all: &Option<Serialization>) -> SerializationOfVerdict {
+        SerializationOfVerdict {
+            serialization_s: all.map(|all| all.total_s),
+            slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
+            dependency_chains_s: all.and_then(|all| all.chains_s),
+        }
+    }
+}
+
+/// Where most of a rank's excess lies, as it is written.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RegionOfWorst<'a> {
+    /// Path of the region that adds most to this; null if none are marked.
+    region: Option<&'a str>,
+    /// How much.
+    region_over_mean_s: Option<f64>,
+}
+
+impl<'a> From<&'a Option<WorstRegion>> for RegionOfWorst<'a> {
+    fn from(region: &'a Option<WorstRegion>) -> RegionOfWorst<'a> {
+        RegionOfWorst {
+            region: region.as_ref().map(|region| region.path.as_str()),
+            region_over_mean_s: region.as_ref().map(|region| region.excess_s),
+        }
+    }
+}
+
+impl Verdict {
+    /// Adds in which functions the rank that computes longest does so, by samples of the ranks that the verdict is on.
+    pub(super) fn explain(&mut self, model: &Model, code: &SampledCode) {
+        let Some(worst) = &mut self.worst else { return };
+        let part = self.cluster.as_ref().map(|cluster| model.sums_of(&cluster.ranks));
+        let functions = Functions::new(part.as_ref().unwrap_or(model), code);
+        worst.explained = functions.and_then(|functions| match &worst.region {
+            Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
+            None => functions.explained_in(worst.rank, None),
+        });
+    }
+
+    /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
+    pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters, loops: &Loops) -> Option<Verdict> {
+        let waits = Waits::of(model);
+        let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
+        let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
+        let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
+            let by_computation = || computation_s(a).total_cmp(&computation_s(b));
+            waits.lost_besides_s(a).total_cmp(&waits.lost_besides_s(b)).then_with(by_computation).then(b.id.cmp(&a.id))
+        };
+        let row = rows().max_by(most_lost)?;
+        let chosen = match waits.lost_besides_s(row) {
+            _ if clusters.rows.len() == 1 => Chosen::Only,
+            0.0 => Chosen::ComputesMost,
+            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => Chosen::LosesMost,
+            _ => Chosen::LosesMostByItself,
+        };
+        let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
+        let part = model.sums_of(&row.ranks);
+        let (regions, call_sites) = (regions::rows(&part, &part), call_sites::rows(&part, places));
+        let verdict = Verdict::new(&part, &row.efficiency, &regions, &call_sites, loops.are_sure_of(&row.ranks));
+        let cluster = VerdictCluster { id: row.id, ranks: row.ranks.clone(), chosen, waits_for_others_s };
+        Some(Verdict { cluster: Some(cluster), ..verdict })
+    }
+
+    /// The verdict on all ranks of a run. `is_sure`: iterations are known for sure, if any are.
+    pub fn new(
+        model: &Model,
+        efficiency: &EfficiencyRow,
+        regions: &[RegionRow],
+        call_sites: &[SiteRow],
+        is_sure: bool,
+    ) -> Verdict {
+        let times = &efficiency.times;
+        let (mean_s, max_s, elapsed_s) = (times.avg_computation_s, times.max_computation_s, times.elapsed_s);
+        let serialization = efficiency.serialization(is_sure);
+        let is_undivided = serialization.is_some_and(|all| all.undivided_s() > ROUNDING_S);
+        let undivided = match efficiency.t_ideal_phase_profile_s {
+            Some(_) => Undivided::UnsureLoop,
+            None => Undivided::NoIterations,
+        };
+        let imbalance_s = max_s - mean_s;
+        let rest_s = elapsed_s - max_s - serialization.map_or(0.0, |all| all.total_s);
+        let recorder = model.inclusive_s(0, Activity::Recorder);
+        let recorder_s = (recorder.iter().sum::<f64>() / recorder.len().max(1) as f64).min(rest_s).max(0.0);
+        let communication_s = (rest_s - recorder_s).max(0.0);
+        let share = |part_s: f64| (elapsed_s > 0.0).then(|| part_s / elapsed_s);
+        let part = |(kind, lost_s): (LossKind, f64)| VerdictPart { kind, lost_s, share: share(lost_s).unwrap_or(0.0) };
+        let divided = serialization.unwrap_or_default();
+        // Of equals the first comes first.
+        let parts = [
+            (LossKind::Imbalance, imbalance_s),
+            (LossKind::SlowInTurn, divided.slow_in_turn_s.unwrap_or(0.0)),
+            (LossKind::DependencyChains, divided.chains_s.unwrap_or(0.0)),
+            (LossKind::Serialization, divided.undivided_s()),
+            (LossKind::Communication, communication_s),
+            (LossKind::Recorder, recorder_s),
+        ];
+        let mut parts: Vec<VerdictPart> = parts.into_iter().filter(|part| part.1 > 0.0).map(part).collect();
+        parts.sort_by(|a, b| b.lost_s.total_cmp(&a.lost_s));
+        Verdict {
+            cluster: None,
+            efficiency: *efficiency,
+            elapsed_s,
+            not_recorded_s: (model.elapsed_s() - elapsed_s).max(0.0),
+            window_s: model.elapsed_s().max(elapsed_s),
+            lost_s: elapsed_s - mean_s,
+            lost_share: share(elapsed_s - mean_s),
+            imbalance_s,
+            serialization,
+            undivided: is_undivided.then_some(undivided),
+            recorder_s,
+            communication_s,
+            kind: kind(times, &parts),
+            parts,
+            worst: worst(model, mean_s, regions),
+            waits_at: waits_at(model, call_sites),
+        }
+    }
+}
+
+/// What clusters of ranks wait for each other.
+struct Waits {
+    /// Seconds that the first rank waits because of the second; empty where the ranks were not followed.
+    pairs: Vec<(u32, u32, f64)>,
+    /// Elapsed time of the run.
+    elapsed_s: f64,
+}
+
+impl Waits {
+    fn of(model: &Model) -> Waits {
+        Waits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
+    }
+
+    /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
+    fn for_others_s(&self, row: &ClusterRow) -> f64 {
+        let is_in = |rank: u32| row.ranks.binary_search(&rank).is_ok();
+        let others = self.pairs.iter().filter(|&&(waits, causes, _)| is_in(waits) && !is_in(causes));
+        // Before all of its ranks begin, and after all have ended, they wait for others as well: that is not in its elapsed time.
+        let outside_s = (self.elapsed_s - row.efficiency.times.elapsed_s) * row.ranks.len() as f64;
+        (others.map(|&(.., seconds)| seconds).sum::<f64>() - outside_s).max(0.0)
+    }
+
+    /// Seconds that are lost in a cluster besides that; 0 where it is little.
+    fn lost_besides_s(&self, row: &ClusterRow) -> f64 {
+        let (times, n_ranks) = (&row.efficiency.times, row.ranks.len() as f64);
+        let lost_s = (times.elapsed_s - times.avg_computation_s) * n_ranks - self.for_others_s(row);
+        if lost_s > (1.0 - GOOD_EFFICIENCY) * times.elapsed_s * n_ranks { lost_s } else { 0.0 }
+    }
+}
+
+/// The largest loss besides writing the log.
+fn kind(times: &Times, parts: &[VerdictPart]) -> VerdictKind {
+    match times.parallel().filter(|parallel| *parallel > 0.0) {
+        None => VerdictKind::Nothing,
+        Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,
+        Some(_) => parts.iter().find_map(|part| part.kind.of_verdict()).unwrap_or(VerdictKind::Imbalance),
+    }
+}
+
+fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
+    let computation = model.inclusive_s(0, Activity::Computation);
+    let at = largest(&computation).filter(|_| computation.len() > 1)?;
+    let rank = &model.ranks[at];
+    let excess = |row: &RegionRow| {
+        rank.exclusive(row.idx)[Activity::Computation as usize] - row.mean_in_s(Activity::Computation)
+    };
+    let by_excess = regions.iter().map(|row| WorstRegion {
+        path: row.path.clone(),
+        name: row.name.clone(),
+        found: row.found,
+        excess_s: excess(row),
+    });
+    let region = by_excess
+        .max_by(|a, b| a.excess_s.total_cmp(&b.excess_s))
+        .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
+    let over_mean_s = computation[at] - mean_s;
+    let (computation_s, preempted) = (computation[at], preemption(rank));
+    Some(Worst { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
+}
+
+fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {
+    let in_mpi = || call_sites.iter().filter(|row| row.activity != Activity::Recorder && row.sum.seconds > 0.0);
+    let function = |row: &&SiteRow| match &row.place.function {
+        Some(function) => (row.place.module.clone(), Some(function.clone()), 0),
+        None => (row.place.module.clone(), None, row.place.offset),
+    };
+    let mut sums: BTreeMap<_, f64> = BTreeMap::new();
+    in_mpi().for_each(|row| *sums.entry(function(&row)).or_default() += row.sum.seconds);
+    let (key, seconds) = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    // The longest come first in the table.
+    let rows: Vec<&SiteRow> = in_mpi().filter(|row| function(row) == key).collect();
+    let mut operations: Vec<String> = Vec::new();
+    for row in &rows {
+        if !operations.contains(&row.operation) {
+            operations.push(row.operation.clone());
+        }
+    }
+    let first = rows.first()?;
+    Some(WaitsAt {
+        operations,
+        place: first.place.clone(),
+        several: rows.iter().any(|row| row.place != first.place),
+        mean_s: seconds / model.ranks.len().max(1) as f64,
+    })
+}

@@ -1,0 +1,410 @@
+//! How long the run would take otherwise, and what set its time.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use super::bounds::{Bounds, first};
+use super::{Clusters, serial};
+use lbprof_analysis::model::followed::Followed;
+use lbprof_analysis::model::region_state::RegionState;
+use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::{Model, OwnLoops};
+use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};
+
+/// The prediction of a what-if scenario.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Prediction {
+    /// The scenario.
+    #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
+    pub scenario: WhatIf,
+    /// Path of the region that it is about.
+    pub region: Option<String>,
+    /// The rank that it is about.
+    pub rank: Option<u32>,
+    /// The run's time then.
+    pub time_s: f64,
+    /// That of `as measured` less this, so that an error of the replay is on both sides.
+    pub saved_s: f64,
+    /// That over the time of `as measured`.
+    pub saved_share: f64,
+}
+
+/// The kinds of what-if scenarios.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+enum ScenarioKind {
+    /// The run replayed with everything as it was.
+    #[serde(rename = "as measured")]
+    AsMeasured,
+    /// Without latency, with infinite bandwidth.
+    #[serde(rename = "ideal network")]
+    IdealNetwork,
+    /// Another network.
+    #[serde(rename = "network")]
+    Network,
+    /// A region balanced in the sum over the run.
+    #[serde(rename = "region balanced")]
+    RegionBalanced,
+    /// A region balanced in each iteration of the main loop.
+    #[serde(rename = "region balanced in each iteration")]
+    RegionBalancedEach,
+    /// All loops balanced in each iteration, and what ranks compute directly before and after found ones; the rest as measured.
+    #[serde(rename = "run balanced in each iteration")]
+    RunBalancedEach,
+    /// A rank computes no more than the mean.
+    #[serde(rename = "rank as the mean")]
+    RankAsMean,
+    /// A region computed several times as fast.
+    #[serde(rename = "region faster")]
+    RegionFaster,
+}
+
+/// A scenario and its parameters.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ScenarioRow {
+    /// The what-if scenario. Some may be missing: `prediction_notes` says why.
+    scenario: ScenarioKind,
+    /// Of `region faster`: how many times as fast.
+    times: Option<f64>,
+    /// Of `network`: its latency.
+    latency_s: Option<f64>,
+    /// Of `network`: its bandwidth.
+    bytes_per_s: Option<f64>,
+}
+
+impl From<&WhatIf> for ScenarioRow {
+    fn from(scenario: &WhatIf) -> ScenarioRow {
+        let of = |scenario| ScenarioRow { scenario, times: None, latency_s: None, bytes_per_s: None };
+        match *scenario {
+            WhatIf::Ideal => of(ScenarioKind::IdealNetwork),
+            WhatIf::Measured => of(ScenarioKind::AsMeasured),
+            WhatIf::Network(latency_s, bytes_per_s) => {
+                ScenarioRow { latency_s: Some(latency_s), bytes_per_s: Some(bytes_per_s), ..of(ScenarioKind::Network) }
+            }
+            WhatIf::Balanced(_) => of(ScenarioKind::RegionBalanced),
+            WhatIf::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
+            WhatIf::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
+            WhatIf::RankAsMean(_) => of(ScenarioKind::RankAsMean),
+            WhatIf::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
+        }
+    }
+}
+
+/// The critical path as it is written.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct CriticalPath<'a> {
+    /// Its length.
+    time_s: f64,
+    /// By region and activity, the longest first.
+    parts: &'a [PathRow],
+    /// How many ranks it goes through.
+    rank_count: usize,
+    /// The path by rank, the longest first; 1,000 at most unless `--full` is given.
+    ranks: &'a [PathRank],
+    /// Its time on ranks that are not listed.
+    left_out_s: f64,
+}
+
+/// A part of the critical path.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PathRow {
+    /// Path of the region.
+    pub region: String,
+    /// What was done there; `None`: messages were in transit, or it is not known.
+    #[serde(skip)]
+    pub activity: Option<Activity>,
+    /// Whether messages were in transit.
+    #[serde(skip)]
+    pub is_delay: bool,
+    /// What was done there: an activity, or `message delay`: messages were in transit; null: not known.
+    #[serde(rename = "activity")]
+    pub what: Option<&'static str>,
+    /// Time on the path.
+    pub time_s: f64,
+    /// That over the path's length.
+    pub share: f64,
+    /// The rank with most of it.
+    pub rank: u32,
+    /// Its part.
+    pub rank_s: f64,
+    /// That over the time.
+    pub rank_share: f64,
+}
+
+/// The part of the critical path that is on a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PathRank {
+    /// The rank.
+    pub rank: u32,
+    /// Its time.
+    pub time_s: f64,
+    /// That over the path's length.
+    pub share: f64,
+}
+
+/// A part of a whole that may be nothing.
+fn share_of(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { 0.0 }
+}
+
+/// The critical path by region and activity, by rank, both the longest first, and its length in seconds.
+fn path_rows(followed: &Followed) -> (Vec<PathRow>, Vec<PathRank>, f64) {
+    let mut by_state: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for part in &followed.critical_path {
+        let rank = followed.world_rank(part.thread);
+        *by_state.entry(part.kind).or_default().entry(rank).or_default() += part.ns * 1e-9;
+        *by_rank.entry(rank).or_default() += part.ns * 1e-9;
+    }
+    let mut path: Vec<PathRow> = by_state
+        .into_iter()
+        .map(|(state, ranks)| {
+            let time_s: f64 = ranks.values().sum();
+            let longest = ranks.iter().max_by(|a, b| a.1.total_cmp(b.1)).map_or((0, 0.0), |(&rank, &s)| (rank, s));
+            PathRow {
+                region: followed.regions.get(state.region() as usize).map_or_else(String::new, |one| one.path.clone()),
+                activity: state.activity(),
+                is_delay: state.is_delay(),
+                what: if state.is_delay() { Some("message delay") } else { state.activity().map(Activity::name) },
+                time_s,
+                share: 0.0,
+                rank: longest.0,
+                rank_s: longest.1,
+                rank_share: share_of(longest.1, time_s),
+            }
+        })
+        .collect();
+    path.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    let mut path_ranks: Vec<PathRank> =
+        by_rank.into_iter().map(|(rank, time_s)| PathRank { rank, time_s, share: 0.0 }).collect();
+    path_ranks.sort_by(|a, b| b.time_s.total_cmp(&a.time_s));
+    let path_s = path_ranks.iter().map(|one| one.time_s).sum();
+    path.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+    path_ranks.iter_mut().for_each(|row| row.share = share_of(row.time_s, path_s));
+    (path, path_ranks, path_s)
+}
+
+/// What is to be said of the predictions: why some are not there, or what is odd about them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
+    CallsAreSums,
+    /// A region was selected, of which there is none.
+    OfARegion,
+    /// Not all that ranks wait for is known, so that there is no prediction at all.
+    NotAllIsKnown,
+    /// Work is handed out on demand: none that depends on who does what.
+    OnDemand,
+    /// Ranks have loops by themselves: balance only among the ranks of one loop.
+    OwnLoops,
+    /// Ranks run different code, and not in the same iterations: balance only among the ranks of one cluster.
+    OtherCode,
+    /// It is not known which computation of different ranks belongs to the same iteration: no balance in each one.
+    EachIsUnknown,
+    /// A region gains less by being balanced than one within it: the paths of both.
+    OuterGainsLess(String, String),
+}
+
+impl Note {
+    /// The word in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Note::CallsAreSums => "calls are sums",
+            Note::OfARegion => "of a region",
+            Note::NotAllIsKnown => "not all known",
+            Note::OnDemand => "on demand",
+            Note::OwnLoops => "own loops",
+            Note::OtherCode => "other code",
+            Note::EachIsUnknown => "iterations unknown",
+            Note::OuterGainsLess(..) => "outer gains less",
+        }
+    }
+}
+
+/// Predictions, and the critical path.
+#[derive(Clone, Debug, Default)]
+pub struct WhatIfTable {
+    /// One row per scenario: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
+    /// for is known.
+    pub rows: Vec<Prediction>,
+    /// What is to be said of them.
+    pub notes: Vec<Note>,
+    /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
+    pub measured_s: Option<f64>,
+    /// The error of that: over the run's elapsed time, less 1.
+    pub replay_error: Option<f64>,
+    /// The critical path by region and activity, the longest first.
+    pub path: Vec<PathRow>,
+    /// The critical path by rank, the longest first.
+    pub path_ranks: Vec<PathRank>,
+    /// Its length in seconds.
+    pub path_s: f64,
+}
+
+impl WhatIfTable {
+    /// The critical path, with as many ranks as `bounds` says; `None` where the ranks were not followed.
+    pub(super) fn critical_path(&self, bounds: &Bounds) -> Option<CriticalPath<'_>> {
+        let ranks = first(&self.path_ranks, bounds.numbers);
+        self.measured_s.map(|_| CriticalPath {
+            time_s: self.path_s,
+            parts: &self.path,
+            rank_count: self.path_ranks.len(),
+            ranks,
+            left_out_s: self.path_ranks[ranks.len()..].iter().map(|one| one.time_s).sum(),
+        })
+    }
+
+    /// What was asked of `model`, whose ranks run the code of these clusters.
+    pub(super) fn new(model: &Model, clusters: &Clusters) -> WhatIfTable {
+        let Some(followed) = &model.followed else { return WhatIfTable::default() };
+        let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
+        let least_s = |scenario| match scenario {
+            WhatIf::Balanced(region) => serial_least_s(model, region),
+            _ => 0.0,
+        };
+        let measured_s = time(WhatIf::Measured);
+        let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
+        let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
+        let row = |&(scenario, time_s): &(WhatIf, f64)| {
+            let time_s = time_s.max(least_s(scenario));
+            let saved_s = measured_s.unwrap_or(time_s) - time_s;
+            Prediction {
+                scenario,
+                region: match scenario {
+                    WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
+                    _ => None,
+                },
+                rank: match scenario {
+                    WhatIf::RankAsMean(one) => rank(one),
+                    _ => None,
+                },
+                time_s,
+                saved_s,
+                saved_share: share_of(saved_s, measured_s.unwrap_or(0.0)),
+            }
+        };
+        let (path, path_ranks, path_s) = path_rows(followed);
+        let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
+        let is_known = |&&(scenario, _): &&(WhatIf, f64)| {
+            // Who asks for it is answered.
+            let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
+            all_is_known && !(scenario.moves_work() && (on_demand || mixes()))
+        };
+        let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
+        rows.sort_by_key(place);
+        let elapsed_s = model.elapsed_s();
+        let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
+        let mut table =
+            WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
+        table.notes = match (all_is_known, on_demand) {
+            _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
+            _ if measured_s.is_none() && model.facts.selected.region.is_some() => vec![Note::OfARegion],
+            _ if measured_s.is_none() => vec![Note::CallsAreSums],
+            (false, _) => vec![Note::NotAllIsKnown],
+            (_, true) => vec![Note::OnDemand],
+            _ => table.notes_on_balance(model, clusters),
+        };
+        table
+    }
+
+    /// What is to be said of predictions of balance.
+    fn notes_on_balance(&self, model: &Model, clusters: &Clusters) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if !OwnLoops::of(model).is_empty() {
+            notes.push(Note::OwnLoops);
+        } else if clusters.are_apart() {
+            notes.push(Note::OtherCode);
+        }
+        if !iterations_are_known(model, &model.outermost_iterated) {
+            notes.push(Note::EachIsUnknown);
+        }
+        let least_s = LEAST_OF_NOTE * self.measured_s.unwrap_or(0.0);
+        notes.extend(
+            self.outer_gains_less(least_s)
+                .map(|(outer, inner)| Note::OuterGainsLess(outer.to_owned(), inner.to_owned())),
+        );
+        notes
+    }
+
+    /// Makes a prediction save no more than `most_s` seconds.
+    pub(super) fn limit(&self, row: &mut Prediction, most_s: f64) {
+        row.saved_s = row.saved_s.min(most_s);
+        row.saved_share = share_of(row.saved_s, self.measured_s.unwrap_or(0.0));
+    }
+
+    /// Whether balance of some work would save this share of the run's time.
+    pub fn balance_gains(&self, least: f64) -> bool {
+        let least_s = least * self.measured_s.unwrap_or(0.0);
+        self.rows.iter().any(|row| row.scenario.moves_work() && self.is_gain(row) && row.saved_s > least_s)
+    }
+
+    /// The prediction that gains most, among scenarios about regions, ranks and real networks. One that asks for balance in each iteration,
+    /// which is harder to have, only where it gains considerably more than the others.
+    pub fn best(&self) -> Option<&Prediction> {
+        let is_each = |row: &&Prediction| matches!(row.scenario, WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach);
+        let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && self.is_gain(row));
+        let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
+        each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
+    }
+
+    /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
+    pub fn is_gain(&self, row: &Prediction) -> bool {
+        let of_all = matches!(row.scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
+        !(of_all && self.notes.iter().any(|note| matches!(note, Note::OwnLoops | Note::OtherCode)))
+    }
+
+    /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
+    pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
+        let balanced = || self.rows.iter().filter(|row| matches!(row.scenario, WhatIf::Balanced(_)));
+        let regions = || balanced().filter_map(|row| Some((row.region.as_deref()?, row.saved_s)));
+        let is_within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+        regions().find_map(|(inner, inner_s)| {
+            let outer = regions().find(|&(outer, outer_s)| is_within(inner, outer) && outer_s + least_s <= inner_s);
+            outer.map(|(outer, _)| (outer, inner))
+        })
+    }
+}
+
+/// How many times as much as any other change balance in each iteration must gain to come before it.
+const WORTH_THE_PAINS: f64 = 1.2;
+
+/// Share of the run's time by which predictions differ that are said to.
+const LEAST_OF_NOTE: f64 = 0.01;
+
+/// Whether a scenario would move work between ranks that run different code in iterations of their own.
+fn mixes_codes(model: &Model, clusters: &Clusters, scenario: WhatIf) -> bool {
+    let region = match scenario {
+        WhatIf::Balanced(region) | WhatIf::BalancedEach(region) => region,
+        _ => 0,
+    };
+    let own_s = model.inclusive_s(region, Activity::Computation);
+    let is_changed = |own_s: f64| own_s > 0.0 || matches!(scenario, WhatIf::RankAsMean(_));
+    let mut codes: Vec<Option<u32>> =
+        clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_changed(own_s)).map(|(of, _)| *of).collect();
+    // A marked phase of one rank alone would be spread over all.
+    let is_spread = codes.len() == 1;
+    let first = codes.first().copied().flatten();
+    codes.retain(|of| of.is_none() || *of != first);
+    clusters.are_apart() && (is_spread || !codes.is_empty())
+}
+
+/// The place of the scenarios that are sorted by what they gain, after the fixed ones.
+const LAST: u8 = 2;
+
+/// The place of a prediction; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
+fn place(row: &Prediction) -> (u8, i64, bool) {
+    let lost_ns = (-row.saved_s * 1e9).round() as i64;
+    match row.scenario {
+        WhatIf::Measured => (0, 0, false),
+        WhatIf::Ideal => (1, 0, false),
+        _ => (LAST, lost_ns, row.rank.is_none()),
+    }
+}

@@ -1,0 +1,147 @@
+//! The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::model::{Model, Series};
+use lbprof_analysis::views::timeline::state_name;
+
+/// Most blocks of iterations.
+const MOST_BLOCKS: usize = 20;
+
+/// A window of time; all are equally long, but the last may end after the run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WindowRow {
+    /// When it begins, from the begin of the run or of the selected time.
+    pub begin_s: f64,
+    /// When it ends.
+    pub end_s: f64,
+    /// Efficiencies in it.
+    #[serde(flatten)]
+    pub efficiency: PartEfficiency,
+    /// What the ranks do in it.
+    pub states: Vec<StateTime>,
+}
+
+impl WindowRow {
+    /// Time of all ranks in a state.
+    pub fn time_s(&self, state: &str) -> f64 {
+        self.states.iter().find(|one| one.state == state).map_or(0.0, |one| one.time_s)
+    }
+}
+
+/// Time of all ranks in a state.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct StateTime {
+    /// An activity, without what is waited in it, or `waiting`.
+    pub state: &'static str,
+    /// Time in it.
+    pub time_s: f64,
+}
+
+/// Successive iterations of the main loop.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BlockRow {
+    /// The number of the first.
+    pub first: u32,
+    /// The number of the last.
+    pub last: u32,
+    /// Efficiencies in them. The elapsed time is from the begin of the first rank's first to the end of the last rank's last.
+    #[serde(flatten)]
+    pub efficiency: PartEfficiency,
+}
+
+/// Efficiencies of a part of the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PartEfficiency {
+    /// Mean / longest computation of the ranks.
+    pub load_balance: Option<f64>,
+    /// Longest computation / elapsed time.
+    pub communication: Option<f64>,
+    /// Mean computation / elapsed time.
+    pub parallel: Option<f64>,
+    /// Elapsed time.
+    pub elapsed_s: f64,
+    /// Longest computation of a rank.
+    pub max_computation_s: f64,
+    /// Mean computation of the ranks.
+    pub avg_computation_s: f64,
+    /// The rank that computes longest, the lowest of several; null if none computes.
+    pub slowest_rank: Option<u32>,
+}
+
+impl PartEfficiency {
+    /// That of the model's ranks, which compute so long.
+    fn of(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
+        let times = Times::of(computation, elapsed_s, None);
+        PartEfficiency {
+            load_balance: times.load_balance(),
+            communication: times.communication(),
+            parallel: times.parallel(),
+            elapsed_s,
+            max_computation_s: times.max_computation_s,
+            avg_computation_s: times.avg_computation_s,
+            slowest_rank: super::largest(computation).and_then(|at| model.ranks.get(at)).map(|rank| rank.rank),
+        }
+    }
+}
+
+/// The windows of a model; none if its calls were not looked at one by one.
+pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
+    let Some(windows) = model.statistics.as_ref().map(|found| &found.windows) else { return Vec::new() };
+    let seconds = |ns: i64| ns as f64 * 1e-9;
+    let (begin, end) = model.window_s();
+    let whole_s = end - begin;
+    let row = |at: usize| {
+        let begin_s = seconds(windows.length * at as i64);
+        let end_s = (begin_s + seconds(windows.length)).min(whole_s);
+        let computation: Vec<f64> = windows.computation[at].iter().map(|&ns| seconds(ns)).collect();
+        let states = windows.states[at].iter().enumerate().filter(|(_, ns)| **ns > 0);
+        WindowRow {
+            begin_s,
+            end_s,
+            efficiency: PartEfficiency::of(model, &computation, end_s - begin_s),
+            states: states
+                .map(|(number, &ns)| StateTime { state: state_name(number as u8), time_s: seconds(ns) })
+                .collect(),
+        }
+    };
+    (0..windows.states.len()).map(row).collect()
+}
+
+/// The main loop's iterations in at most [`MOST_BLOCKS`] blocks of equally many; of ranks that have none of it nothing counts. None where no
+/// loop is known, or the computation of its iterations is not.
+pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
+    let Some(region) = model.main_loop() else { return Vec::new() };
+    let series: Vec<Option<&Series>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
+    let mut numbers: Vec<u32> = series.iter().flatten().flat_map(|series| series.numbers.iter().copied()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let entering = model.entering(region);
+    numbers.retain(|number| !entering.contains(number));
+    let block = |numbers: &[u32]| -> Option<BlockRow> {
+        let (&first, &last) = (numbers.first()?, numbers.last()?);
+        let (mut begin_s, mut end_s) = (f64::INFINITY, f64::NEG_INFINITY);
+        let mut computation = vec![0.0; series.len()];
+        for (own, series) in computation.iter_mut().zip(&series) {
+            let Some(series) = series else { continue };
+            let from = series.numbers.partition_point(|&number| number < first);
+            let to = series.numbers.partition_point(|&number| number <= last);
+            for at in from..to {
+                if !entering.contains(&series.numbers[at]) {
+                    *own += series.seconds_at(Activity::Computation, at);
+                }
+                begin_s = begin_s.min(series.begin_s[at]);
+                end_s = end_s.max(series.end_s[at]);
+            }
+        }
+        let is_known = end_s > begin_s && begin_s.is_finite() && end_s.is_finite();
+        is_known.then(|| BlockRow { first, last, efficiency: PartEfficiency::of(model, &computation, end_s - begin_s) })
+    };
+    numbers.chunks(numbers.len().div_ceil(MOST_BLOCKS).max(1)).filter_map(block).collect()
+}

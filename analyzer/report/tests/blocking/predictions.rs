@@ -1,0 +1,328 @@
+//! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
+
+use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_report::bounds::Bounds;
+use lbprof_report::json;
+use lbprof_report::what_if::{Note, Prediction};
+use lbprof_simulator::scenario::Scenario;
+use lbprof_simulator::script::Script;
+
+use super::run::Run;
+use lbprof_test_runs::{plain, report_on};
+
+const RANKS: usize = 4;
+
+const STEPS: usize = 12;
+
+/// Milliseconds that a rank works in a step.
+type Pattern = fn(usize, usize) -> f64;
+
+/// The last rank works twice as long as the others.
+fn one_slow(_: usize, rank: usize) -> f64 {
+    if rank == RANKS - 1 { 16.0 } else { 8.0 }
+}
+
+fn gradient(_: usize, rank: usize) -> f64 {
+    8.0 + 8.0 * rank as f64 / (RANKS - 1) as f64
+}
+
+/// Another rank in each step.
+fn rotating(step: usize, rank: usize) -> f64 {
+    if step % RANKS == rank { 16.0 } else { 8.0 }
+}
+
+const PATTERNS: [(&str, Pattern); 3] = [("slow", one_slow), ("gradient", gradient), ("rotating", rotating)];
+
+/// A program.
+struct Program {
+    network: &'static str,
+    /// What a rank does in a step; it works `$work` milliseconds, and `$again`.
+    step: String,
+    pattern: Pattern,
+    /// Milliseconds of `$again`.
+    again_ms: f64,
+}
+
+impl Program {
+    fn in_step(&self, step: usize, rank: usize) -> f64 {
+        (self.pattern)(step, rank) + self.again_ms
+    }
+
+    fn in_all(&self, rank: usize) -> f64 {
+        (0..STEPS).map(|step| self.in_step(step, rank)).sum()
+    }
+
+    fn mean_of_step(&self, step: usize) -> f64 {
+        (0..RANKS).map(|rank| self.in_step(step, rank)).sum::<f64>() / RANKS as f64
+    }
+
+    fn mean_of_all(&self) -> f64 {
+        (0..RANKS).map(|rank| self.in_all(rank)).sum::<f64>() / RANKS as f64
+    }
+
+    /// Its text where ranks work so many times as long in a step.
+    fn script(&self, times: impl Fn(usize, usize) -> f64) -> String {
+        let mut text = format!("ranks {RANKS}\n{}\n", self.network);
+        for rank in 0..RANKS {
+            text += &format!("rank {rank}:\n");
+            for step in 0..STEPS {
+                let [work, again] = [(self.pattern)(step, rank), self.again_ms].map(|ms| ms * times(step, rank));
+                let what = self.step.replace("$work", &format!("{work:.6}")).replace("$again", &format!("{again:.6}"));
+                text += &format!("iteration step\n{what}\nend\n");
+            }
+        }
+        text
+    }
+}
+
+const SHAPES: [(&str, &str); 6] = [
+    ("allreduce", "compute $work\nallreduce 8"),
+    (
+        "halo",
+        "compute $work\nirecv ($r+3)%4 tag 1 as a\nirecv ($r+1)%4 tag 2 as b\nisend ($r+1)%4 tag 1 bytes BYTES as c\n\
+         isend ($r+3)%4 tag 2 bytes BYTES as d\nwaitall a b c d",
+    ),
+    ("ring", "compute $work\nsendrecv to ($r+1)%4 from ($r+3)%4 bytes BYTES"),
+    ("pipeline", "if $r > 0\nrecv $r-1\nend\ncompute $work\nif $r < 3\nsend $r+1 bytes BYTES\nend"),
+    (
+        "two phases",
+        "compute $work\nirecv ($r+3)%4 tag 1 as a\nirecv ($r+1)%4 tag 2 as b\nisend ($r+1)%4 tag 1 bytes BYTES as c\n\
+         isend ($r+3)%4 tag 2 bytes BYTES as d\nwaitall a b c d\ncompute $again\nallreduce 8",
+    ),
+    (
+        "branches",
+        "if $r == 0\ncompute $work\nsendrecv to 1 from 1 bytes BYTES\nend\nif $r == 3\ncompute $work\nsendrecv to 2 from 2 bytes BYTES\nend\n\
+         if $r % 3 > 0\ncompute $work\nirecv $r-1 as a\nirecv $r+1 as b\nisend $r-1 bytes BYTES as c\nisend $r+1 bytes BYTES as d\n\
+         waitall a b c d\nend\nallreduce 8",
+    ),
+];
+
+/// Networks on which small messages are sent at once, and on which all but the smallest wait for their receivers.
+const NETWORKS: [&str; 2] = ["eager 100000\nlatency 0.01", "eager 128\nlatency 0.01"];
+
+/// Calls `check` with each shape with each pattern on each network, and messages below and above the size up to which all MPIs send at
+/// once, and with what it is.
+fn with_programs(check: impl Fn(&str, &Program)) {
+    for (shape, step) in SHAPES {
+        for network in NETWORKS {
+            for bytes in ["1024", "16384"] {
+                for (name, pattern) in PATTERNS {
+                    let again_ms = if step.contains("$again") { 4.0 } else { 0.0 };
+                    let program = Program { network, step: step.replace("BYTES", bytes), pattern, again_ms };
+                    check(&format!("{shape} of {bytes} bytes, {name}, {network}"), &program);
+                }
+            }
+        }
+    }
+}
+
+fn simulated_ms(text: &str) -> f64 {
+    let script = Script::parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    script.simulate().unwrap().elapsed_ms()
+}
+
+/// Holds the change of a run's time that is predicted against that of the simulator, in percent of the run's time.
+fn assert_change(what: &str, run: &Run, scenario: WhatIf, after: &str) {
+    let predicted = 100.0 * (run.replay_ms(scenario) / run.replay_ms(WhatIf::Measured) - 1.0);
+    let truth = 100.0 * (simulated_ms(after) / run.elapsed_ms() - 1.0);
+    assert!((truth - predicted).abs() < 5.0, "{what}: {scenario:?}: really {truth:.1} %, predicted {predicted:.1} %");
+}
+
+#[test]
+fn a_change_that_is_made_takes_as_long_as_predicted() {
+    with_programs(|name, program| {
+        let run = Run::asking(&program.script(|_, _| 1.0), &["balanced=main", "faster=main:2"]);
+        let (last, mean) = (RANKS - 1, program.mean_of_all());
+        if program.in_all(last) > mean {
+            let cut = program.script(|_, rank| if rank == last { mean / program.in_all(last) } else { 1.0 });
+            assert_change(name, &run, WhatIf::RankAsMean(last as u32), &cut);
+        }
+        let each = program.script(|step, rank| program.mean_of_step(step) / program.in_step(step, rank));
+        assert_change(name, &run, WhatIf::RunBalancedEach, &each);
+        assert_change(name, &run, WhatIf::BalancedEach(run.model.main_loop().unwrap()), &each);
+        let balanced = program.script(|_, rank| mean / program.in_all(rank));
+        assert_change(name, &run, WhatIf::Balanced(0), &balanced);
+        assert_change(name, &run, WhatIf::Faster(0, 2.0), &program.script(|_, _| 0.5));
+    });
+}
+
+#[test]
+fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost() {
+    with_programs(|name, program| {
+        let run = Run::of(&program.script(|_, _| 1.0));
+        let (measured_ms, lost_ms) = (run.replay_ms(WhatIf::Measured), run.elapsed_ms() - program.mean_of_all());
+        assert!((measured_ms - run.elapsed_ms()).abs() < 1e-3, "{name}: nothing changed takes {measured_ms} ms");
+        for &(scenario, time_s) in &run.followed().replays {
+            let saved_ms = measured_ms - time_s * 1e3;
+            assert!(saved_ms <= lost_ms + 1e-3, "{name}: {scenario:?} saves {saved_ms} ms of {lost_ms} ms lost");
+        }
+        // A pipeline's ranks do not do the same at the same time: a step that takes all as long may take the first or the last longer.
+        if !name.starts_with("pipeline") {
+            let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
+            assert!(each_ms <= measured_ms + 1e-3, "{name}: {each_ms} ms instead of {measured_ms} ms");
+        }
+    });
+}
+
+#[test]
+fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
+    // Rank 2 asks 1 later than rank 1, and each computes 10 or 11 before it asks again.
+    let text = |first: &str, second: &str| {
+        format!(
+            "ranks 3\nrank 0: repeat 4; recv {first}; send 1; recv {second}; send 2; end\n\
+             rank 1: repeat 4; send 0; recv 0; compute 10; end\nrank 2: compute 1; repeat 4; send 0; recv 0; compute 11; end\n"
+        )
+    };
+    let has_balance = |text: &str| {
+        let report = report_on(&Run::of(text).model);
+        report.what_if.rows.iter().any(|row| row.scenario.moves_work())
+    };
+    assert!(!has_balance(&text("any", "any")));
+    assert!(has_balance(&text("1", "2")));
+    // Who looks which message is there, and receives that, takes the first of any source, too.
+    let probes = |probe: &str| text("1", "2").replace("recv 1", &format!("{probe}; recv 1"));
+    assert!(!has_balance(&probes("probe any").replace("recv 2", "probe any; recv 2")));
+    assert!(has_balance(&probes("probe 1")));
+    // Ranks that meet between an answer and the next question share their work in another way: rank 0 serves them.
+    let meets = |text: &str| {
+        text.replace("; compute 1", "; barrier on others; compute 1").replace("ranks 3", "ranks 3\ncomm others 1 2")
+    };
+    let served = meets(&text("any", "any")).replace("rank 2: compute 1; repeat", "rank 2: repeat");
+    assert!(has_balance(&served), "{served}");
+}
+
+#[test]
+fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
+    // Rank 0 takes what the others have, one by one; of the three that work rank 3 works twice as long.
+    let text = "ranks 4\nrank *:\nif $r == 0\nrepeat 90\nrecv 1+$i%3\ncompute 1\nend\nend\n\
+        if $r > 0\nrepeat 30\nif $r == 3\ncompute 10\nend\ncompute 10\nsend 0\nend\nend\n";
+    let run = Run::found(text);
+    let report = report_on(&run.model);
+    assert!(report.what_if.notes.contains(&Note::OwnLoops), "{:?}", run.model.loops);
+    let of_all = |scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
+    let asked = || run.followed().replays.iter().map(|&(scenario, _)| scenario);
+    assert!(!asked().any(of_all), "{:?}", run.followed().replays);
+    let page = plain(&report, 100).replace("\n  ", " ");
+    assert!(page.contains("balancing is predicted only among the ranks of one loop"), "{page}");
+    // In the loop of the three that work they can share: 40 in place of 30, 20 a step.
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
+    assert!(!balanced.is_empty() && balanced.iter().all(|row| row.region.is_some()), "{balanced:?}");
+    // Who asks for it is answered.
+    let script = Script::parse(text).unwrap();
+    let asked = Run::asking_of(&script, &["balanced=main"]);
+    assert!(asked.replay_ms(WhatIf::Balanced(0)) > 0.0);
+}
+
+#[test]
+fn nothing_is_balanced_among_ranks_that_run_other_code() {
+    // Two marked codes, which meet at the end only: in one rank 1 works twice as long as rank 0, in the other all work alike.
+    let text = "ranks 4\ncomm ocean 0 1\ncomm air 2 3\nrank *:\nif $r < 2\nrepeat 20\niteration ocean\ncompute 10+10*$r\n\
+        barrier on ocean\nend\nend\nend\nif $r > 1\nrepeat 30\niteration air\ncompute 5\nallreduce 8 on air\nend\nend\nend\nbarrier\n";
+    let run = Run::of(text);
+    let report = report_on(&run.model);
+    assert!(report.clusters.are_apart());
+    assert_eq!(report.what_if.notes, [Note::OtherCode]);
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
+    let of_ocean = |row: &&Prediction| row.region.as_deref() == Some("main/ocean") && row.rank.is_none();
+    assert!(!balanced.is_empty() && balanced.iter().all(of_ocean), "{balanced:?}");
+    let words = "balancing is predicted only among the ranks of one cluster";
+    assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
+    assert!(
+        json::document(&report, &Bounds::default())["prediction_notes"][0]["text"].as_str().unwrap().contains(words)
+    );
+    // Who asks for it is answered.
+    let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);
+    assert!(report_on(&asked.model).what_if.rows.iter().any(|row| row.scenario == WhatIf::Balanced(0)));
+}
+
+#[test]
+fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
+    // Rank 2 enters last, after 20 and then 10. Cut to the mean, 20 in all, it enters after 13.3, waits for rank 1 until 18, and computes 6.7.
+    for collective in ["barrier", "allreduce 8", "alltoall 8", "allgather 8"] {
+        let run = Run::of(&format!(
+            "ranks 3\nrank 0: compute 10; {collective}; compute 1; {collective}\n\
+             rank 1: compute 18; {collective}; compute 1; {collective}\n\
+             rank 2: compute 20; {collective}; compute 10; {collective}\n"
+        ));
+        assert!((run.elapsed_ms() - 30.0).abs() < 1e-3);
+        let cut_ms = run.replay_ms(WhatIf::RankAsMean(2));
+        assert!((cut_ms - (18.0 + 10.0 * 2.0 / 3.0)).abs() < 1e-3, "{collective}: {cut_ms} ms");
+    }
+}
+
+/// A pipeline without marks, in which the first rank only sends and the last only receives: its steps are found in the calls.
+fn unmarked_pipeline(work: &str) -> String {
+    format!(
+        "ranks 4\nlatency 0.01\nrank *:\nrepeat 12\nif $r > 0\nrecv $r-1\nend\n{work}\nif $r < 3\nsend $r+1 bytes 1024\nend\nend\nbarrier\n"
+    )
+}
+
+fn is_each(scenario: WhatIf) -> bool {
+    matches!(scenario, WhatIf::RunBalancedEach | WhatIf::BalancedEach(_))
+}
+
+#[test]
+fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_them_are_the_same() {
+    // Another rank is slow in each step, and the last rank's step ends with the receive, the others' with the send.
+    let rotating = "compute 6\nif ($i+4-$r)%4 == 0\ncompute 6\nend";
+    let run = Run::found(&unmarked_pipeline(rotating));
+    assert!(run.model.main_loop().is_some());
+    assert!(!run.followed().replays.iter().any(|&(scenario, _)| is_each(scenario)), "{:?}", run.followed().replays);
+    let text = plain(&report_on(&run.model), 100).replace("\n  ", " ");
+    assert!(text.contains("balance in each iteration is not predicted"), "{text}");
+    // Marked, they are known.
+    let marked = unmarked_pipeline(rotating)
+        .replace("repeat 12\n", "repeat 12\niteration step\n")
+        .replace("end\nbarrier", "end\nend\nbarrier");
+    let run = Run::of(&marked);
+    let (each_ms, truth_ms) = (run.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
+    assert!((each_ms - truth_ms).abs() < 0.1, "{each_ms} ms instead of {truth_ms} ms");
+    // Where each step takes a rank as long as the others, it does not matter. The first step of the first rank, and the last of the last, lie
+    // outside of the loop: they are balanced as well.
+    let steady = Run::found(&unmarked_pipeline("compute 6+2*$r"));
+    let text = plain(&report_on(&steady.model), 100).replace("\n  ", " ");
+    assert!(!text.contains("is not predicted"), "{text}");
+    let (found_ms, truth_ms) =
+        (steady.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
+    assert!((found_ms - truth_ms).abs() < 0.02 * truth_ms, "{found_ms} ms instead of {truth_ms} ms");
+}
+
+#[test]
+fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part_of_it_and_else_stays() {
+    let steps = |before: &str| {
+        format!("ranks 2\nrank *:\n{before}\nrepeat 10\ncompute 10+10*$r\nallreduce 8\nend\ncompute 0.001\n")
+    };
+    // The first step's computation comes before the first call of the loop.
+    let run = Run::found(&steps("compute 0"));
+    assert!((run.replay_ms(WhatIf::RunBalancedEach) - 150.0).abs() < 0.1);
+    // Rank 0 reads the input for 300: that is no part of a step.
+    let run = Run::found(&steps("if $r == 0\ncompute 300\nend"));
+    let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
+    assert!((each_ms - (310.0 + 9.0 * 15.0)).abs() < 0.1, "{each_ms} ms");
+}
+
+#[test]
+fn a_small_send_waits_for_a_receiver_that_left_again_at_once() {
+    // Rank 0 sends 1 kB after 10, and is in the call until 16.05. Rank 1 comes for another message at that very moment, leaves without having
+    // seen this one, and comes back after 16, to receive yet another one first. With half of the work that is after 8, and the send ends then: it does not take 6 by itself.
+    let run = Run::of_scenario_asking(
+        Scenario::ranks(2).each(|rank, script| {
+            script.repeat(3, move |_, script| match rank {
+                0 => {
+                    script.send(1, 1, 8, 0.005).send(1, 3, 8, 0.005).compute(9.99).send(1, 2, 1024, 6.05).barrier(0.05)
+                }
+                _ => script
+                    .compute(9.995)
+                    .recv(0, 1, 8, 0.015)
+                    .compute(5.99)
+                    .recv(0, 3, 8, 0.06)
+                    .recv(0, 2, 1024, 0.01)
+                    .barrier(0.03),
+            })
+        }),
+        &["faster=main:2"],
+    );
+    assert!((run.elapsed_ms() - 3.0 * 16.1).abs() < 1e-3);
+    let halved_ms = run.replay_ms(WhatIf::Faster(0, 2.0));
+    assert!((halved_ms - 3.0 * 8.1).abs() < 0.1, "{halved_ms} ms");
+}

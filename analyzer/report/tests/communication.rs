@@ -1,0 +1,127 @@
+//! What single calls and messages add up to: who sends to whom, sizes, durations, communicators, the run over time. Runs made by hand, whose
+//! figures are known.
+
+use lbprof_report::Report;
+use lbprof_simulator::scenario::Scenario;
+use lbprof_test_runs::{model, plain, report_on};
+
+#[track_caller]
+fn assert_near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
+}
+
+/// Ten iterations on two hosts of two ranks: a ring of messages of 100 bytes, of rank 0 of 1,000, and a barrier. A rank computes so many ms.
+const WORK: [f64; 4] = [1.0, 2.0, 3.0, 6.0];
+
+fn ring() -> Report {
+    let run = Scenario::ranks(4).hosts(|rank| format!("node{}", rank / 2)).each(|rank, script| {
+        let (next, last) = ((rank + 1) % 4, (rank + 3) % 4);
+        let size = |rank: u32| if rank == 0 { 1000 } else { 100 };
+        script.repeat(10, move |_, script| {
+            script.iteration("step", |script| {
+                let work = WORK[rank as usize];
+                let script = script.compute(work).at("send").send(next.cast_signed(), 0, size(rank), 0.5);
+                let received = 7.0 - work - 0.5;
+                script.at("recv").recv(last.cast_signed(), 0, size(last), received).at("meet").barrier(1)
+            })
+        })
+    });
+    report_on(&model(run))
+}
+
+#[test]
+fn messages_are_counted_by_pair_host_and_size() {
+    let report = ring();
+    let table = report.communication.as_ref().unwrap();
+    let pairs: Vec<_> = table.pairs.iter().map(|pair| (pair.from, pair.to, pair.messages, pair.bytes)).collect();
+    assert_eq!(pairs, [(0, 1, 10, 10_000), (1, 2, 10, 1_000), (2, 3, 10, 1_000), (3, 0, 10, 1_000)]);
+    assert_eq!((table.messages, table.bytes, table.messages_left_out), (40, 13_000, 0));
+    let hosts: Vec<_> = table.hosts.iter().map(|row| (row.from.as_str(), row.to.as_str(), row.bytes)).collect();
+    let expected =
+        [("node0", "node0", 10_000), ("node0", "node1", 1_000), ("node1", "node0", 1_000), ("node1", "node1", 1_000)];
+    assert_eq!(hosts, expected);
+    let sizes: Vec<_> = table.message_sizes.iter().map(|row| (row.from_bytes, row.to_bytes, row.count)).collect();
+    assert_eq!(sizes, [(64, 127, 30), (512, 1023, 10)]);
+    let sends = &table.operations[0];
+    assert_eq!((sends.operation.as_str(), sends.calls, sends.bytes), ("Send", 40, 13_000));
+    assert_eq!(table.operations.len(), 1, "a receive sends nothing");
+}
+
+#[test]
+fn calls_are_counted_by_call_site_and_communicator() {
+    let report = ring();
+    let of = |name: &str| report.call_sites.iter().find(|row| row.operation == name).unwrap().durations.unwrap();
+    let recv = of("Recv");
+    assert_eq!((recv.calls, recv.min_rank, recv.max_rank), (40, 3, 0));
+    // 5.5, 4.5, 3.5 and 0.5 ms.
+    for (found, ms) in [(recv.min_s, 0.5), (recv.mean_s, 3.5), (recv.max_s, 5.5)] {
+        assert_near(found, ms * 1e-3);
+    }
+    let squares = [5.5_f64, 4.5, 3.5, 0.5].map(|ms| (ms - 3.5).powi(2));
+    assert_near(recv.deviation_s, (squares.iter().sum::<f64>() / 4.0).sqrt() * 1e-3);
+    let send = of("Send");
+    assert_near(send.deviation_s, 0.0);
+    let world = &report.communication.as_ref().unwrap().communicators[0];
+    assert_eq!((world.name.as_str(), world.ranks, world.calls), ("MPI_COMM_WORLD", Some(4), 120));
+    assert_eq!((world.sent_bytes, world.received_bytes), (13_000, 13_000));
+    assert_near(world.time_s, 40.0 * (3.5 + 0.5 + 1.0) * 1e-3);
+}
+
+#[test]
+fn load_balance_is_that_within_hosts_times_that_between_them() {
+    let row = ring().efficiency;
+    // Means of the hosts: 1.5 and 4.5 ms of 6 ms and 3 ms.
+    assert_near(row.load_balance_within_hosts.unwrap(), 4.5 / 6.0);
+    assert_near(row.load_balance_between_hosts.unwrap(), 3.0 / 4.5);
+    let product = row.load_balance_within_hosts.unwrap() * row.load_balance_between_hosts.unwrap();
+    assert_near(product, row.load_balance.unwrap());
+    let one_host = report_on(&model(Scenario::ranks(2).each(|_, script| script.compute(1).barrier(1)))).efficiency;
+    assert_eq!((one_host.load_balance_within_hosts, one_host.load_balance_between_hosts), (None, None));
+}
+
+#[test]
+fn windows_of_time_have_all_of_it() {
+    let report = ring();
+    let windows = &report.windows;
+    assert_eq!(windows.len(), 50);
+    assert_near(windows[49].end_s, report.data.elapsed_s);
+    let all = |name: &str| windows.iter().map(|row| row.time_s(name)).sum::<f64>();
+    assert_near(all("computation"), 10.0 * WORK.iter().sum::<f64>() * 1e-3);
+    let whole: f64 = windows.iter().flat_map(|row| &row.states).map(|state| state.time_s).sum();
+    assert_near(whole, 4.0 * report.data.elapsed_s);
+    let computes: f64 = windows.iter().map(|row| row.efficiency.avg_computation_s).sum();
+    assert_near(computes, 10.0 * 3.0 * 1e-3);
+    // All compute at the begin, which is the first of the five parts of an iteration of 8 ms; then the slow ones alone.
+    let slowest: Vec<_> = windows[..5].iter().map(|row| row.efficiency.slowest_rank).collect();
+    assert_eq!(slowest[1..4], [Some(3); 3]);
+    let blocks: Vec<_> = report.blocks.iter().map(|row| (row.first, row.last)).collect();
+    assert_eq!(blocks, (0..10).map(|at| (at, at)).collect::<Vec<_>>());
+    let first = report.blocks[0].efficiency;
+    assert_near(first.parallel.unwrap(), 3.0 / 8.0);
+    assert_near(first.load_balance.unwrap(), 0.5);
+}
+
+#[test]
+fn the_tables_are_in_the_report_with_all_rows() {
+    let report = ring();
+    assert!(!plain(&report, 100).contains("Communicators"));
+    let options = lbprof_report::text::Options {
+        command: "lb-report",
+        asked: false,
+        columns: 100,
+        first_screen: false,
+        top: 8,
+        full: true,
+    };
+    let text = anstream::adapter::strip_str(&lbprof_report::text::render(&report, &options)).to_string();
+    for expected in [
+        "40 messages, 13.0 kB",
+        "Over time",
+        "Over the iterations",
+        "Communicators",
+        "node1",
+        "75.0 % within hosts × 66.7 % between",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+}

@@ -1,0 +1,132 @@
+//! What the report says before any figure, and that it does not advise where it cannot.
+
+use lbprof_report::bounds::Bounds;
+use lbprof_report::{Doubt, Report, json, text};
+use lbprof_simulator::scenario::{RankScript, Scenario};
+use lbprof_test_runs::{report, usage};
+
+/// 10 steps of 100 ms of computation, one rank 40 ms less, each ended by a barrier.
+fn steps(rank: u32, script: RankScript) -> RankScript {
+    let short = if rank == 1 { 40.0 } else { 0.0 };
+    script.repeat(10, move |_, script| script.compute(100.0 - short).barrier(0.1 + short))
+}
+
+fn kinds(report: &Report) -> Vec<&'static str> {
+    report.doubts.iter().map(Doubt::name).collect()
+}
+
+#[test]
+fn a_run_without_cores_says_so_before_any_figure() {
+    // Of 1 s of computation rank 0 had no core for 0.6 s, and was pushed off 100 times.
+    let report = report(Scenario::ranks(2).each(|rank, script| {
+        let (cpu_ms, delayed_ms) = if rank == 0 { (400, 600) } else { (1000, 0) };
+        let before = script.define(usage(0, 0, 0, 0)).define(usage(1000, cpu_ms, delayed_ms, 100));
+        steps(rank, before)
+    }));
+    assert_eq!(kinds(&report), ["no core to compute"]);
+    let words = text::verdict(&report);
+    let first = "Ranks shared cores: at least 0.60 s of the 1.00 s of rank 0's computation is waiting for a core. Measure again with one \
+                 rank per core. As it is: ";
+    assert!(words.starts_with(first), "{words}");
+    assert!(!words.contains("would save"), "{words}");
+    let losses: Vec<String> = report.losses.iter().map(|loss| text::loss(&report, loss)).collect();
+    assert!(losses.iter().all(|loss| !loss.contains("would")), "{losses:?}");
+}
+
+#[test]
+fn ranks_that_wait_in_mpi_without_a_core_are_reported_first_too() {
+    // MPI yields: 100,000 switches. Half of the time without a core need not be of the computation, of which there is a tenth.
+    let report = report(Scenario::ranks(2).each(|_, script| {
+        let script = script.define(usage(0, 0, 0, 0)).define(usage(1000, 500, 500, 100_000));
+        script.repeat(10, |_, script| script.compute(10.0).barrier(90.0))
+    }));
+    assert_eq!(kinds(&report), ["no core"]);
+    let words = text::verdict(&report);
+    assert!(words.starts_with("Ranks shared cores: on average they had none for 50.0 % of the time."), "{words}");
+}
+
+#[test]
+fn a_short_run_without_cores_says_so_too_and_no_network_is_advised() {
+    // Four ranks on two cores, as a benchmark of 50 ms: half of the time in a barrier, in which each has no core.
+    let report = report(Scenario::ranks(2).each(|_, script| {
+        let script = script.define(usage(0, 0, 0, 0)).define(usage(50, 25, 25, 5000));
+        script.repeat(10, |_, script| script.compute(2.5).barrier(2.5))
+    }));
+    assert_eq!(kinds(&report), ["no core"]);
+    let loss = text::loss(&report, &report.losses[0]);
+    assert!(loss.ends_with("Much of it is waiting for a core, not for the network."), "{loss}");
+}
+
+/// Rank 0 computes 100 ms in each step and rank 1 60 ms; rank 0 lacks a core for so much of each second.
+fn slow_rank_without_core(delayed_ms: u64) -> Report {
+    report(Scenario::ranks(2).each(move |rank, script| {
+        let delayed_ms = if rank == 0 { delayed_ms } else { 0 };
+        let before = script.define(usage(0, 0, 0, 0)).define(usage(1000, 1000 - delayed_ms, delayed_ms, 100));
+        steps(rank, before)
+    }))
+}
+
+#[test]
+fn a_loss_that_is_laid_to_ranks_without_a_core_says_so() {
+    let words = "That rank had no core for part of the time, which may be why it is slow.";
+    // A fifth of its computation; the run as a whole is not in doubt, and advised.
+    for (delayed_ms, lacked_core) in [(200, true), (20, false)] {
+        let report = slow_rank_without_core(delayed_ms);
+        assert_eq!(kinds(&report), [""; 0]);
+        let loss = &report.losses[0];
+        assert_eq!((loss.ranks.as_slice(), loss.lacked_core), (&[(0, 1.0)][..], lacked_core));
+        assert_eq!(text::loss(&report, loss).contains(words), lacked_core, "{}", text::loss(&report, loss));
+        assert_eq!(json::document(&report, &Bounds::default())["losses"][0]["lacked_core"], lacked_core);
+    }
+}
+
+#[test]
+fn ranks_that_sleep_are_said_to() {
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        let cpu_ms = if rank == 1 { 900 } else { 100 };
+        let script = script.define(usage(0, 0, 0, 0)).define(usage(1000, cpu_ms, 1, 5));
+        script.repeat(10, |_, script| script.compute(99.0).barrier(1.0))
+    }));
+    assert_eq!(kinds(&report), ["asleep"]);
+    let words = text::verdict(&report);
+    let first = "Ranks 0, 2 slept or waited for I/O in much of what counts as computation: at least 0.89 s of rank 0's 0.99 s used no CPU. \
+                 As it is: 99.0 % of the time is computation;";
+    assert!(words.starts_with(first), "{words}");
+    assert_eq!(json::document(&report, &Bounds::default())["verdict"]["kind"], "doubtful");
+}
+
+#[test]
+fn a_run_that_failed_is_described() {
+    let failed = |rank: u32, script: RankScript| {
+        if rank == 1 { steps(rank, script).exit_status(3) } else { steps(rank, script) }
+    };
+    let run = report(Scenario::ranks(4).each(failed));
+    assert_eq!(kinds(&run), ["failed"]);
+    let words = text::verdict(&run);
+    assert!(words.starts_with("Rank 1 ended with exit status 3. "), "{words}");
+    assert!(words.contains("to load imbalance between ranks"), "{words}");
+    assert!(!words.contains("Nothing to gain") && !words.contains("would save"), "{words}");
+    // A rank that ended with 0 did not fail.
+    let fine = report(Scenario::ranks(4).each(|rank, script| steps(rank, script).exit_status(0)));
+    assert_eq!(kinds(&fine), [""; 0]);
+    assert!(text::verdict(&fine).contains("would save"), "{}", text::verdict(&fine));
+}
+
+#[test]
+fn a_run_with_hardly_a_call_is_not_praised() {
+    let silent = report(Scenario::ranks(4).each(|_, script| script.compute(100.0).barrier(0.1)));
+    assert_eq!(kinds(&silent), ["few calls"]);
+    let words = text::verdict(&silent);
+    let first = "The ranks made 4 calls of MPI in 100.1 ms: too few to say how they depend on each other. 99.9 % of the time is \
+                 computation;";
+    assert!(words.starts_with(first), "{words}");
+    // The same with two calls a rank is judged, and one rank depends on nobody.
+    let judged = report(Scenario::ranks(4).each(|_, script| script.compute(100.0).barrier(0.1).barrier(0.1)));
+    assert!(text::verdict(&judged).starts_with("Nothing to gain here"), "{}", text::verdict(&judged));
+    assert_eq!(kinds(&report(Scenario::ranks(1).each(|_, script| script.compute(100.0)))), [""; 0]);
+    // 5 ms that are mostly start and end.
+    let short = report(
+        Scenario::ranks(2).each(|_, script| script.repeat(5, |_, script| script.compute(0.2).allreduce(8, 0.8))),
+    );
+    assert_eq!(kinds(&short), ["few calls"]);
+}

@@ -1,0 +1,11 @@
+//! Runs made by hand, analysed, and what is reported of them.
+
+mod blocking;
+mod call_tree;
+mod communication;
+mod dispersion;
+mod doubts;
+mod found;
+mod reports;
+mod selection;
+mod truth;

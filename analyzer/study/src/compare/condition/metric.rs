@@ -1,0 +1,110 @@
+//! The figures of a run that conditions are on, by the names of their keys in the JSON report.
+
+use std::fmt;
+
+use crate::Run;
+use crate::run::RegionFigures;
+use lbprof_analysis::metrics::load_balance::Times;
+
+/// A metric of a run, or of one of its regions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Path of the region, of which there must be one.
+    pub region: Option<String>,
+    /// Its name, one of those below.
+    pub name: String,
+}
+
+type OfTimes = fn(&Times) -> Option<f64>;
+type OfRun = fn(&Run) -> Option<f64>;
+type OfRegion = fn(&RegionFigures) -> Option<f64>;
+
+/// Of runs and of regions.
+const TIMES: &[(&str, OfTimes)] = &[
+    ("elapsed_s", |times| Some(times.elapsed_s)),
+    ("max_computation_s", |times| Some(times.max_computation_s)),
+    ("avg_computation_s", |times| Some(times.avg_computation_s)),
+    ("t_ideal_s", |times| times.t_ideal_s),
+    ("parallel_efficiency", Times::parallel),
+    ("parallel", Times::parallel),
+    ("load_balance", Times::load_balance),
+    ("micro_load_balance", Times::micro_load_balance),
+    ("transfer", Times::transfer),
+    ("communication_efficiency", Times::communication),
+    ("communication", Times::communication),
+];
+
+/// Of runs alone.
+const RUN: &[(&str, OfRun)] = &[
+    ("blocked_s", |run| {
+        run.ranks.iter().map(|rank| rank.blocked_s).sum::<Option<f64>>().filter(|_| !run.ranks.is_empty())
+    }),
+    ("ranks", |run| Some(f64::from(run.n_ranks))),
+    ("iterations", |run| run.iterations.map(|n| n as f64)),
+    ("time_per_iteration_s", |run| run.iterations.filter(|&n| n > 0).map(|n| run.times.elapsed_s / n as f64)),
+    ("max_resident_bytes", |run| {
+        run.ranks.iter().map(|rank| rank.max_resident_bytes).max().filter(|&bytes| bytes > 0).map(|bytes| bytes as f64)
+    }),
+];
+
+/// Of regions alone.
+const REGION: &[(&str, OfRegion)] = &[
+    ("time_s", |region| Some(region.activities.values().flatten().sum())),
+    ("blocked_s", |region| region.blocked_s),
+    ("iterations", |region| region.iterations.map(|n| n as f64)),
+    ("invocations", |region| Some(region.invocations as f64)),
+    ("operations", |region| Some(region.operations)),
+    ("quanta", |region| Some(region.quanta)),
+];
+
+impl Metric {
+    /// The metric of a run, or of a region, of this name; else the name that is most like it.
+    pub(super) fn new(region: Option<String>, name: &str) -> Result<Metric, &'static str> {
+        let mut known = all(region.is_some());
+        if known.any(|one| one == name) {
+            return Ok(Metric { region, name: name.to_owned() });
+        }
+        let like = |one: &str| strsim::jaro_winkler(one, name);
+        Err(all(region.is_some()).max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default())
+    }
+
+    /// Its value in a run; `None` where the run has no such region, or it is not known.
+    pub fn of(&self, run: &Run) -> Option<f64> {
+        let region = match &self.region {
+            Some(path) => Some(run.region(path)?),
+            None => None,
+        };
+        let times = region.map_or(&run.times, |region| &region.times);
+        let of_times = TIMES.iter().find(|(name, _)| *name == self.name);
+        if let Some((_, of)) = of_times {
+            return of(times);
+        }
+        match region {
+            Some(region) => REGION.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(region)),
+            None => RUN.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(run)),
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match &self.region {
+            Some(path) => write!(f, "regions[\"{path}\"].{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Names of all metrics, of regions or of runs.
+fn all(of_region: bool) -> impl Iterator<Item = &'static str> {
+    let times = TIMES.iter().map(|(name, _)| *name);
+    let of_run = RUN.iter().map(|(name, _)| *name).filter(move |_| !of_region);
+    let of_region = REGION.iter().map(|(name, _)| *name).filter(move |_| of_region);
+    times.chain(of_run).chain(of_region)
+}
+
+/// The names that there are, for messages.
+pub fn names() -> String {
+    let of = |region: bool| all(region).collect::<Vec<_>>().join(", ");
+    format!("{}; of regions, as in regions[\"main/force\"].time_s: {}", of(false), of(true))
+}

@@ -1,0 +1,335 @@
+//! Conditions on a run, for CI: `parallel_efficiency < 0.9`, `elapsed_s > base * 1.05`,
+//! `regions["main/force"].time_s > base + 0.5`.
+//!
+//! ```text
+//! condition   = sum ("<" | "<=" | ">" | ">=" | "==" | "!=") sum
+//! sum         = product (("+" | "-") product)*
+//! product     = factor (("*" | "/") factor)*
+//! factor      = number | number "%" | "-" factor | "(" sum ")" | "base" | metric
+//! metric      = name | 'regions["' path '"].' name
+//! ```
+//!
+//! A condition names one metric, mostly once; `base` is the same metric of the base runs. Of several runs a value is their median. What
+//! is not known makes the condition unknown, which is never taken for a pass.
+
+mod metric;
+mod parse;
+pub mod words;
+
+use std::str::FromStr;
+
+use super::{Side, Sides};
+use lbprof_report::words::clean;
+pub use metric::{Metric, names};
+
+/// What is wrong with a condition as such, whatever the runs are.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConditionError {
+    /// It cannot be read.
+    #[error("{text}: {problem}")]
+    Syntax {
+        /// The condition.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// It speaks of a base, and there is none.
+    #[error("{0}: there is no base without lb-report compare")]
+    NoBase(String),
+    /// It names a region that no run has.
+    #[error("{text}: no run has a region {region}{instead}")]
+    NoRegion {
+        /// The condition.
+        text: String,
+        /// The region's path.
+        region: String,
+        /// What there is instead: empty, or a sentence's end.
+        instead: String,
+    },
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    LessOrEqual,
+    More,
+    MoreOrEqual,
+    Equal,
+    NotEqual,
+}
+
+/// A number made of numbers, the metric and its base value.
+#[derive(Clone, Debug, PartialEq)]
+enum Sum {
+    Number(f64),
+    Metric(Metric),
+    Base,
+    Negative(Box<Sum>),
+    Pair(Box<Sum>, char, Box<Sum>),
+}
+
+/// A condition; parsed by [`FromStr`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    text: String,
+    left: Sum,
+    comparison: Comparison,
+    right: Sum,
+    metric: Metric,
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Condition, ConditionError> {
+        let wrong = |problem: String| ConditionError::Syntax { text: text.to_owned(), problem };
+        let (left, comparison, right) = parse::condition(text).map_err(wrong)?;
+        let mut metrics = Vec::new();
+        left.metrics(&mut metrics);
+        right.metrics(&mut metrics);
+        let metric = match metrics.split_first() {
+            None => return Err(wrong(format!("it names no metric: {}", names()))),
+            Some((first, more)) if more.iter().all(|other| other == first) => first.clone(),
+            Some(_) => return Err(wrong("it names two metrics, where base is of one".to_owned())),
+        };
+        Ok(Condition { text: text.to_owned(), left, comparison, right, metric })
+    }
+}
+
+impl Sum {
+    fn metrics(&self, found: &mut Vec<Metric>) {
+        match self {
+            Sum::Metric(metric) => found.push(metric.clone()),
+            Sum::Negative(inner) => inner.metrics(found),
+            Sum::Pair(left, _, right) => {
+                left.metrics(found);
+                right.metrics(found);
+            }
+            Sum::Number(_) | Sum::Base => {}
+        }
+    }
+
+    fn has_base(&self) -> bool {
+        match self {
+            Sum::Base => true,
+            Sum::Negative(inner) => inner.has_base(),
+            Sum::Pair(left, _, right) => left.has_base() || right.has_base(),
+            Sum::Number(_) | Sum::Metric(_) => false,
+        }
+    }
+
+    /// Its value; `None` where something in it is not known, or is no number, as 1/0.
+    fn value(&self, metric: Option<f64>, base: Option<f64>) -> Option<f64> {
+        let value = match self {
+            Sum::Number(number) => *number,
+            Sum::Metric(_) => metric?,
+            Sum::Base => base?,
+            Sum::Negative(inner) => -inner.value(metric, base)?,
+            Sum::Pair(left, operator, right) => {
+                let (left, right) = (left.value(metric, base)?, right.value(metric, base)?);
+                match operator {
+                    '+' => left + right,
+                    '-' => left - right,
+                    '*' => left * right,
+                    _ => left / right,
+                }
+            }
+        };
+        value.is_finite().then_some(value)
+    }
+}
+
+impl Comparison {
+    fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::More => left > right,
+            Comparison::MoreOrEqual => left >= right,
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+        }
+    }
+}
+
+/// What a condition to fail on says of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It does not hold: good.
+    Passes,
+    /// It holds.
+    Fails,
+    /// A figure in it is not known: as bad as if it held.
+    Unknown,
+}
+
+impl Outcome {
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Passes => "passes",
+            Outcome::Fails => "fails",
+            Outcome::Unknown => "unknown",
+        }
+    }
+}
+
+/// A condition, evaluated.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// As the user wrote it.
+    pub text: String,
+    /// What it says.
+    pub outcome: Outcome,
+    /// The metric, as it is written in the condition.
+    pub metric: String,
+    /// The metric of the new runs; `None` where it is not known.
+    pub value: Option<f64>,
+    /// Whether the condition speaks of the base.
+    pub has_base: bool,
+    /// The metric of the base, where there is one and it is known.
+    pub base: Option<f64>,
+    /// Both sides of the comparison.
+    pub sides: Option<(f64, f64)>,
+}
+
+impl Judged {
+    /// What it says, as a sentence; hostile characters are escaped.
+    pub fn sentence(&self) -> String {
+        format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
+    }
+}
+
+impl Condition {
+    /// What it says of `new`, against `base` where there is one.
+    ///
+    /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
+    /// have makes it unknown.
+    pub fn judge(&self, new: &Side, base: Option<&Side>) -> Result<Judged, ConditionError> {
+        let has_base = self.left.has_base() || self.right.has_base();
+        if base.is_none() && has_base {
+            return Err(ConditionError::NoBase(self.text.clone()));
+        }
+        self.check_region(new, base)?;
+        let value = new.median(|run| self.metric.of(run));
+        let base = base.and_then(|base| base.median(|run| self.metric.of(run)));
+        let sides = self.left.value(value, base).zip(self.right.value(value, base));
+        let outcome = match sides {
+            None => Outcome::Unknown,
+            Some((left, right)) if self.comparison.holds(left, right) => Outcome::Fails,
+            Some(_) => Outcome::Passes,
+        };
+        Ok(Judged { text: self.text.clone(), outcome, metric: self.metric.to_string(), value, has_base, base, sides })
+    }
+
+    /// What each of `conditions` says of the new side, against the base.
+    pub fn judge_all(conditions: &[Condition], sides: &Sides) -> Result<Vec<Judged>, ConditionError> {
+        conditions.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base))).collect()
+    }
+
+    fn check_region(&self, new: &Side, base: Option<&Side>) -> Result<(), ConditionError> {
+        let Some(path) = &self.metric.region else { return Ok(()) };
+        let runs = || new.runs.iter().chain(base.into_iter().flat_map(|side| &side.runs)).map(|named| &named.run);
+        if runs().any(|run| run.region(path).is_some()) {
+            return Ok(());
+        }
+        let all = runs().flat_map(|run| &run.regions).map(|region| region.path.as_str());
+        let like = all.max_by(|a, b| strsim::jaro_winkler(a, path).total_cmp(&strsim::jaro_winkler(b, path)));
+        let instead = like.map_or_else(String::new, |like| format!("; there is {like}"));
+        Err(ConditionError::NoRegion { text: self.text.clone(), region: path.clone(), instead })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Run;
+    use crate::compare::Named;
+    use crate::run::RegionFigures;
+    use lbprof_analysis::metrics::load_balance::Times;
+
+    /// A run of 2 s in which ranks compute 1 s in the mean, and a region of 0.5 s on 2 ranks.
+    fn side(elapsed_s: f64) -> Side {
+        let times = Times { elapsed_s, max_computation_s: 1.25, avg_computation_s: 1.0, t_ideal_s: None };
+        let activities = [(lbprof_collector::Activity::Computation, vec![0.25, 0.5])].into_iter().collect();
+        let region = RegionFigures { path: "main/a b".into(), activities, ..Default::default() };
+        let run = Run { times, regions: vec![region], ..Run::default() };
+        Side { runs: vec![Named { name: "run".into(), run }] }
+    }
+
+    fn outcome(text: &str) -> Outcome {
+        text.parse::<Condition>().expect(text).judge(&side(2.0), Some(&side(1.6))).expect(text).outcome
+    }
+
+    #[test]
+    fn conditions_are_arithmetic_of_a_metric_and_its_base() {
+        for fails in [
+            "elapsed_s > base * 1.05",
+            "parallel_efficiency < 0.9",
+            "parallel < 60 %",
+            "elapsed_s - base >= 0.2 * base",
+            "elapsed_s / base > 1.2",
+            "-elapsed_s < -(1 + 0.5)",
+            "1e0 < elapsed_s",
+            "elapsed_s == 2",
+            r#"regions["main/a b"].time_s > 0.7"#,
+            r#"regions['main/a b'].time_s != 0.7"#,
+            "elapsed_s > 10 - 5 - 4",
+            "elapsed_s > 8 / 2 / 4",
+            "load_balance == 0.8",
+        ] {
+            assert_eq!(outcome(fails), Outcome::Fails, "{fails}");
+        }
+        for passes in ["elapsed_s > base * 1.5", "elapsed_s <= 1.999", "parallel_efficiency < 0.5", "elapsed_s != 2"] {
+            assert_eq!(outcome(passes), Outcome::Passes, "{passes}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_does_not_pass() {
+        for unknown in ["transfer < 0.1", "elapsed_s < 1 / 0", "blocked_s > 5", "transfer > base"] {
+            assert_eq!(outcome(unknown), Outcome::Unknown, "{unknown}");
+        }
+        let condition: Condition = r#"regions["main/a b"].time_s > base"#.parse().unwrap();
+        let bare = Side { runs: vec![Named::default()] };
+        assert_eq!(condition.judge(&side(2.0), Some(&bare)).unwrap().outcome, Outcome::Unknown, "the base lacks it");
+    }
+
+    #[test]
+    fn a_base_is_reported_where_the_condition_speaks_of_it() {
+        let mut new = side(2.0);
+        new.runs[0].run.regions[0].path = "main/database".into();
+        let values =
+            |text: &str| super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap());
+        let known = values(r#"regions["main/database"].time_s > 1"#);
+        assert!(known.contains("database") && !known.contains(", base"), "{known}");
+        assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");
+    }
+
+    #[test]
+    fn slips_are_reported() {
+        for (text, says) in [
+            ("elapsed > 3", "elapsed_s"),
+            ("regions[\"main\"].tiem_s > 3", "time_s"),
+            ("elapsed_s", "comparison"),
+            ("elapsed_s > ", "ends"),
+            ("elapsed_s > 3 3", "3"),
+            ("elapsed_s > (3", ")"),
+            ("3 > 2", "names no metric"),
+            ("elapsed_s > transfer", "two metrics"),
+            ("regions[\"main > 3", "quote"),
+            ("elapsed_s = 3", "=="),
+            ("", "ends"),
+            ("elapsed_s > 1.2.3", "1.2.3"),
+            (&"(".repeat(10_000), "deep"),
+        ] {
+            let error = text.parse::<Condition>().expect_err(text).to_string();
+            assert!(error.contains(says), "{error:?} does not say {says:?}");
+        }
+        let judge = |text: &str, base| text.parse::<Condition>().unwrap().judge(&side(2.0), base).unwrap_err();
+        assert!(matches!(judge("elapsed_s > base", None), ConditionError::NoBase(_)));
+        let error = judge("regions[\"main/b\"].time_s > 1", Some(&side(1.0))).to_string();
+        assert!(error.ends_with("no run has a region main/b; there is main/a b"), "{error}");
+    }
+}

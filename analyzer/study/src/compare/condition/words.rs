@@ -1,0 +1,33 @@
+//! Conditions in words.
+
+use super::{Judged, Outcome};
+use lbprof_report::words::clean;
+
+/// A condition's values: `elapsed_s is 2, base 1.6`.
+pub fn values(judged: &Judged) -> String {
+    let number = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), digits);
+    let base = if judged.has_base { format!(", base {}", number(judged.base)) } else { String::new() };
+    format!("{} is {}{base}", clean(&judged.metric), number(judged.value))
+}
+
+/// A number with four digits: conditions are also on small differences.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (1e-4..1e6).contains(&size) => {
+            let decimals = (3 - size.log10().floor() as i32).max(0) as usize;
+            let text = format!("{value:.decimals$}");
+            if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
+/// What a condition says, in a word of a reader: it is one to fail on.
+pub fn outcome(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Passes => "passes",
+        Outcome::Fails => "FAILS",
+        Outcome::Unknown => "FAILS (not known)",
+    }
+}

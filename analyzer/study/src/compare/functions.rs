@@ -1,0 +1,231 @@
+//! In which functions the runs compute longer or shorter, by samples.
+//!
+//! Times are CPU time of computation, means over ranks. The error of a side's mean over n runs is that of counting samples, √(Σ eᵢ²) / n, or what the runs scatter by,
+//! s / √n, whichever is larger. A change is reported from two standard errors on, and where it is larger than what counts at all.
+
+use std::collections::BTreeMap;
+
+use super::noise::mean;
+use super::regions::Regions;
+use super::{Side, Sides};
+use crate::run::{FunctionFigures, FunctionSums};
+use lbprof_analysis::metrics::functions::SIGNIFICANT;
+
+/// Most functions that are reported, and most regions of each.
+const MOST: (usize, usize) = (20, 3);
+
+/// How CPU time changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeChange {
+    /// Mean of the base runs, in seconds.
+    pub base_s: f64,
+    /// Mean of the new ones.
+    pub new_s: f64,
+    /// Standard error of the difference.
+    pub error_s: f64,
+}
+
+impl TimeChange {
+    /// By how much it grew.
+    pub fn difference(&self) -> f64 {
+        self.new_s - self.base_s
+    }
+
+    /// Whether it is more than its error explains, and at least `least_s`.
+    fn is_sure(&self, least_s: f64) -> bool {
+        let difference = self.difference().abs();
+        difference >= SIGNIFICANT * self.error_s && difference >= least_s && difference > 0.0
+    }
+}
+
+/// How the CPU time of a function changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionChange {
+    /// Its name and its file, or the file that has it.
+    pub function: String,
+    /// In the whole program.
+    pub time: TimeChange,
+    /// In the regions where that is significant, too, by their paths in the new runs: the largest change first.
+    pub regions: Vec<(String, TimeChange)>,
+}
+
+/// The changes that are significant and at least `least_s`, the largest first; `None` where not all runs were sampled, or where an older version added
+/// one to a study.
+pub(super) fn changes(sides: &Sides, regions: &Regions, least_s: f64) -> Option<Vec<FunctionChange>> {
+    let both = [figures(&sides.base)?, figures(&sides.new)?];
+    let [base, new] = both.each_ref().map(|runs| runs.iter().map(|run| &run.program).collect::<Vec<_>>());
+    let mut changes: Vec<FunctionChange> = sure(&means(&base), &means(&new), least_s)
+        .map(|(function, time)| FunctionChange { function, time, regions: Vec::new() })
+        .collect();
+    changes.sort_by(|a, b| b.time.difference().abs().total_cmp(&a.time.difference().abs()));
+    changes.truncate(MOST.0);
+    for (idx, path) in regions.paths.iter().enumerate() {
+        let of_runs = |runs: &[&FunctionFigures], first: usize| {
+            let of_run = |(at, run): (usize, &&FunctionFigures)| {
+                let listed = regions.path_in(first + at, idx).map(|path| run.regions.get(path).cloned());
+                // A region that the run has not has no time; one that is not listed, hardly any.
+                listed.map(|sums| sums.unwrap_or_else(|| unlisted(run))).unwrap_or_default()
+            };
+            let sums: Vec<FunctionSums> = runs.iter().enumerate().map(of_run).collect();
+            means(&sums.iter().collect::<Vec<_>>())
+        };
+        let (base, new) = (of_runs(&both[0], 0), of_runs(&both[1], both[0].len()));
+        for (function, time) in sure(&base, &new, least_s) {
+            let change = changes.iter_mut().find(|one| one.function == function);
+            change.into_iter().for_each(|one| one.regions.push((path.clone(), time)));
+        }
+    }
+    for change in &mut changes {
+        change.regions.sort_by(|a, b| b.1.difference().abs().total_cmp(&a.1.difference().abs()));
+        change.regions.truncate(MOST.1);
+    }
+    Some(changes)
+}
+
+/// The functions of all runs of a side.
+fn figures(side: &Side) -> Option<Vec<&FunctionFigures>> {
+    let runs: Option<Vec<&FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.as_ref()).collect();
+    runs.filter(|runs| !runs.is_empty())
+}
+
+/// What is known of a region that a run does not list: it has no more than all that are not.
+fn unlisted(run: &FunctionFigures) -> FunctionSums {
+    let all_s = |sums: &FunctionSums| sums.times.values().map(|time| time.0).sum::<f64>() + sums.others_s;
+    let listed_s: f64 = run.regions.values().map(all_s).sum();
+    FunctionSums { others_s: (all_s(&run.program) - listed_s).max(0.0), ..FunctionSums::default() }
+}
+
+/// The functions whose time changed for sure.
+fn sure<'a>(base: &'a Means, new: &'a Means, least_s: f64) -> impl Iterator<Item = (String, TimeChange)> {
+    let mut names: Vec<&String> = base.functions.keys().chain(new.functions.keys()).collect();
+    names.sort();
+    names.dedup();
+    let change = move |name: &'a String| {
+        let ((base_s, base_error), (new_s, new_error)) = (base.of(name), new.of(name));
+        (name.clone(), TimeChange { base_s, new_s, error_s: base_error.hypot(new_error) })
+    };
+    names.into_iter().map(change).filter(move |(_, time)| time.is_sure(least_s))
+}
+
+/// The functions of a side.
+struct Means {
+    /// CPU time and its standard error.
+    functions: BTreeMap<String, (f64, f64)>,
+    /// CPU time of all functions that are not listed: so long at most is one of them.
+    others_s: f64,
+}
+
+impl Means {
+    fn of(&self, name: &str) -> (f64, f64) {
+        self.functions.get(name).copied().unwrap_or((0.0, self.others_s))
+    }
+}
+
+fn means(runs: &[&FunctionSums]) -> Means {
+    let n = runs.len() as f64;
+    let mut functions = BTreeMap::new();
+    for name in runs.iter().flat_map(|run| run.times.keys()) {
+        let of = |run: &&FunctionSums| run.times.get(name).copied().unwrap_or((0.0, run.others_s));
+        let seconds: Vec<f64> = runs.iter().map(|run| of(run).0).collect();
+        let counting = runs.iter().map(|run| of(run).1.powi(2)).sum::<f64>().sqrt() / n;
+        let mean_s = mean(&seconds);
+        let squares: f64 = seconds.iter().map(|one| (one - mean_s).powi(2)).sum();
+        let scatter = if runs.len() > 1 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 };
+        functions.insert(name.clone(), (mean_s, counting.max(scatter)));
+    }
+    Means { functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Run;
+    use crate::compare::Named;
+    use crate::run::RegionFigures;
+
+    /// A function and its time in the program, of which all but what is in `main` is in the region `main/step`.
+    type Function = (&'static str, f64, f64);
+
+    fn sums(functions: &[Function]) -> FunctionSums {
+        let times = functions.iter().map(|&(name, mean_s, error_s)| (name.to_owned(), (mean_s, error_s))).collect();
+        FunctionSums { times, others_s: 0.05 }
+    }
+
+    fn side(runs: &[&[Function]]) -> Side {
+        in_regions(&runs.iter().map(|program| (*program, [].as_slice())).collect::<Vec<_>>())
+    }
+
+    /// The functions of a region, by its path.
+    type InRegion<'a> = (&'a str, &'a [Function]);
+
+    fn in_regions(runs: &[(&[Function], &[InRegion])]) -> Side {
+        let run = |(program, regions): &(&[Function], &[InRegion])| {
+            let listed = regions.iter().filter(|(_, functions)| !functions.is_empty());
+            let by_path = listed.map(|(path, functions)| (path.to_string(), sums(functions))).collect();
+            let functions = Some(FunctionFigures { program: sums(program), regions: by_path });
+            let region = |path: &str| RegionFigures { path: path.to_owned(), ..RegionFigures::default() };
+            let regions = regions.iter().map(|(path, _)| region(path)).collect();
+            Named { name: String::new(), run: Run { functions, regions, ..Run::default() } }
+        };
+        Side { runs: runs.iter().map(run).collect() }
+    }
+
+    fn changes(sides: &Sides) -> Option<Vec<FunctionChange>> {
+        let regions = Regions::new(sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run));
+        super::changes(sides, &regions, 0.01)
+    }
+
+    #[test]
+    fn changes_beyond_their_error_are_reported() {
+        let base = side(&[&[("force", 1.0, 0.02), ("sort", 0.5, 0.02), ("old", 0.2, 0.01)]]);
+        let new = side(&[&[("force", 1.3, 0.03), ("sort", 0.53, 0.02), ("small", 0.08, 0.01)]]);
+        let changes = changes(&Sides { base, new }).unwrap();
+        let names: Vec<&str> = changes.iter().map(|one| one.function.as_str()).collect();
+        // `old` may still be among the functions that the new run does not list; it is longer than these together.
+        assert_eq!(names, ["force", "old"]);
+        assert!((changes[0].time.error_s - 0.03_f64.hypot(0.02)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_change_is_in_the_regions_where_it_is_significant_too() {
+        let force: &[Function] = &[("force", 0.5, 0.02)];
+        let base = in_regions(&[(
+            &[("force", 1.3, 0.03), ("sort", 0.2, 0.01)],
+            &[
+                ("main", &[("force", 0.3, 0.02)]),
+                ("main/step", &[("force", 0.5, 0.02), ("sort", 0.2, 0.01)]),
+                ("main/io", force),
+            ],
+        )]);
+        let new = in_regions(&[(
+            &[("force", 2.2, 0.03), ("sort", 0.2, 0.01)],
+            &[
+                ("main", &[("force", 0.33, 0.02)]),
+                ("main/step", &[("force", 0.87, 0.02), ("sort", 0.3, 0.01)]),
+                ("main/io", &[]),
+                ("main/new", force),
+            ],
+        )]);
+        let changes = changes(&Sides { base, new }).unwrap();
+        // In `main` it is not significant; `main/io` may still have 0.3 s in the new run; `sort` did not change in the program.
+        let [one] = changes.as_slice() else { panic!("{changes:?}") };
+        let found: Vec<_> = one.regions.iter().map(|(path, time)| (path.as_str(), time.base_s, time.new_s)).collect();
+        assert_eq!(found, [("main/new", 0.0, 0.5), ("main/step", 0.5, 0.87)]);
+    }
+
+    #[test]
+    fn runs_that_scatter_say_less() {
+        let base = side(&[&[("force", 1.0, 0.001)], &[("force", 1.2, 0.001)]]);
+        let sides = Sides { base, new: side(&[&[("force", 1.3, 0.001)]]) };
+        // 1.1 ± 0.1
+        assert_eq!(changes(&sides), Some(Vec::new()));
+        assert_eq!(changes(&Sides { new: Side { runs: vec![Named::default()] }, ..sides }), None);
+    }
+
+    #[test]
+    fn a_function_that_one_run_of_a_side_does_not_list_may_be_among_its_others() {
+        let base = side(&[&[("force", 0.2, 0.001)], &[]]);
+        // 0.1 ± 0.1 of the two, for the second has at most 0.05 s of it.
+        assert_eq!(changes(&Sides { base, new: side(&[&[("force", 0.25, 0.001)]]) }), Some(Vec::new()));
+    }
+}

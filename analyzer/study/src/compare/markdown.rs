@@ -1,0 +1,99 @@
+//! A comparison as Markdown, for the summaries of CI systems and comments on changes. Names are escaped: they are text, never markup.
+
+use std::fmt::Write;
+
+use super::condition;
+use super::condition::{Judged, Outcome};
+use super::{Comparison, Contribution, words};
+use lbprof_report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
+
+/// Most rows of a table.
+const MOST_ROWS: usize = 8;
+
+/// The comparison as Markdown.
+pub fn render(comparison: &Comparison, conditions: &[Judged]) -> String {
+    let mut text = format!("**{}**\n\n", escaped(&words::headline(comparison)));
+    for remark in &comparison.remarks {
+        writeln!(text, "- {}", escaped(&lbprof_report::words::clean(remark))).ok();
+    }
+    text.push_str(if comparison.remarks.is_empty() { "" } else { "\n" });
+    text + &self::conditions(conditions) + &reasons(comparison) + &efficiencies(comparison) + &noise(comparison)
+}
+
+fn conditions(conditions: &[Judged]) -> String {
+    if conditions.is_empty() {
+        return String::new();
+    }
+    let mut text = "| condition to fail on | | |\n|---|---|---|\n".to_owned();
+    for judged in conditions {
+        let sign = if judged.outcome == Outcome::Passes { "✅" } else { "❌" };
+        let condition = escaped(&lbprof_report::words::clean(&judged.text));
+        let (outcome, values) = (condition::words::outcome(judged.outcome), escaped(&condition::words::values(judged)));
+        writeln!(text, "| {condition} | {sign} {outcome} | {values} |").ok();
+    }
+    text + "\n"
+}
+
+fn reasons(comparison: &Comparison) -> String {
+    let parts: Vec<&Contribution> =
+        comparison.reasons.iter().filter(|part| part.total.beyond_noise).take(MOST_ROWS).collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    let whole_s = comparison.elapsed.difference();
+    let unit = TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()));
+    let mut text = format!("| what changed | change [{}] | share | rank |\n|---|--:|--:|---|\n", unit.symbol);
+    for part in parts {
+        let share = comparison.elapsed.beyond_noise.then(|| percent(part.total.difference() / whole_s));
+        let cells = [
+            words::what(part),
+            words::signed(unit, part.total.difference()),
+            share.unwrap_or_else(|| "–".to_owned()),
+            words::whose_cell(part, unit),
+        ];
+        writeln!(text, "| {} |", cells.map(|cell| escaped(&cell)).join(" | ")).ok();
+    }
+    text + "\n"
+}
+
+fn efficiencies(comparison: &Comparison) -> String {
+    let mut text = "| efficiency | base | new | change |\n|---|--:|--:|--:|\n".to_owned();
+    for ratio in &comparison.ratios {
+        let change = ratio.base.zip(ratio.new).map(|(base, new)| signed_percent(new - base));
+        let change = change.map_or_else(|| "–".to_owned(), |change| change.replace(" %", " points"));
+        let (base, new) = (percent_or_dash(ratio.base), percent_or_dash(ratio.new));
+        writeln!(text, "| {} | {base} | {new} | {change} |", ratio.name).ok();
+    }
+    text + "\n"
+}
+
+fn noise(comparison: &Comparison) -> String {
+    escaped(&words::noise(comparison)) + "\n"
+}
+
+/// Punctuation that means nothing within a line.
+const PLAIN: &str = "/.,-%;:()+='\"";
+
+/// A text in which Markdown and HTML see nothing but text.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        let is_plain = !char.is_ascii_punctuation() || PLAIN.contains(char);
+        if !is_plain {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn names_are_text() {
+        assert_eq!(escaped("a|b <img> [x](y) `c` *d*"), r"a\|b \<img\> \[x\](y) \`c\` \*d\*");
+        assert_eq!(escaped("step/force, 12.5 %"), "step/force, 12.5 %");
+    }
+}

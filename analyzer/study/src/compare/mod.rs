@@ -1,0 +1,262 @@
+//! What changed between two runs, or between several of one kind and several of another: how the change of the elapsed time splits
+//! without a rest, by reason and by place, what is beyond noise, and conditions for CI.
+//!
+//! Made of [`Run`]s alone; `text`, `json`, `markdown` and `junit` only format a [`Comparison`].
+
+pub mod condition;
+pub mod functions;
+pub mod json;
+pub mod junit;
+pub mod markdown;
+pub mod noise;
+mod parts;
+pub mod reasons;
+pub mod regions;
+mod remarks;
+pub mod text;
+mod words;
+
+use crate::Run;
+use functions::FunctionChange;
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::median::median;
+use noise::{Limits, mean};
+pub use parts::{Contribution, Whose};
+use reasons::Parts;
+use regions::Regions;
+
+/// A run, and what the user calls it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Named {
+    /// Its folder, or its place in a study.
+    pub name: String,
+    /// Its figures.
+    pub run: Run,
+}
+
+/// One or several runs of the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Side {
+    /// The runs; at least one, or all figures are 0.
+    pub runs: Vec<Named>,
+}
+
+impl Side {
+    /// `of` each run.
+    pub fn values(&self, of: impl Fn(&Run) -> f64) -> Vec<f64> {
+        self.runs.iter().map(|named| of(&named.run)).collect()
+    }
+
+    /// The median over runs of what all of them have.
+    pub fn median(&self, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+        let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
+        median(&values?)
+    }
+}
+
+/// What is compared with what.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sides {
+    /// The runs to compare with.
+    pub base: Side,
+    /// Those of which the question is how they differ.
+    pub new: Side,
+}
+
+/// A figure on both sides: one value a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Change {
+    /// Of each base run.
+    pub base: Vec<f64>,
+    /// Of each new run.
+    pub new: Vec<f64>,
+    /// Whether the difference is beyond noise.
+    pub beyond_noise: bool,
+}
+
+impl Change {
+    /// Mean over the base runs.
+    pub fn base_mean(&self) -> f64 {
+        mean(&self.base)
+    }
+
+    /// Mean over the new runs.
+    pub fn new_mean(&self) -> f64 {
+        mean(&self.new)
+    }
+
+    /// By how much the mean grew.
+    pub fn difference(&self) -> f64 {
+        self.new_mean() - self.base_mean()
+    }
+
+    /// The difference as a share of the base; `None` where that is 0.
+    pub fn relative(&self) -> Option<f64> {
+        (self.base_mean() > 0.0).then(|| self.difference() / self.base_mean())
+    }
+}
+
+/// A ratio of the run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ratio {
+    /// Its name as in the report.
+    pub name: &'static str,
+    /// Median of the base runs, where all have it.
+    pub base: Option<f64>,
+    /// Median of the new ones.
+    pub new: Option<f64>,
+    /// Whether the difference is beyond noise. Where noise is not known, none is.
+    pub beyond_noise: bool,
+}
+
+/// What changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What is compared.
+    pub sides: Sides,
+    /// What is taken for noise.
+    pub limits: Limits,
+    /// Elapsed time.
+    pub elapsed: Change,
+    /// Parts of its change by reason, the largest first; by place where the causes of waiting are not known on both sides.
+    pub reasons: Vec<Contribution>,
+    /// Whether `reasons` are by cause.
+    pub by_cause: bool,
+    /// Parts of its change by place, the largest first.
+    pub places: Vec<Contribution>,
+    /// In which functions the runs compute longer or shorter; `None` where that is not known of all.
+    pub functions: Option<Vec<FunctionChange>>,
+    /// Efficiencies.
+    pub ratios: Vec<Ratio>,
+    /// What else differs.
+    pub remarks: Vec<String>,
+}
+
+impl Comparison {
+    /// Compares `sides`.
+    pub fn new(sides: Sides, limits: Limits) -> Comparison {
+        let runs: Vec<&Run> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
+        let regions = Regions::new(runs.iter().copied());
+        let each = |of: &dyn Fn(&Run, usize) -> Option<Parts>| -> Option<Vec<Parts>> {
+            runs.iter().enumerate().map(|(at, run)| of(run, at)).collect()
+        };
+        let places = each(&|run, at| Some(reasons::by_place(run, at, &regions))).unwrap_or_default();
+        let by_reason = each(&|run, at| reasons::by_reason(run, at, &regions));
+        let judge = Judge::new(&sides, limits);
+        let mut elapsed = Change {
+            base: sides.base.values(|run| run.times.elapsed_s),
+            new: sides.new.values(|run| run.times.elapsed_s),
+            beyond_noise: false,
+        };
+        judge.judge(&mut [&mut elapsed]);
+        let by_cause = by_reason.is_some();
+        let reasons = parts::rows(by_reason.as_ref().unwrap_or(&places), &sides, &regions, &judge);
+        let places = parts::rows(&places, &sides, &regions, &judge);
+        let mut remarks = remarks::remarks(&sides);
+        remarks.extend(only_on_one_side(&regions, &sides));
+        remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
+        let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
+        Comparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
+    }
+
+    /// Whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
+    pub fn is_noise(&self) -> bool {
+        !self.elapsed.beyond_noise
+            && !self.reasons.iter().any(|part| part.total.beyond_noise)
+            && !self.ratios.iter().any(|ratio| ratio.beyond_noise)
+    }
+
+    /// Whether several runs show their noise.
+    pub fn noise_is_known(&self) -> bool {
+        noise::is_known(self.sides.base.runs.len(), self.sides.new.runs.len())
+    }
+
+    /// Whether data of no run are missing.
+    pub fn complete(&self) -> bool {
+        self.sides.base.runs.iter().chain(&self.sides.new.runs).all(|named| named.run.complete)
+    }
+}
+
+/// Judges changes by the noise of the sides.
+struct Judge {
+    known: bool,
+    /// Seconds from which on a change counts at all.
+    least_s: f64,
+}
+
+impl Judge {
+    fn new(sides: &Sides, limits: Limits) -> Judge {
+        let known = noise::is_known(sides.base.runs.len(), sides.new.runs.len());
+        let elapsed_s = mean(&sides.base.values(|run| run.times.elapsed_s));
+        Judge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
+    }
+
+    /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
+    /// stricter.
+    fn judge(&self, changes: &mut [&mut Change]) {
+        let is_relevant =
+            |change: &&mut Change| change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s;
+        let mut tested: Vec<&mut Change> = changes
+            .iter_mut()
+            .map(|change| &mut **change)
+            .filter(|change| !self.known || is_relevant(change))
+            .collect();
+        let probabilities: Vec<f64> =
+            tested.iter().map(|change| noise::probability(&change.base, &change.new).unwrap_or(0.0)).collect();
+        let certain = noise::rejected(&probabilities);
+        for (change, certain) in tested.iter_mut().zip(certain) {
+            change.beyond_noise = change.difference().abs() >= self.least_s && (certain || !self.known);
+        }
+    }
+}
+
+/// How a ratio follows from a run's times.
+type OfTimes = fn(&Times) -> Option<f64>;
+
+/// Names of the ratios, and how they follow.
+const RATIOS: [(&str, OfTimes); 5] = [
+    ("parallel efficiency", Times::parallel),
+    ("load balance", Times::load_balance),
+    ("communication", Times::communication),
+    ("micro load balance", Times::micro_load_balance),
+    ("transfer", Times::transfer),
+];
+
+/// Difference of efficiencies below which it does not matter, however certain it is.
+const RELEVANT_RATIO: f64 = 0.01;
+
+/// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
+/// others. So they are tested by themselves.
+fn ratios(sides: &Sides) -> Vec<Ratio> {
+    let values = |side: &Side, of: OfTimes| -> Option<Vec<f64>> {
+        side.runs.iter().map(|named| of(&named.run.times)).collect::<Option<_>>()
+    };
+    let probability = |of: OfTimes| {
+        let (base, new) = (values(&sides.base, of)?, values(&sides.new, of)?);
+        let probability = noise::probability(&base, &new)?;
+        Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
+    };
+    let probabilities = RATIOS.map(|(_, of)| probability(of).unwrap_or(1.0));
+    let row = |((name, of), beyond_noise): ((&'static str, OfTimes), bool)| Ratio {
+        name,
+        base: sides.base.median(|run| of(&run.times)),
+        new: sides.new.median(|run| of(&run.times)),
+        beyond_noise,
+    };
+    RATIOS.into_iter().zip(noise::rejected(&probabilities)).map(row).collect()
+}
+
+/// Marked and found regions that none of the other side's runs has.
+fn only_on_one_side(regions: &Regions, sides: &Sides) -> Vec<String> {
+    let n = sides.base.runs.len();
+    let (base, new) = (0..n, n..n + sides.new.runs.len());
+    let only = |here: std::ops::Range<usize>, there: std::ops::Range<usize>| -> Vec<&str> {
+        let is_only = |idx: &usize| {
+            here.clone().any(|run| regions.has(run, *idx)) && !there.clone().any(|run| regions.has(run, *idx))
+        };
+        let paths = (0..regions.paths.len()).filter(is_only);
+        paths.filter_map(|idx| regions.paths.get(idx)).map(String::as_str).collect()
+    };
+    let (in_base, in_new) = (only(base.clone(), new.clone()), only(new, base));
+    [remarks::unmatched("base", &in_base), remarks::unmatched("new", &in_new)].into_iter().flatten().collect()
+}

@@ -1,0 +1,214 @@
+//! What a run's elapsed time is made of, so that the change between runs can be split without a rest.
+//!
+//! T is, for every rank, the sum of its exclusive times by region and activity, of the time it was idle and of that not recorded
+//! (METRICS §3); so it is also the sum of their means over ranks, however many ranks there are:
+//!
+//! ```text
+//!   T = Σ_ij mean_p t_ijp + mean_p idle_p + mean_p not recorded_p                                   (by place)
+//!   T = Σ_i mean_p computation_ip + Σ_causes caused/P + Σ_i calls besides waiting_i + not recorded  (by reason)
+//!
+//!   base     rank 0 |== force 10 ==|           new    rank 0 |== force 10 ==|...............|
+//!            rank 1 |== force 10 ==|                  rank 1 |======== force 16 ============|
+//! ```
+//!
+//! There T grows by 6. By place force takes 3 more and waiting 3 more; by reason, force on rank 1 costs 6 more: 3 are its own mean
+//! time, and 3 the waiting that it causes (METRICS §4: own time + blocking it causes). What ranks wait is taken out of the calls, or
+//! the idle time, in which they wait and given to what they wait for. What is left of calls is their own work.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+
+use super::regions::Regions;
+use crate::Run;
+use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::overhead::Phase;
+
+/// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`Regions::paths`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum What {
+    /// By place: an activity in a region. By reason: computation in it, with the waiting that it causes; and where causes are not known any
+    /// other activity.
+    In(usize, Activity),
+    /// Waiting for ranks that communicate with others in a region.
+    WaitingForCalls(usize),
+    /// Waiting for messages in transit.
+    Messages,
+    /// Calls of MPI in a region, besides waiting in them.
+    Calls(usize),
+    /// The recorder's own work, and waiting for ranks that record or of which nothing is known.
+    Recorder,
+    /// Outside of the rank's window while others are in theirs.
+    Idle,
+    /// No record shows.
+    NotRecorded,
+}
+
+impl What {
+    /// The region, where it is one.
+    pub fn region(self) -> Option<usize> {
+        match self {
+            What::In(region, _) | What::WaitingForCalls(region) | What::Calls(region) => Some(region),
+            _ => None,
+        }
+    }
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            What::In(_, activity) => activity.name(),
+            What::WaitingForCalls(_) => "waiting for ranks in calls",
+            What::Messages => "messages in transit",
+            What::Calls(_) => "calls besides waiting",
+            What::Recorder => "recorder",
+            What::Idle => "idle",
+            What::NotRecorded => "not recorded",
+        }
+    }
+}
+
+/// What something costs a run, in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// Its own time, the mean over ranks.
+    pub own_s: f64,
+    /// The waiting that it causes, of all ranks, divided by their number.
+    pub caused_s: f64,
+    /// Its own time by rank.
+    pub own_by_rank: BTreeMap<u32, f64>,
+    /// What each rank's part of it adds to the total: the same shares of means, own and caused together.
+    pub by_rank: BTreeMap<u32, f64>,
+}
+
+impl Cost {
+    /// Own and caused.
+    pub fn total_s(&self) -> f64 {
+        self.own_s + self.caused_s
+    }
+
+    fn add_own(&mut self, rank: u32, seconds: f64, n: f64) {
+        self.own_s += seconds / n;
+        *self.own_by_rank.entry(rank).or_default() += seconds;
+        *self.by_rank.entry(rank).or_default() += seconds / n;
+    }
+
+    fn add_caused(&mut self, rank: u32, mean_s: f64) {
+        self.caused_s += mean_s;
+        *self.by_rank.entry(rank).or_default() += mean_s;
+    }
+
+    /// Takes waiting out of its own time. Of it only the sum over ranks is kept, so nothing is known by rank any more.
+    fn take_waiting(&mut self, mean_s: f64) {
+        *self = Cost { own_s: self.own_s - mean_s, caused_s: self.caused_s, ..Cost::default() };
+    }
+}
+
+/// The parts of a run's elapsed time; they add up to it.
+pub type Parts = BTreeMap<What, Cost>;
+
+/// The parts of `run`, the `at`-th of `regions`, by place.
+pub fn by_place(run: &Run, at: usize, regions: &Regions) -> Parts {
+    let mut parts = Parts::new();
+    let n = run.ranks.len().max(1) as f64;
+    let rank = |position: usize| run.ranks.get(position).map_or(position as u32, |figures| figures.rank);
+    let mut add = |what: What, seconds: &[f64]| {
+        for (position, &seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds != 0.0) {
+            parts.entry(what).or_default().add_own(rank(position), seconds, n);
+        }
+    };
+    for region in &run.regions {
+        let Some(idx) = regions.idx(at, &region.path) else { continue };
+        region.activities.iter().for_each(|(&activity, seconds)| add(What::In(idx, activity), seconds));
+    }
+    for phase in &run.phases {
+        match phase.phase {
+            Phase::Idle => add(What::Idle, &phase.seconds),
+            Phase::NotRecorded => add(What::NotRecorded, &phase.seconds),
+            _ => {}
+        }
+    }
+    parts
+}
+
+/// The same by reason: waiting is taken out of where it is spent, and given to what causes it. `None` where that is not known.
+pub fn by_reason(run: &Run, at: usize, regions: &Regions) -> Option<Parts> {
+    let causes = run.causes.as_ref()?;
+    let n = run.ranks.len().max(1) as f64;
+    let mut parts = Parts::new();
+    for (what, cost) in by_place(run, at, regions) {
+        let reason = match what {
+            What::In(_, Activity::Recorder) => What::Recorder,
+            What::In(region, activity) if activity != Activity::Computation => What::Calls(region),
+            other => other,
+        };
+        let whole = parts.entry(reason).or_default();
+        cost.own_by_rank.into_iter().for_each(|(rank, seconds)| whole.add_own(rank, seconds, n));
+    }
+    // What ranks wait outside of calls, before their first and after their last, is idle time.
+    let mut idle_s: f64 = causes.iter().map(|cause| cause.caused_s).sum();
+    for region in &run.regions {
+        let blocked_s = region.blocked_s?;
+        let Some(idx) = regions.idx(at, &region.path).filter(|_| blocked_s > 0.0) else { continue };
+        parts.entry(What::Calls(idx)).or_default().take_waiting(blocked_s / n);
+        idle_s -= blocked_s;
+    }
+    parts.entry(What::Idle).or_default().take_waiting(idle_s / n);
+    for cause in causes {
+        let region = regions.idx(at, &cause.region);
+        let reason = match (cause.class, region) {
+            (Class::Imbalance | Class::Control, Some(region)) => What::In(region, Activity::Computation),
+            (Class::Communication, Some(region)) => What::WaitingForCalls(region),
+            (Class::Recorder, _) => What::Recorder,
+            (Class::MessageDelay, _) | (_, None) => What::Messages,
+        };
+        parts.entry(reason).or_default().add_caused(cause.rank, cause.caused_s / n);
+    }
+    Some(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{CauseFigures, RankFigures, RegionFigures};
+    use lbprof_analysis::metrics::overhead::PhaseTime;
+
+    /// The example at the head of this file, after the change.
+    fn example() -> Run {
+        let activities =
+            BTreeMap::from([(Activity::Computation, vec![10.0, 16.0]), (Activity::Synchronization, vec![6.0, 0.0])]);
+        let cause = CauseFigures {
+            rank: 1,
+            region: "main".into(),
+            activity: Some(Activity::Computation),
+            class: Class::Imbalance,
+            caused_s: 6.0,
+        };
+        Run {
+            ranks: (0..2).map(|rank| RankFigures { rank, ..Default::default() }).collect(),
+            regions: vec![RegionFigures {
+                path: "main".into(),
+                activities,
+                blocked_s: Some(6.0),
+                ..Default::default()
+            }],
+            phases: vec![PhaseTime { phase: Phase::Idle, seconds: vec![0.0, 0.0] }],
+            causes: Some(vec![cause]),
+            ..Run::default()
+        }
+    }
+
+    #[test]
+    fn waiting_is_given_to_what_causes_it() {
+        let run = example();
+        let regions = Regions::new([&run].into_iter());
+        let place = by_place(&run, 0, &regions);
+        assert_eq!(place[&What::In(0, Activity::Computation)].total_s(), 13.0);
+        assert_eq!(place[&What::In(0, Activity::Synchronization)].total_s(), 3.0);
+        let reason = by_reason(&run, 0, &regions).unwrap();
+        let force = &reason[&What::In(0, Activity::Computation)];
+        assert_eq!((force.own_s, force.caused_s), (13.0, 3.0));
+        assert_eq!(force.by_rank, BTreeMap::from([(0, 5.0), (1, 8.0 + 3.0)]));
+        assert_eq!((reason[&What::Calls(0)].total_s(), reason[&What::Idle].total_s()), (0.0, 0.0));
+        assert_eq!(by_reason(&Run { causes: None, ..run }, 0, &regions), None);
+    }
+}

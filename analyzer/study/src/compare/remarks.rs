@@ -1,0 +1,125 @@
+//! What else differs between runs that are compared, as sentences: what a reader must know before he believes the figures.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::ProblemKind;
+
+use super::{Side, Sides};
+use crate::Run;
+use lbprof_report::words::mpi_name;
+use lbprof_report::words::{plural, quantity};
+
+/// Most names in a sentence.
+const MOST: usize = 6;
+
+/// All remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+pub fn remarks(sides: &Sides) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let (base, new) = (&sides.base, &sides.new);
+    remarks.extend(same_run(base, new));
+    remarks.extend(programs(base, new));
+    remarks.extend([("base", base), ("new", new)].into_iter().filter_map(|(name, side)| mixed(name, side)));
+    remarks.extend(incomplete(base).into_iter().chain(incomplete(new)));
+    remarks.extend(without_core(base, new));
+    let Some((first, second)) = base.runs.first().zip(new.runs.first()) else { return remarks };
+    let (first, second) = (&first.run, &second.run);
+    remarks.extend(params(first, second));
+    remarks.extend(differs("The number of ranks differs", first, second, |run| run.n_ranks.to_string(), RANKS));
+    remarks.extend(differs("The MPI library differs", first, second, |run| mpi_name(&run.mpi).to_owned(), ""));
+    remarks.extend(differs("The number of hosts differs", first, second, |run| run.hosts.len().to_string(), ""));
+    if first.ideal_by_replay != second.ideal_by_replay {
+        let text = "The ideal time is by replay on one side and estimated on the other: micro load balance and transfer \
+                    do not compare well.";
+        remarks.push(text.to_owned());
+    }
+    remarks
+}
+
+const RANKS: &str = ": times are means over ranks";
+
+fn all<'a>(base: &'a Side, new: &'a Side) -> impl Iterator<Item = &'a Run> {
+    base.runs.iter().chain(&new.runs).map(|named| &named.run)
+}
+
+fn same_run(base: &Side, new: &Side) -> Option<String> {
+    let is_new = |id: u64| new.runs.iter().any(|named| named.run.id == id);
+    let both = base.runs.iter().find(|named| named.run.id != 0 && is_new(named.run.id))?;
+    Some(format!("{} is on both sides.", both.name))
+}
+
+fn programs(base: &Side, new: &Side) -> Option<String> {
+    let names: BTreeSet<&str> = all(base, new).map(Run::program).filter(|name| !name.is_empty()).collect();
+    (names.len() > 1).then(|| {
+        format!(
+            "The programs differ: {}. What matches by name is compared.",
+            some(names.into_iter().map(str::to_owned))
+        )
+    })
+}
+
+/// That runs of a side are no repetitions of each other.
+fn mixed(name: &str, side: &Side) -> Option<String> {
+    let (first, more) = side.runs.split_first()?;
+    let differs = |of: fn(&Run) -> String| more.iter().any(|other| of(&other.run) != of(&first.run));
+    let mut what = Vec::new();
+    what.extend(differs(|run| format!("{:?}", run.params)).then_some("parameters"));
+    what.extend(differs(|run| run.n_ranks.to_string()).then_some("number of ranks"));
+    what.extend(differs(|run| run.command.join("\0")).then_some("command"));
+    (!what.is_empty()).then(|| {
+        format!(
+            "The {name} runs differ in {}: they are no repetitions, and how they scatter is no noise.",
+            what.join(" and ")
+        )
+    })
+}
+
+fn incomplete(side: &Side) -> Vec<String> {
+    let partial = side.runs.iter().filter(|named| !named.run.complete);
+    let text = |named: &super::Named| {
+        let problems = named.run.problems.iter().cloned();
+        format!("Data of {} are incomplete ({}): lb-report on it says more.", named.name, some(problems))
+    };
+    partial.map(text).collect()
+}
+
+/// That times scatter because ranks shared cores with something.
+fn without_core(base: &Side, new: &Side) -> Option<String> {
+    let is_such = |name: &String| [ProblemKind::NoCore, ProblemKind::Preempted].iter().any(|kind| kind.name() == name);
+    let all = base.runs.iter().chain(&new.runs).filter(|named| named.run.problems.iter().any(is_such));
+    let names: Vec<String> = all.map(|named| named.name.clone()).collect();
+    (!names.is_empty())
+        .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(names.into_iter())))
+}
+
+fn params(base: &Run, new: &Run) -> Option<String> {
+    let names: BTreeSet<&String> = base.params.keys().chain(new.params.keys()).collect();
+    let value =
+        |run: &Run, name: &String| run.params.get(name).map_or_else(|| "–".to_owned(), |&value| quantity(value));
+    let changed = names.into_iter().filter(|name| base.params.get(*name) != new.params.get(*name));
+    let mut changed = changed.map(|name| format!("{name} {} → {}", value(base, name), value(new, name))).peekable();
+    changed.peek().is_some().then_some(())?;
+    Some(format!("Parameters differ: {}.", some(changed)))
+}
+
+fn differs(what: &str, base: &Run, new: &Run, of: impl Fn(&Run) -> String, so: &str) -> Option<String> {
+    let (base, new) = (of(base), of(new));
+    (base != new).then(|| format!("{what}: {base} → {new}{so}."))
+}
+
+/// The first of several, and how many more there are.
+fn some(names: impl Iterator<Item = String>) -> String {
+    let names: Vec<String> = names.collect();
+    let more = names.len().saturating_sub(MOST);
+    let shown = names.into_iter().take(MOST).collect::<Vec<_>>().join(", ");
+    if more == 0 { shown } else { format!("{shown} and {}", plural(more as u64, "more").trim_end_matches('s')) }
+}
+
+/// What is said of regions that only one side has; empty where there are none.
+pub fn unmatched(name: &str, paths: &[&str]) -> Option<String> {
+    (!paths.is_empty())
+        .then(|| format!("Only in the {name} runs: {}.", some(paths.iter().map(|path| (*path).to_owned()))))
+}
+
+/// What is missing where ranks were not followed.
+pub const NOT_FOLLOWED: &str =
+    "On one side at least, ranks were not followed: waiting is reported where it is spent, not by what causes it.";

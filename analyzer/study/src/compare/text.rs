@@ -1,0 +1,259 @@
+//! A comparison for a terminal: the answer first. With colours as ANSI sequences; names are escaped.
+
+use std::fmt::Write;
+
+use anstyle::{AnsiColor, Style};
+
+use super::condition;
+use super::condition::{Judged, Outcome};
+use super::{Comparison, Contribution, Side, words};
+use lbprof_analysis::metrics::median::median;
+use lbprof_report::table::Table;
+use lbprof_report::words::{
+    TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, wrap,
+};
+
+/// Share of a function's change from which on it is said in which region most of it is.
+const MOST_OF_IT: f64 = 0.5;
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+/// How much to say, and in how many columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Columns of a line.
+    pub columns: usize,
+    /// Most rows of a table.
+    pub top: usize,
+}
+
+/// The comparison as text.
+pub fn render(comparison: &Comparison, conditions: &[Judged], options: &Options) -> String {
+    let mut text = heads(comparison, options) + &verdict(comparison, options) + &remarks(comparison, options);
+    if !comparison.is_noise() {
+        text += &reasons(comparison, options);
+        if comparison.by_cause {
+            text += &places(comparison, options);
+        }
+    }
+    text += &functions(comparison, options);
+    text + &efficiencies(comparison, options) + &elapsed(comparison, options) + &self::conditions(conditions, options)
+}
+
+fn heads(comparison: &Comparison, options: &Options) -> String {
+    let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
+    let line = |(name, side): (&str, &Side)| {
+        let rest = wrap(&head(side), options.columns - 6, 6);
+        format!("{BOLD}{name:<4}{BOLD:#}  {rest}\n")
+    };
+    sides.map(line).concat() + "\n"
+}
+
+fn head(side: &Side) -> String {
+    const LONGEST: usize = 50;
+    let Some(first) = side.runs.first() else { return "no run".to_owned() };
+    let more = match side.runs.len() {
+        1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let command = first.run.command.iter().map(|word| clean(word)).collect::<Vec<_>>().join(" ");
+    let elapsed_s = side.median(|run| Some(run.times.elapsed_s)).unwrap_or(0.0);
+    let parts = [
+        format!("{}{more}", shorten(&clean(&first.name), LONGEST)),
+        shorten(&command, LONGEST),
+        plural(u64::from(first.run.n_ranks), "rank"),
+        format!("{} elapsed{}", seconds_like(elapsed_s, elapsed_s), if side.runs.len() > 1 { " (median)" } else { "" }),
+    ];
+    parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
+}
+
+fn verdict(comparison: &Comparison, options: &Options) -> String {
+    let colour = match comparison.elapsed.difference() {
+        _ if !comparison.elapsed.beyond_noise && comparison.is_noise() => AnsiColor::Green,
+        _ if !comparison.elapsed.beyond_noise => AnsiColor::Yellow,
+        change if change > 0.0 => AnsiColor::Red,
+        _ => AnsiColor::Green,
+    };
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    let noise = wrap(&words::noise(comparison), options.columns, 0);
+    format!("{style}{}{style:#}\n{DIM}{noise}{DIM:#}\n\n", wrap(&words::headline(comparison), options.columns, 0))
+}
+
+fn remarks(comparison: &Comparison, options: &Options) -> String {
+    let line = |remark: &String| format!("! {}\n", wrap(&clean(remark), options.columns - 2, 2));
+    let lines: String = comparison.remarks.iter().map(line).collect();
+    if lines.is_empty() { lines } else { lines + "\n" }
+}
+
+/// Columns that give way to names where lines are short; the ranking is by share.
+const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share"]];
+
+fn reasons(comparison: &Comparison, options: &Options) -> String {
+    let unit = unit(comparison);
+    let two = |part: &Contribution| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
+    let table = changes(comparison, &comparison.reasons, ["own", "caused"], two, options);
+    let how = match comparison.by_cause {
+        true => {
+            "own time and the waiting that it causes, means over ranks; ~ is within noise; rank: by how much its own changed"
+        }
+        false => "means over ranks; ~ is within noise; rank: by how much its own changed",
+    };
+    section("Why", how, table, options)
+}
+
+fn places(comparison: &Comparison, options: &Options) -> String {
+    let unit = unit(comparison);
+    let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
+    let two = |part: &Contribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
+    let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
+    section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
+}
+
+/// In which functions the ranks compute longer or shorter.
+fn functions(comparison: &Comparison, options: &Options) -> String {
+    let changes = comparison.functions.as_deref().unwrap_or_default();
+    if changes.is_empty() {
+        return String::new();
+    }
+    let unit = unit(comparison);
+    let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
+    let mut table = Table::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
+    for one in changes.iter().take(options.top) {
+        let most = one.regions.first().filter(|(_, time)| time.difference() / one.time.difference() >= MOST_OF_IT);
+        table.row(vec![
+            clean(&one.function),
+            unit.number(one.time.base_s),
+            unit.number(one.time.new_s),
+            format!("{} ± {}", words::signed(unit, one.time.difference()), unit.number(one.time.error_s)),
+            most.map(|(path, _)| clean(short_path(path))).unwrap_or_default(),
+        ]);
+    }
+    let table = table.sparing(options.columns, &[&["most of it in"]]);
+    section("Functions", "CPU time of computation by samples, means over ranks; ± is a standard error", table, options)
+}
+
+/// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
+fn changes(
+    comparison: &Comparison,
+    parts: &[Contribution],
+    [first, second]: [&str; 2],
+    two: impl Fn(&Contribution) -> [String; 2],
+    options: &Options,
+) -> Table {
+    let unit = unit(comparison);
+    let of = format!("change\n[{}]", unit.symbol);
+    let mut table = Table::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
+    let shown = shown(parts, unit, options);
+    for (part, name) in shown.iter().zip(words::regions(&shown)) {
+        let [first, second] = two(part);
+        table.row(vec![
+            name,
+            part.what.name().to_owned(),
+            first,
+            second,
+            change(part, unit),
+            share(comparison, part.total.difference()),
+            words::whose_cell(part, unit),
+        ]);
+    }
+    let blank = String::new;
+    for (name, seconds) in sums(comparison, parts, &shown, unit) {
+        let change = words::signed(unit, seconds);
+        table.row(vec![name, blank(), blank(), blank(), change, share(comparison, seconds), blank()]);
+    }
+    table
+}
+
+fn section(name: &str, how: &str, table: Table, options: &Options) -> String {
+    let how = wrap(how, options.columns - 2, 2);
+    format!(
+        "{BOLD}{name}{BOLD:#}\n  {DIM}{how}{DIM:#}\n{}\n",
+        table.sparing(options.columns, SPARE).render(options.columns, DIM)
+    )
+}
+
+fn unit(comparison: &Comparison) -> TimeUnit {
+    TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()))
+}
+
+/// The parts that are reported: those that do not round to nothing, the largest first.
+fn shown<'a>(parts: &'a [Contribution], unit: TimeUnit, options: &Options) -> Vec<&'a Contribution> {
+    let is_something = |part: &&Contribution| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
+    parts.iter().filter(is_something).take(options.top).collect()
+}
+
+/// What is not shown, where it is something, and the sum.
+fn sums(comparison: &Comparison, all: &[Contribution], shown: &[&Contribution], unit: TimeUnit) -> Vec<(String, f64)> {
+    let listed: f64 = shown.iter().map(|part| part.total.difference()).sum();
+    let sum: f64 = all.iter().map(|part| part.total.difference()).sum();
+    let rest = (!words::signed(unit, sum - listed).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - listed));
+    rest.into_iter().chain([("elapsed time".to_owned(), comparison.elapsed.difference())]).collect()
+}
+
+fn change(part: &Contribution, unit: TimeUnit) -> String {
+    let mark = if part.total.beyond_noise { "" } else { "~" };
+    format!("{mark}{}", words::signed(unit, part.total.difference()))
+}
+
+/// Share of the change of the elapsed time; a dash where that is noise.
+fn share(comparison: &Comparison, seconds: f64) -> String {
+    let whole = comparison.elapsed.difference();
+    percent_or_dash(comparison.elapsed.beyond_noise.then(|| seconds / whole)).replace('-', "−")
+}
+
+fn efficiencies(comparison: &Comparison, options: &Options) -> String {
+    let mut table = Table::new(&["<efficiency", "base", "new", "change\n[points]"], 0);
+    for ratio in &comparison.ratios {
+        let change = ratio.base.zip(ratio.new).map(|(base, new)| new - base);
+        let change = change.map_or_else(
+            || "–".to_owned(),
+            |change| lbprof_report::words::signed_percent(change).trim_end_matches(" %").to_owned(),
+        );
+        table.row(vec![ratio.name.to_owned(), percent_or_dash(ratio.base), percent_or_dash(ratio.new), change]);
+    }
+    format!("{BOLD}Efficiencies{BOLD:#}\n{}\n", table.render(options.columns, DIM))
+}
+
+/// How the runs of a side scatter.
+fn elapsed(comparison: &Comparison, options: &Options) -> String {
+    if !comparison.noise_is_known() {
+        return String::new();
+    }
+    let unit = unit(comparison);
+    let head = format!("median\n[{}]", unit.symbol);
+    let mut table = Table::new(&["<elapsed time", "runs", &head, "mean", "shortest", "longest", "spread"], 0);
+    for (name, values) in [("base", &comparison.elapsed.base), ("new", &comparison.elapsed.new)] {
+        let median_s = median(values).unwrap_or(0.0);
+        let shortest = values.iter().copied().reduce(f64::min).unwrap_or(0.0);
+        let longest = values.iter().copied().reduce(f64::max).unwrap_or(0.0);
+        table.row(vec![
+            name.to_owned(),
+            values.len().to_string(),
+            unit.number(median_s),
+            unit.number(super::noise::mean(values)),
+            unit.number(shortest),
+            unit.number(longest),
+            if median_s > 0.0 { percent((longest - shortest) / median_s) } else { "–".to_owned() },
+        ]);
+    }
+    format!("{BOLD}Runs{BOLD:#}\n{}\n", table.render(options.columns, DIM))
+}
+
+/// What each condition says.
+pub fn conditions(conditions: &[Judged], options: &Options) -> String {
+    if conditions.is_empty() {
+        return String::new();
+    }
+    let mut text = format!("{BOLD}Conditions to fail on{BOLD:#}\n");
+    for judged in conditions {
+        let colour = if judged.outcome == Outcome::Passes { AnsiColor::Green } else { AnsiColor::Red };
+        let style = Style::new().fg_color(Some(colour.into()));
+        let outcome = condition::words::outcome(judged.outcome);
+        let rest = format!("{}: {}", clean(&judged.text), condition::words::values(judged));
+        let line = wrap(&format!("{outcome}  {rest}"), options.columns - 2, 4);
+        let (outcome, rest) = line.split_at(outcome.len().min(line.len()));
+        writeln!(text, "  {style}{outcome}{style:#}{rest}").ok();
+    }
+    text + "\n"
+}

@@ -1,0 +1,262 @@
+//! Changes in words: the same in text, Markdown and JUnit's XML.
+
+use std::collections::BTreeSet;
+
+use lbprof_collector::Activity;
+
+use super::reasons::What;
+use super::{Change, Comparison, Contribution, Ratio, Whose};
+use lbprof_analysis::read::open::ranges;
+use lbprof_report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
+
+/// Most columns that a name takes within a sentence.
+const LONGEST_NAME: usize = 160;
+
+/// Most ranks in a sentence or a cell.
+const MOST_RANKS: usize = 3;
+
+/// Share of a change from which on it is all of it, as far as words go.
+const NEARLY_ALL: f64 = 0.95;
+
+/// Share of a change from which on a part of it is worth a word.
+const WORTH_NAMING: f64 = 0.05;
+
+/// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
+pub fn headline(comparison: &Comparison) -> String {
+    let elapsed = &comparison.elapsed;
+    let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
+    let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
+    let times = format!("{} instead of {}{relative}", seconds_like(new_s, new_s.max(base_s)), base(elapsed));
+    let means = if elapsed.base.len().max(elapsed.new.len()) > 1 { " in the mean" } else { "" };
+    if comparison.is_noise() {
+        let is_large = elapsed.relative().is_some_and(|share| share.abs() >= comparison.limits.share);
+        let unsure = is_large && comparison.noise_is_known();
+        let more = if unsure { " The runs scatter too much to say more; further runs would show it." } else { "" };
+        return format!("Nothing beyond noise: {times}{means}.{more}");
+    }
+    let (verb, several) = if elapsed.new.len() > 1 { ("take", "runs") } else { ("takes", "run") };
+    let more = if elapsed.difference() < 0.0 { "less" } else { "longer" };
+    let by = seconds_like(elapsed.difference().abs(), new_s.max(base_s));
+    let first = match elapsed.beyond_noise {
+        true => format!("The new {several} {verb} {by} {more}: {times}{means}."),
+        false if comparison.reasons.iter().any(|part| part.total.beyond_noise) => {
+            format!("The elapsed time does not differ beyond noise, but what it is spent on does: {times}{means}.")
+        }
+        false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
+    };
+    let sign = elapsed.difference().signum();
+    let leads = |part: &&Contribution| {
+        part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0)
+    };
+    let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
+    first + &efficiencies(comparison) + &reason
+}
+
+/// Which efficiencies did change beyond noise where the elapsed time did not.
+fn efficiencies(comparison: &Comparison) -> String {
+    let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
+    let change =
+        |ratio: &Ratio| Some(format!("{} from {} to {}", ratio.name, percent(ratio.base?), percent(ratio.new?)));
+    let changes: Vec<String> = certain.filter_map(change).collect();
+    if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
+}
+
+fn base(elapsed: &Change) -> String {
+    seconds_like(elapsed.base_mean(), elapsed.base_mean().max(elapsed.new_mean()))
+}
+
+/// The reason of most of the change, as a sentence.
+fn because(comparison: &Comparison, part: &Contribution) -> String {
+    let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
+    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
+    let (change, all) = (part.total.difference(), comparison.elapsed.difference());
+    let how_much = match change / all {
+        _ if !comparison.elapsed.beyond_noise => format!("{} {}", seconds(change), direction(change)),
+        share if share > 2.0 - NEARLY_ALL => format!("More than all of it ({})", percent(share)),
+        share if share >= NEARLY_ALL => "All of it".to_owned(),
+        share => format!("{} of it ({})", seconds(change), percent(share)),
+    };
+    let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
+    if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, What::In(..)) {
+        let own = format!("{} {} itself", seconds(part.own_s), direction(part.own_s));
+        let caused = format!("{} {} of waiting for it", seconds(part.caused_s), direction(part.caused_s));
+        text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
+    }
+    if !part.total.beyond_noise {
+        text.push_str("; by itself that is within noise");
+    }
+    text + "." + &function(comparison, part)
+}
+
+/// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
+fn function(comparison: &Comparison, part: &Contribution) -> String {
+    let What::In(_, Activity::Computation) = part.what else { return String::new() };
+    let there = comparison.functions.iter().flatten().filter_map(|one| {
+        let (_, time) = one.regions.iter().find(|(path, _)| Some(path) == part.region.as_ref())?;
+        (time.difference() * part.own_s > 0.0).then_some((&one.function, time))
+    });
+    let most = there.max_by(|a, b| a.1.difference().abs().total_cmp(&b.1.difference().abs()));
+    most.map_or_else(String::new, |(name, time)| {
+        let more = if time.difference() < 0.0 { "less" } else { "more" };
+        let unit = TimeUnit::for_max(time.difference().abs());
+        let [change, error] = [time.difference().abs(), time.error_s].map(|part| unit.number(part));
+        let name = shorten(&clean(name), LONGEST_NAME);
+        format!(" By samples, {name} computes {change} ± {error} {} {more} there in the mean over ranks.", unit.symbol)
+    })
+}
+
+fn direction(change: f64) -> &'static str {
+    if change < 0.0 { "less" } else { "more" }
+}
+
+/// What a part is, in a sentence: `computation in step/force`.
+pub fn what(part: &Contribution) -> String {
+    match region(part) {
+        Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
+        None => part.what.name().to_owned(),
+    }
+}
+
+/// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as shows
+/// it apart. Empty where a part is in none.
+pub fn regions(parts: &[&Contribution]) -> Vec<String> {
+    let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
+    let name =
+        |part: &&Contribution| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
+    parts.iter().map(name).collect()
+}
+
+/// The short name of a path; of several of `paths` that have the same, the shortest end that the others do not have.
+fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
+    let name = short_path(path);
+    let alike: Vec<&str> = paths.iter().copied().filter(|&other| other != path && short_path(other) == name).collect();
+    if alike.is_empty() {
+        return name;
+    }
+    let is_unique =
+        |end: &&str| !alike.iter().any(|other| other.strip_suffix(*end).is_some_and(|outer| outer.ends_with('/')));
+    let ends: Vec<&str> = separators(path).filter_map(|at| path.get(at + 1..)).collect();
+    ends.into_iter().rev().filter(|end| end.len() >= name.len()).find(is_unique).unwrap_or(path)
+}
+
+/// The name of a part's region.
+pub fn region(part: &Contribution) -> Option<String> {
+    part.region.as_deref().map(|path| clean(short_path(path)))
+}
+
+/// On which ranks, as the end of a sentence.
+fn whose(part: &Contribution, whole_s: f64) -> String {
+    let seconds = |part: f64| seconds_like(part.abs(), whole_s);
+    let spends = if matches!(part.what, What::In(_, Activity::Computation)) { "computes" } else { "spends" };
+    match &part.whose {
+        Whose::Ranks(ranks) => match ranks.as_slice() {
+            [] => String::new(),
+            [(rank, own_s)] if *own_s != 0.0 => {
+                let more = if *own_s < 0.0 { "shorter" } else { "longer" };
+                format!(", on rank {rank}, which {spends} {} {more} there", seconds(*own_s))
+            }
+            [(rank, _)] => format!(", on rank {rank}"),
+            several => format!(", on ranks {}", some_ranks(several)),
+        },
+        Whose::All(own_s) if *own_s != 0.0 => {
+            let more = if *own_s < 0.0 { "shorter" } else { "longer" };
+            format!(", on all ranks, {} {more} in the mean", seconds(*own_s))
+        }
+        Whose::Longest { rank, over_mean_s, base_over_mean_s } => format!(
+            "; longest on rank {rank}, {} over the mean, where the base had {}",
+            seconds(*over_mean_s),
+            seconds(*base_over_mean_s)
+        ),
+        Whose::All(_) | Whose::Nobody => String::new(),
+    }
+}
+
+fn some_ranks(ranks: &[(u32, f64)]) -> String {
+    let mut first: Vec<u32> = ranks.iter().take(MOST_RANKS).map(|&(rank, _)| rank).collect();
+    first.sort_unstable();
+    let more = ranks.len().saturating_sub(MOST_RANKS);
+    ranges(&first) + &if more > 0 { format!(" and {more} more") } else { String::new() }
+}
+
+/// On which ranks, and by how much their own time changed: as a cell.
+pub fn whose_cell(part: &Contribution, unit: TimeUnit) -> String {
+    match &part.whose {
+        Whose::Ranks(ranks) => match ranks.as_slice() {
+            [] => "–".to_owned(),
+            [(rank, own_s)] if *own_s == 0.0 => rank.to_string(),
+            [(rank, own_s)] => format!("{rank} ({})", signed(unit, *own_s)),
+            several => some_ranks(several),
+        },
+        Whose::All(own_s) => format!("all ({})", signed(unit, *own_s)),
+        Whose::Longest { rank, over_mean_s, .. } => format!("longest {rank} ({})", signed(unit, *over_mean_s)),
+        Whose::Nobody => "–".to_owned(),
+    }
+}
+
+/// A change in a unit, with its sign: `+12.5`, `−3.0`, `0.0`.
+pub fn signed(unit: TimeUnit, seconds: f64) -> String {
+    let text = unit.number(seconds.abs());
+    let is_zero = text.chars().all(|char| matches!(char, '0' | '.'));
+    match seconds {
+        _ if is_zero => text,
+        seconds if seconds < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// What is taken for noise.
+pub fn noise(comparison: &Comparison) -> String {
+    let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
+    let limits = &comparison.limits;
+    let elapsed_s = comparison.elapsed.base_mean();
+    if comparison.noise_is_known() {
+        return format!(
+            "Noise is judged from {base} base and {new} new runs, by the t-test at {} (several parts by Holm's method); changes \
+             of less than {} do not matter.",
+            percent(super::noise::LEVEL),
+            seconds_like(limits.relevant_s(elapsed_s), elapsed_s)
+        );
+    }
+    format!(
+        "With one run a side the noise is not known: changes of less than {} ({} of the elapsed time, at least 5 ms) are taken for \
+         it. Several runs on a side show it: --with.",
+        seconds_like(limits.assumed_s(elapsed_s), elapsed_s),
+        percent(limits.share)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_of_one_name_are_distinguished() {
+        let paths = [
+            "main/loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
+            "main/loop in another_long_function/solve (cg.c:120 → cg.c:140)",
+            "main/step/force",
+            "main/force",
+            r"main/loop in some_other_long_function/x\/solve (cg.c:120 → cg.c:140)",
+        ];
+        let all: BTreeSet<&str> = paths.into();
+        let names = paths.map(|path| unique(path, &all));
+        assert_eq!(short_path(paths[0]), short_path(paths[1]), "so that there is something to distinguish");
+        let listed = [
+            "loop in a_long_function_of_its_own/solve (cg.c:120 → cg.c:140)",
+            "loop in another_long_function/solve (cg.c:120 → cg.c:140)",
+            "step/force",
+            "force",
+            r"x\/solve (cg.c:120 → cg.c:140)",
+        ];
+        assert_eq!(names, listed);
+        let part = |path: &str| Contribution {
+            what: What::Idle,
+            region: Some(path.to_owned()),
+            total: Change::default(),
+            own_s: 0.0,
+            caused_s: 0.0,
+            whose: Whose::Nobody,
+        };
+        assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
+    }
+}

@@ -1,0 +1,96 @@
+//! A study's tables as they are, for other programs: docs/study-format.md explains each column.
+
+use std::io;
+
+use rusqlite::types::{Value as SqlValue, ValueRef};
+use serde_json::{Map, Value};
+
+use super::store::{ADDED_TABLES, StoreError, Study, TABLES, has_table};
+
+/// A table of a study.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its cells, row by row, in the order of the table's key.
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// All tables of a study, as of one moment.
+pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
+    study.read(|connection| {
+        let table = |&(name, key): &(&'static str, &str)| {
+            let mut select = connection.prepare(&format!("SELECT * FROM {name} ORDER BY {key}"))?;
+            let columns: Vec<String> = select.column_names().map(str::to_owned).collect();
+            let n = columns.len();
+            let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
+            let rows = rows.collect::<rusqlite::Result<_>>()?;
+            Ok(Table { name, columns, rows })
+        };
+        let mut tables: Vec<Table> = TABLES.iter().map(table).collect::<rusqlite::Result<_>>()?;
+        for added in &ADDED_TABLES {
+            if has_table(connection, added.0)? {
+                tables.push(table(added)?);
+            }
+        }
+        Ok(tables)
+    })
+}
+
+/// Writes all tables as one JSON object: a list of rows for each.
+pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
+    let mut document = Map::new();
+    document.insert("schema".to_owned(), "lbprof-study/1".into());
+    for table in tables {
+        let row = |cells: &Vec<Value>| -> Value {
+            table.columns.iter().cloned().zip(cells.iter().cloned()).collect::<Map<String, Value>>().into()
+        };
+        document.insert(table.name.to_owned(), table.rows.iter().map(row).collect());
+    }
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)
+}
+
+/// Writes a table as CSV, its head first; an empty cell is NULL. Names that a spreadsheet would compute begin with an apostrophe.
+pub fn write_csv(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(&table.columns)?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(|cell| match cell {
+            Value::Null => String::new(),
+            Value::String(text) => lbprof_report::words::cell(text),
+            other => other.to_string(),
+        }))?;
+    }
+    writer.flush()
+}
+
+/// A cell; what is no number in JSON is null.
+fn value(cell: ValueRef) -> Value {
+    match SqlValue::try_from(cell) {
+        Ok(SqlValue::Integer(number)) => number.into(),
+        Ok(SqlValue::Real(number)) => number.into(),
+        Ok(SqlValue::Text(text)) => text.into(),
+        Ok(SqlValue::Null | SqlValue::Blob(_)) | Err(_) => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_no_formulas_but_negative_numbers_are_numbers() {
+        let names = ["=p()", "+1", "@SUM(A1)", "-n", "n"].map(Value::from);
+        let rows = names.iter().map(|name| vec![name.clone(), (-0.5).into()]).collect();
+        let table = Table { name: "params", columns: vec!["name".into(), "value".into()], rows };
+        let mut out = Vec::new();
+        write_csv(&table, &mut out).unwrap();
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "name,value\n'=p(),-0.5\n'+1,-0.5\n'@SUM(A1),-0.5\n'-n,-0.5\nn,-0.5\n"
+        );
+    }
+}

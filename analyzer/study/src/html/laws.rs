@@ -1,0 +1,284 @@
+//! Relations with the points that they were taken from, and the graph of them.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::models::causal::{Because, Edge, Graph, NodeKind};
+use crate::models::equation;
+use crate::models::relations::{Models, Relation};
+use lbprof_report::words::clean;
+
+/// Points of a curve.
+const STEPS: usize = 80;
+
+/// What depends on what, in a region or in the whole run.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RelationRow {
+    /// Path of the region; empty: the whole run.
+    phase: String,
+    /// What `to` depends on.
+    from: String,
+    /// What depends on it.
+    to: String,
+    /// Whether `to` is in seconds.
+    is_time: bool,
+    /// The equation; null if there is none.
+    equation: Option<String>,
+    /// Why there is none.
+    problem: Option<String>,
+    /// Whether it is the linear law.
+    is_law: bool,
+    /// Whether no degree but 0 predicts better.
+    independent: bool,
+    /// Cross-validation error by the size of the values.
+    relative_error: Option<f64>,
+    /// R² of the equation.
+    r_squared: Option<f64>,
+    /// What all its runs have in common, where others differ.
+    held: BTreeMap<String, f64>,
+    /// The points that it was taken from, by `x`.
+    points: Vec<PointRow>,
+    /// Places of the curve, `[x, y]`; empty if there is no equation.
+    curve: Vec<(f64, f64)>,
+    /// The chosen degree of the polynomial.
+    degree: Option<usize>,
+    /// The cross-validation error of each degree.
+    errors: Vec<DegreeRow>,
+    /// Runs beyond the law.
+    leaving: Vec<LeavingRow>,
+}
+
+/// A run's place in a relation.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct PointRow {
+    /// The run's number in the study.
+    run: Option<u32>,
+    /// What the relation depends on.
+    x: f64,
+    /// What depends on it.
+    y: f64,
+    /// Whether the run is beyond the law.
+    leaves: bool,
+    /// `y` less the curve.
+    residual: Option<f64>,
+}
+
+/// A degree of a polynomial.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct DegreeRow {
+    /// The degree.
+    degree: usize,
+    /// Its cross-validation error.
+    error: f64,
+}
+
+/// A run beyond the law.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LeavingRow {
+    /// Its number in the study.
+    run: Option<u32>,
+    /// What the law depends on.
+    x: f64,
+    /// Seconds that it takes beyond the law.
+    excess_s: f64,
+    /// Largest resident memory of a rank; null if it was not sampled.
+    max_resident_bytes: Option<u64>,
+    /// Largest swapped memory of a rank; null if it was not sampled.
+    max_swapped_bytes: Option<u64>,
+}
+
+/// The causal model.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GraphRow {
+    /// Quantities.
+    nodes: Vec<NodeRow>,
+    /// Which depends on which.
+    edges: Vec<EdgeRow>,
+    /// Pairs of which the first does not influence the second.
+    independent: Vec<(String, String)>,
+}
+
+/// A quantity.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct NodeRow {
+    /// Its name, which edges refer to.
+    id: String,
+    /// Its name for a reader.
+    label: String,
+    /// What it is.
+    kind: NodeWord,
+}
+
+/// What a quantity is.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum NodeWord {
+    /// A variable of the runs.
+    Variable,
+    /// Operations or quanta.
+    Work,
+    /// A phase's time.
+    Phase,
+    /// A sum over phases.
+    Total,
+    /// A result: efficiency, speedup.
+    Result,
+}
+
+impl From<NodeKind> for NodeWord {
+    fn from(kind: NodeKind) -> NodeWord {
+        match kind {
+            NodeKind::Variable => NodeWord::Variable,
+            NodeKind::Work => NodeWord::Work,
+            NodeKind::Phase => NodeWord::Phase,
+            NodeKind::Total => NodeWord::Total,
+            NodeKind::Result => NodeWord::Result,
+        }
+    }
+}
+
+/// That one quantity depends on another.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct EdgeRow {
+    /// On which.
+    from: String,
+    /// Which.
+    to: String,
+    /// How that is known.
+    kind: EdgeWord,
+    /// The equation, or why there is none.
+    text: String,
+    /// Cross-validation error of a fitted one.
+    relative_error: Option<f64>,
+    /// Runs that it was fitted to.
+    n_runs: Option<usize>,
+    /// A remark on it.
+    note: Option<String>,
+}
+
+/// How a dependence is known.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum EdgeWord {
+    /// Fitted to the runs.
+    Fitted,
+    /// By definition.
+    Defined,
+    /// Not known how.
+    Unknown,
+}
+
+/// The relations of all phases, then those of the whole run. `numbers`: those of the runs in the study.
+pub(super) fn relations(models: &Models, numbers: &[u32]) -> Vec<RelationRow> {
+    let phases = models.phases.iter().flat_map(|phase| phase.relations.iter().map(|one| (phase.region.as_str(), one)));
+    let whole = models.whole.iter().map(|one| ("", one));
+    phases.chain(whole).map(|(region, one)| relation(region, one, numbers)).collect()
+}
+
+fn relation(region: &str, of: &Relation, numbers: &[u32]) -> RelationRow {
+    let law = of.law().map(|model| &model.law);
+    let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
+    let at = |x: f64| law.map(|law| law.at(x)).or_else(|| fit.map(|fit| fit.at(x)));
+    // Beside a law, the lack of a polynomial is no problem.
+    let problem = of.no_polynomial.as_ref().or(of.no_law.as_ref()).filter(|_| law.is_none()).map(ToString::to_string);
+    let number = |run: usize| numbers.get(run).copied();
+    let points = of.points.iter().zip(&of.runs).map(|(&(x, y), &run)| PointRow {
+        run: number(run),
+        x,
+        y,
+        leaves: of.leaving.iter().any(|leaving| leaving.run == run),
+        residual: at(x).map(|expected| y - expected),
+    });
+    let mut points: Vec<PointRow> = points.collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    let equation = match (law, fit) {
+        (Some(law), _) => Some(equation::of_law(law, &of.from, &of.to)),
+        (None, fit) => fit.map(|fit| equation::of_fit(fit, &of.from, &of.to)),
+    };
+    RelationRow {
+        phase: region.to_owned(),
+        from: clean(&of.from.label()),
+        to: clean(&of.to.label()),
+        is_time: of.to.is_time(),
+        equation,
+        problem,
+        is_law: law.is_some(),
+        independent: of.is_independent(),
+        relative_error: match law {
+            Some(law) => law.relative_error(),
+            None => of.polynomial.as_ref().and_then(|chosen| chosen.relative_error()),
+        },
+        r_squared: law.map_or_else(|| fit.and_then(|fit| fit.r_squared), |law| law.r_squared),
+        held: of.held.clone(),
+        points,
+        curve: curve(&of.points, at),
+        degree: fit.map(|fit| fit.degree),
+        errors: of
+            .polynomial
+            .iter()
+            .flat_map(|chosen| &chosen.errors)
+            .map(|one| DegreeRow { degree: one.degree, error: one.error })
+            .collect(),
+        leaving: of
+            .leaving
+            .iter()
+            .map(|one| LeavingRow {
+                run: number(one.run),
+                x: one.x,
+                excess_s: one.excess_s,
+                max_resident_bytes: one.max_resident_bytes,
+                max_swapped_bytes: one.max_swapped_bytes,
+            })
+            .collect(),
+    }
+}
+
+/// A curve over the points, from the smallest x to the largest; empty where there is none.
+fn curve(points: &[(f64, f64)], at: impl Fn(f64) -> Option<f64>) -> Vec<(f64, f64)> {
+    let low = points.iter().map(|point| point.0).fold(f64::INFINITY, f64::min);
+    let high = points.iter().map(|point| point.0).fold(f64::NEG_INFINITY, f64::max);
+    let place = |step: usize| low + (high - low) * step as f64 / STEPS as f64;
+    (0..=STEPS).map(place).filter_map(|x| Some((x, at(x)?))).filter(|(x, y)| x.is_finite() && y.is_finite()).collect()
+}
+
+/// The causal model.
+pub(super) fn graph(graph: &Graph) -> GraphRow {
+    let nodes = graph.nodes.iter();
+    let independent = graph.independent.iter();
+    GraphRow {
+        nodes: nodes
+            .map(|node| NodeRow { id: node.id.to_string(), label: clean(&node.label), kind: node.kind.into() })
+            .collect(),
+        edges: graph.edges.iter().map(edge).collect(),
+        independent: independent.map(|(one, other)| (one.to_string(), other.to_string())).collect(),
+    }
+}
+
+fn edge(edge: &Edge) -> EdgeRow {
+    let (kind, text, relative_error, n_runs, note) = match &edge.because {
+        Because::Fitted { equation, relative_error, n_runs, note, .. } => {
+            (EdgeWord::Fitted, equation, *relative_error, Some(*n_runs), note.clone())
+        }
+        Because::Defined { equation } => (EdgeWord::Defined, equation, None, None, None),
+        Because::Unknown { reason } => (EdgeWord::Unknown, reason, None, None, None),
+    };
+    EdgeRow {
+        from: edge.from.to_string(),
+        to: edge.to.to_string(),
+        kind,
+        text: clean(text),
+        relative_error,
+        n_runs,
+        note,
+    }
+}

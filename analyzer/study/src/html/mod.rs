@@ -1,0 +1,250 @@
+//! A study as one HTML file that needs nothing beside it: its runs, how they scale, the laws that they follow, the causal model.
+//!
+//! The page is made in `analyzer/page/src/study`. docs/study-page-data.md says what it reads: it, its schema and the page's types are generated
+//! from the structs here (`report/json/schema.rs`). Names are text everywhere.
+
+mod laws;
+mod scaling;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use self::laws::{GraphRow, RelationRow};
+use self::scaling::Scaling;
+use super::models::Models;
+use super::models::causal::Graph;
+use super::store::Kept;
+use super::table::{Wanted, tables};
+use super::text;
+use lbprof_report::html::{Page, inert};
+use lbprof_report::words::clean;
+
+/// Columns of the text for readers without scripts.
+const COLUMNS: usize = 100;
+
+/// Writes the page of a study of this name.
+pub fn write(name: &str, runs: &[Kept], out: &mut dyn Write) -> io::Result<()> {
+    let built = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
+    let tables = tables(runs, &Wanted::default()).unwrap_or_default();
+    let page = Page {
+        text: anstream::adapter::strip_str(&text::show(&tables, COLUMNS)).to_string(),
+        data: vec![("study", inert(&document(name, runs))?)],
+        ..Page::new(format!("lbprof: {}", clean(name)), built)
+    };
+    page.write(out)
+}
+
+/// The data of the page of a study.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", schemars(title = "StudyData"))]
+pub struct StudyData<'a> {
+    /// `lbprof-study-page/1`.
+    schema: &'static str,
+    /// Name of the study's file.
+    name: &'a str,
+    /// Names of all parameters.
+    params: BTreeSet<&'a str>,
+    /// The runs, by number.
+    runs: Vec<RunRow<'a>>,
+    /// Figures against each thing in which runs differ that have everything else in common; ranks first.
+    scaling: Vec<Scaling>,
+    /// The models of each program.
+    programs: Vec<Program>,
+    /// Why some programs have no models.
+    problems: Vec<String>,
+}
+
+/// The models of a program.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Program {
+    /// The program.
+    program: String,
+    /// What depends on what: those of all phases, then those of the whole run.
+    relations: Vec<RelationRow>,
+    /// The causal model.
+    graph: GraphRow,
+}
+
+/// A run. Its times and efficiencies are those of its report.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RunRow<'a> {
+    /// Its number in the study.
+    number: u32,
+    /// Its program.
+    program: &'a str,
+    /// Its ranks.
+    ranks: u32,
+    /// The value of each of its parameters, by name.
+    params: &'a BTreeMap<String, f64>,
+    /// Its hosts.
+    hosts: &'a [String],
+    /// When it started, in seconds since 1970.
+    started_unix_s: u64,
+    /// Its command line.
+    command: &'a [String],
+    /// Whether its data are complete.
+    complete: bool,
+    /// Elapsed time.
+    elapsed_s: f64,
+    /// Longest computation of a rank.
+    max_computation_s: f64,
+    /// Mean computation of the ranks.
+    avg_computation_s: f64,
+    /// Time on an ideal network; null if it is not known.
+    t_ideal_s: Option<f64>,
+    /// Parallel efficiency.
+    parallel: Option<f64>,
+    /// Load balance.
+    load_balance: Option<f64>,
+    /// Micro load balance.
+    micro_load_balance: Option<f64>,
+    /// Transfer efficiency.
+    transfer: Option<f64>,
+}
+
+/// All that the page shows.
+pub fn document<'a>(name: &'a str, runs: &'a [Kept]) -> StudyData<'a> {
+    let mut problems = Vec::new();
+    let mut programs = Vec::new();
+    for (program, own) in by_program(runs) {
+        let figures: Vec<_> = own.iter().map(|kept| kept.run.clone()).collect();
+        match Models::of(&figures) {
+            Ok(models) => {
+                let numbers: Vec<u32> = own.iter().map(|kept| kept.number).collect();
+                programs.push(Program {
+                    program: clean(program),
+                    relations: laws::relations(&models, &numbers),
+                    graph: laws::graph(&Graph::of(&models)),
+                });
+            }
+            Err(error) => problems.push(format!("{program}: {error}.")),
+        }
+    }
+    StudyData {
+        schema: "lbprof-study-page/1",
+        name,
+        params: runs.iter().flat_map(|kept| kept.run.params.keys().map(String::as_str)).collect(),
+        runs: runs.iter().map(run).collect(),
+        scaling: scaling::views(runs),
+        programs,
+        problems,
+    }
+}
+
+/// The runs of each program, in the order of their names.
+fn by_program(runs: &[Kept]) -> Vec<(&str, Vec<&Kept>)> {
+    let names: BTreeSet<&str> = runs.iter().map(|kept| kept.run.program()).collect();
+    let of = |name: &str| runs.iter().filter(|kept| kept.run.program() == name).collect();
+    names.into_iter().map(|name| (name, of(name))).collect()
+}
+
+fn run(kept: &Kept) -> RunRow<'_> {
+    let Kept { number, run } = kept;
+    let times = &run.times;
+    RunRow {
+        number: *number,
+        program: run.program(),
+        ranks: run.n_ranks,
+        params: &run.params,
+        hosts: &run.hosts,
+        started_unix_s: run.started_unix_s,
+        command: &run.command,
+        complete: run.complete,
+        elapsed_s: times.elapsed_s,
+        max_computation_s: times.max_computation_s,
+        avg_computation_s: times.avg_computation_s,
+        t_ideal_s: times.t_ideal_s,
+        parallel: times.parallel(),
+        load_balance: times.load_balance(),
+        micro_load_balance: times.micro_load_balance(),
+        transfer: times.transfer(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::models::generated;
+
+    fn study() -> Vec<Kept> {
+        (1..).zip(generated::study()).map(|(number, run)| Kept { number, run }).collect()
+    }
+
+    fn value(name: &str, runs: &[Kept]) -> Value {
+        serde_json::to_value(document(name, runs)).expect("rows are JSON")
+    }
+
+    fn page(name: &str, runs: &[Kept]) -> String {
+        let mut bytes = Vec::new();
+        write(name, runs, &mut bytes).expect("writing to memory");
+        String::from_utf8(bytes).expect("HTML is UTF-8")
+    }
+
+    #[test]
+    fn relations_are_reported_with_their_points_and_what_is_left_of_each() {
+        let document = value("a study", &study());
+        let relations = document["programs"][0]["relations"].as_array().unwrap();
+        let law = relations.iter().find(|one| one["is_law"] == true && one["from"] == "#op multiply").unwrap();
+        assert_eq!(law["equation"], "T_comp = 50.0 ns/operation·#op");
+        let points = law["points"].as_array().unwrap();
+        assert_eq!(points.len(), 13);
+        assert!(points.is_sorted_by_key(|point| point["x"].as_f64().unwrap() as u64));
+        // Each residual is of its own point, and the curve goes through what the law says.
+        for point in points {
+            let expected = 50e-9 * point["x"].as_f64().unwrap();
+            let (y, residual) = (point["y"].as_f64().unwrap(), point["residual"].as_f64().unwrap());
+            assert!((y - residual - expected).abs() < 1e-6 * expected, "{point}");
+        }
+        let curve = law["curve"].as_array().unwrap();
+        assert_eq!(curve.len(), STEPS_AND_ONE);
+        assert_eq!(curve[0][0], points[0]["x"]);
+        let graph = &document["programs"][0]["graph"];
+        assert!(graph["edges"].as_array().unwrap().iter().any(|edge| edge["to"] == "S" && edge["kind"] == "defined"));
+    }
+
+    const STEPS_AND_ONE: usize = 81;
+
+    #[test]
+    fn scaling_is_against_ranks_and_parameters_with_a_value_a_place() {
+        let document = value("a study", &study());
+        let scaling = document["scaling"].as_array().unwrap();
+        assert_eq!(scaling.iter().map(|one| &one["by"]).collect::<Vec<_>>(), ["ranks", "n"]);
+        for table in scaling.iter().flat_map(|one| one["tables"].as_array().unwrap()) {
+            let places = table["x"].as_array().unwrap();
+            assert!(places.is_sorted_by(|a, b| a.as_f64() < b.as_f64()));
+            let lines = table["sections"].as_array().unwrap().iter().flat_map(|one| one["lines"].as_array().unwrap());
+            assert!(lines.map(|line| line["values"].as_array().unwrap().len()).all(|n| n == places.len()));
+        }
+    }
+
+    #[test]
+    fn names_are_no_markup() {
+        let hostile = "</script><script>alert(1)</script>\u{202e}";
+        let mut runs = study();
+        for kept in &mut runs {
+            kept.run.command = vec![hostile.to_owned()];
+            kept.run.params.insert(hostile.to_owned(), 1.0);
+            kept.run.regions.iter_mut().for_each(|region| region.path = format!("{}/{hostile}", region.path));
+        }
+        let page = page(hostile, &runs);
+        assert!(!page.contains("<script>alert") && !page.contains('\u{202e}'));
+        assert_eq!(page.matches("</script>").count(), 2, "its data and its script");
+    }
+
+    #[test]
+    fn of_several_programs_each_has_models_of_its_own() {
+        let mut runs = study();
+        let mut other = runs[0].clone();
+        other.run.command = vec!["other".to_owned()];
+        runs.push(other);
+        let document = value("a study", &runs);
+        assert_eq!(document["programs"].as_array().unwrap().len(), 2);
+    }
+}

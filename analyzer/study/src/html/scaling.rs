@@ -1,0 +1,123 @@
+//! Figures against the ranks and against each parameter that differs.
+
+use serde::Serialize;
+
+use crate::key::{self, BUILT_IN, RANKS};
+use crate::store::Kept;
+use crate::table::{Section, Table, Unit, Wanted, tables};
+use crate::text;
+use lbprof_report::words::clean;
+
+/// Figures against the ranks or a parameter.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Scaling {
+    /// `ranks`, or the name of the parameter.
+    by: String,
+    /// A table for each set of runs that have everything else in common.
+    tables: Vec<ScalingTable>,
+}
+
+/// Runs that differ in one thing alone.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ScalingTable {
+    /// Their program.
+    program: String,
+    /// What they have in common.
+    fixed: String,
+    /// The values of `by`, ascending.
+    x: Vec<f64>,
+    /// For each `x` the speedup of a program that scales ideally, against the fewest ranks: `x` / its first; null if `by` is not `ranks`.
+    ideal_speedup: Option<Vec<f64>>,
+    /// The sections of `lb-report study show`.
+    sections: Vec<SectionRow>,
+    /// Remarks on them.
+    remarks: Vec<String>,
+}
+
+/// Figures of one unit.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SectionRow {
+    /// What they are.
+    name: String,
+    /// Their unit.
+    unit: UnitWord,
+    /// The figures.
+    lines: Vec<LineRow>,
+}
+
+/// A unit.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+enum UnitWord {
+    /// Seconds.
+    Seconds,
+    /// A share of a whole.
+    Share,
+    /// A ratio.
+    Ratio,
+}
+
+/// A figure in each run.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LineRow {
+    /// Its name.
+    name: String,
+    /// Its value for each `x`; null if it is not known.
+    values: Vec<Option<f64>>,
+}
+
+/// One object for each key of which some runs that have all else in common have several values; ranks first.
+pub(super) fn views(runs: &[Kept]) -> Vec<Scaling> {
+    let params = key::keys(runs).into_iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
+    std::iter::once(RANKS.to_owned()).chain(params).filter_map(|by| view(runs, by)).collect()
+}
+
+fn view(runs: &[Kept], by: String) -> Option<Scaling> {
+    let wanted = Wanted { by: vec![by.clone()], ..Wanted::default() };
+    let tables = tables(runs, &wanted).unwrap_or_default();
+    let tables: Vec<ScalingTable> =
+        tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| one(table, &by)).collect();
+    (!tables.is_empty()).then_some(Scaling { by, tables })
+}
+
+/// A table whose columns have a number each; `None` where fewer than two have.
+fn one(table: &Table, by: &str) -> Option<ScalingTable> {
+    let number = |values: &[Option<key::Value>]| match values {
+        [Some(key::Value::Number(number))] => Some(*number),
+        _ => None,
+    };
+    let mut columns: Vec<(usize, f64)> =
+        table.columns.iter().enumerate().filter_map(|(at, column)| Some((at, number(&column.values)?))).collect();
+    columns.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let fixed = table.fixed.iter().map(|(key, value)| text::named(key, value)).collect::<Vec<_>>().join(", ");
+    let first = columns.first().map(|(_, x)| *x).filter(|x| by == RANKS && *x > 0.0);
+    (columns.len() > 1).then(|| ScalingTable {
+        program: clean(&table.program),
+        fixed,
+        x: columns.iter().map(|(_, x)| *x).collect(),
+        ideal_speedup: first.map(|first| columns.iter().map(|(_, x)| x / first).collect()),
+        sections: table.sections.iter().map(|one| section(one, &columns)).collect(),
+        remarks: text::sentences(table),
+    })
+}
+
+fn section(section: &Section, columns: &[(usize, f64)]) -> SectionRow {
+    let lines = section.lines.iter().map(|line| {
+        let value = |&(at, _): &(usize, f64)| line.cells.get(at).copied().flatten().map(|cell| cell.value);
+        LineRow { name: line.name.to_string(), values: columns.iter().map(value).collect() }
+    });
+    SectionRow {
+        name: section.name.to_string(),
+        unit: match section.unit {
+            Unit::Seconds => UnitWord::Seconds,
+            Unit::Share => UnitWord::Share,
+            Unit::Ratio => UnitWord::Ratio,
+        },
+        lines: lines.collect(),
+    }
+}

@@ -1,0 +1,179 @@
+//! What runs are distinguished by: their parameters, number of ranks, program, hosts, MPI library, number in the study.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use wildmatch::WildMatch;
+
+use super::store::{Kept, StoreError, Study};
+use lbprof_report::words::mpi_name;
+
+/// The key of P.
+pub const RANKS: &str = "ranks";
+
+/// Keys that every run has; all others are parameters.
+pub const BUILT_IN: [&str; 5] = [RANKS, "run", "program", "host", "mpi"];
+
+/// What a run has for a key.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number: of ranks, of the run, or a parameter.
+    Number(f64),
+    /// A name: of the program, of the MPI library, or of hosts with spaces between.
+    Text(String),
+}
+
+impl Value {
+    /// What `run` has for `key`; `None` where it has no such parameter.
+    pub fn of(run: &Kept, key: &str) -> Option<Value> {
+        match key {
+            RANKS => Some(Value::Number(f64::from(run.run.n_ranks))),
+            "run" => Some(Value::Number(f64::from(run.number))),
+            "program" => Some(Value::Text(run.run.program().to_owned())),
+            "host" => Some(Value::Text(run.run.hosts.join(" "))),
+            "mpi" => Some(Value::Text(mpi_name(&run.run.mpi).to_owned())),
+            param => run.run.params.get(param).copied().map(Value::Number),
+        }
+    }
+
+    /// An order of all values: numbers by size, then names.
+    pub fn compare(&self, other: &Value) -> Ordering {
+        match (self, other) {
+            (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
+            (Value::Text(a), Value::Text(b)) => a.cmp(b),
+            (Value::Number(_), Value::Text(_)) => Ordering::Less,
+            (Value::Text(_), Value::Number(_)) => Ordering::Greater,
+        }
+    }
+}
+
+/// An order of lists of values; a value that is missing comes first.
+pub fn compare(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
+    let one = |(a, b): (&Option<Value>, &Option<Value>)| match (a, b) {
+        (Some(a), Some(b)) => a.compare(b),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    };
+    a.iter().zip(b).map(one).find(|order| order.is_ne()).unwrap_or_else(|| a.len().cmp(&b.len()))
+}
+
+/// What a run must have: `n=512`, `ranks=4`, `host=node1*`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The key.
+    pub key: String,
+    /// What it must be: a number, or a pattern of names with * and ?.
+    pub value: String,
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Condition, String> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => {
+                Ok(Condition { key: key.trim().to_owned(), value: value.trim().to_owned() })
+            }
+            _ => Err("a name and what it must be, as in n=512 or host=node1*".to_owned()),
+        }
+    }
+}
+
+impl Condition {
+    /// Whether a run has it so.
+    pub fn holds(&self, run: &Kept) -> bool {
+        match Value::of(run, &self.key) {
+            Some(Value::Number(number)) => self.value.parse() == Ok(number),
+            Some(Value::Text(text)) => WildMatch::new(&self.value).matches(&text),
+            None => false,
+        }
+    }
+}
+
+/// Whether a run meets all conditions; of several on one key it needs to meet but one.
+pub fn all_hold(conditions: &[Condition], run: &Kept) -> bool {
+    let alternatives = |key: &str| conditions.iter().filter(move |condition| condition.key == *key).collect::<Vec<_>>();
+    conditions.iter().all(|condition| alternatives(&condition.key).into_iter().any(|one| one.holds(run)))
+}
+
+/// What a table or a model wants and the study does not have.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum NotInStudy {
+    /// The study holds no runs.
+    #[error("there are no runs in the study: 'lb-report study add STUDY DIR' adds one")]
+    NoRuns,
+    /// No run has the parameter.
+    #[error("no run has a parameter {name}; there are: {}", known.join(", "))]
+    NoParam {
+        /// Its name.
+        name: String,
+        /// Those that there are, and keys that every run has.
+        known: Vec<String>,
+    },
+    /// No run is left.
+    #[error("no run has {wanted}")]
+    NoneLeft {
+        /// The conditions.
+        wanted: String,
+    },
+    /// No run has the region.
+    #[error("no run has a region {path}; there are: {}", known.join(", "))]
+    NoRegion {
+        /// What was asked for.
+        path: String,
+        /// Some that there are.
+        known: Vec<String>,
+    },
+    /// There is no such run.
+    #[error("there is no run {0} in the study")]
+    NoRun(String),
+}
+
+/// Keys of the runs: those that every run has, then all parameters, each once.
+pub fn keys<'a>(runs: impl IntoIterator<Item = &'a Kept>) -> Vec<String> {
+    let mut params: Vec<String> = runs.into_iter().flat_map(|run| run.run.params.keys().cloned()).collect();
+    params.sort_unstable();
+    params.dedup();
+    params.retain(|name| !BUILT_IN.contains(&name.as_str()));
+    BUILT_IN.iter().map(|&key| key.to_owned()).chain(params).collect()
+}
+
+/// The runs that meet all conditions, or why there are none.
+pub fn selected(runs: &[Kept], conditions: &[Condition]) -> Result<Vec<Kept>, NotInStudy> {
+    if runs.is_empty() {
+        return Err(NotInStudy::NoRuns);
+    }
+    let known = keys(runs);
+    if let Some(unknown) = conditions.iter().find(|condition| !known.contains(&condition.key)) {
+        return Err(NotInStudy::NoParam { name: unknown.key.clone(), known });
+    }
+    let left: Vec<Kept> = runs.iter().filter(|run| all_hold(conditions, run)).cloned().collect();
+    if left.is_empty() {
+        let words: Vec<String> = conditions.iter().map(|one| format!("{}={}", one.key, one.value)).collect();
+        return Err(NotInStudy::NoneLeft { wanted: words.join(" and ") });
+    }
+    Ok(left)
+}
+
+/// Digits of a run's id.
+const ID_DIGITS: usize = 16;
+
+/// The number that is meant by `text`: the number itself, or an id of 16 hexadecimal digits.
+pub fn number(runs: &[Kept], text: &str) -> Option<u32> {
+    let id = (text.len() == ID_DIGITS).then(|| u64::from_str_radix(text, 16).ok()).flatten();
+    let meant = |run: &&Kept| match id {
+        Some(id) => run.run.id == id,
+        None => text.parse() == Ok(run.number),
+    };
+    runs.iter().find(meant).map(|run| run.number)
+}
+
+/// The numbers of runs in a study, by numbers or ids.
+pub fn numbers(study: &Study, texts: &[String]) -> Result<Vec<u32>, StoreError> {
+    let runs = study.heads()?;
+    let missing = |text: &String| StoreError::NoRun { path: study.path().to_owned(), run: text.clone() };
+    let mut numbers =
+        texts.iter().map(|text| number(&runs, text).ok_or_else(|| missing(text))).collect::<Result<Vec<u32>, _>>()?;
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(numbers)
+}

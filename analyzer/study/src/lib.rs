@@ -1,0 +1,21 @@
+//! Several runs: what is kept of each, how it is stored, compared, and what follows from many (METRICS §5; "A Refinement
+//! Strategy for a User-Oriented Performance Analysis" (2004)).
+//!
+//! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
+
+pub mod compare;
+pub mod export;
+pub mod extrap;
+pub mod html;
+pub mod key;
+pub mod models;
+mod of_report;
+pub mod run;
+pub mod sequential;
+pub mod store;
+pub mod table;
+pub mod text;
+
+pub use key::{Condition, NotInStudy, numbers};
+pub use run::Run;
+pub use store::{Kept, StoreError, Study};

@@ -1,0 +1,84 @@
+//! Runs by formula, for tests: the matrix multiplication of the paper, with known δ.
+
+use lbprof_collector::Activity;
+
+use crate::Run;
+use crate::run::RegionFigures;
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+
+/// Seconds for an operation, and for a quantum.
+pub const DELTA: f64 = 50e-9;
+/// See above.
+pub const DELTA_Q: f64 = 20e-9;
+/// Seconds for a swapped byte, on so slow a disk that swapping is seen beside n³ operations.
+pub const DELTA_SWAP: f64 = 10e-6;
+
+/// Rows and columns of ranks: r·c = P, r near the root.
+pub fn grid(p: u32) -> (f64, f64) {
+    let root = f64::from(p).sqrt() as u32;
+    let rows = (1..=root).rev().find(|rows| p.is_multiple_of(*rows)).unwrap_or(1);
+    (f64::from(rows), f64::from(p / rows))
+}
+
+/// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
+pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
+    let ranks = f64::from(p);
+    let (rows, columns) = grid(p);
+    let (operations, quanta) = (2.0 * n.powi(3), n * n * (rows + columns - 2.0));
+    let used = 24.0 * n * n / ranks;
+    let swapped = (used - memory).max(0.0);
+    let (multiply_s, broadcast_s) = (DELTA * operations + DELTA_SWAP * swapped, DELTA_Q * quanta);
+    let idle_s = 0.5 * broadcast_s;
+    let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
+    let of = |seconds: f64| vec![seconds / ranks; p as usize];
+    let phases = vec![
+        PhaseTime { phase: Phase::Useful, seconds: of(multiply_s) },
+        PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
+    ];
+    let region = |path: &str, activity: Activity, seconds: f64| RegionFigures {
+        path: path.to_owned(),
+        activities: [(activity, of(seconds))].into(),
+        blocked_s: Some(0.0),
+        max_resident_bytes: used.min(memory) as u64,
+        max_swapped_bytes: swapped as u64,
+        ..RegionFigures::default()
+    };
+    let regions = vec![
+        region("main", Activity::Computation, 0.0),
+        RegionFigures {
+            quanta,
+            blocked_s: Some(idle_s),
+            ..region("main/broadcast", Activity::Collective, broadcast_s + idle_s)
+        },
+        RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply_s) },
+    ];
+    Run {
+        command: vec!["./matmul".to_owned()],
+        n_ranks: p,
+        complete: true,
+        params: [("n".to_owned(), n)].into(),
+        times: Times {
+            elapsed_s,
+            max_computation_s: multiply_s / ranks,
+            avg_computation_s: multiply_s / ranks,
+            t_ideal_s: None,
+        },
+        phases,
+        regions,
+        ..Run::default()
+    }
+}
+
+/// All of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
+pub fn full_grid() -> Vec<Run> {
+    let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
+    [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
+}
+
+/// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.
+pub fn study() -> Vec<Run> {
+    let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
+    let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));
+    sizes.into_iter().chain(ranks).collect()
+}

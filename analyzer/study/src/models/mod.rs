@@ -1,0 +1,134 @@
+//! Laws that many runs follow, and what they say of runs that were not made (METRICS §5; Lemeire et al. 2004, §§3, 5).
+//!
+//! | module | what it holds |
+//! |---|---|
+//! | [`polynomial`] | least squares |
+//! | [`validation`] | leave-one-out cross validation, and the degree that it chooses |
+//! | [`linear`] | the law T = δ·#op |
+//! | [`regime`] | up to which size that law holds, and what the runs beyond it have in common |
+//! | [`prediction`] | a value that was not measured, and how uncertain it is |
+//! | [`phases`] | a run's figures by phase |
+//! | [`variables`] | what differs between runs |
+//! | [`quantity`] | what relations are between |
+//! | [`totals`] | overhead ratios, efficiency and speedup |
+//! | [`relations`] | all relations of a study's runs |
+//! | [`forecast`] | what a run would take that was not made |
+//! | [`remarks`] | what a reader has to know of the runs |
+//! | [`equation`] | equations as readers write them |
+//! | [`causal`] | the graph of all relations |
+//! | [`text`], [`json`], [`dot`] | all of it for a terminal and for scripts; the graph for Graphviz |
+//!
+//! The first five work on points (x, y), whatever they mean.
+
+pub mod causal;
+pub mod dot;
+pub mod equation;
+pub mod forecast;
+#[cfg(test)]
+pub(crate) mod generated;
+pub mod json;
+pub mod linear;
+#[cfg(test)]
+pub(crate) mod noise;
+pub mod phases;
+pub mod polynomial;
+pub mod prediction;
+pub mod quantity;
+pub mod regime;
+pub mod relations;
+mod remarks;
+pub mod text;
+pub mod totals;
+pub mod validation;
+pub mod variables;
+
+pub use forecast::ForecastError;
+pub use relations::{ModelError, Models};
+
+use serde::{Serialize, Serializer};
+use thiserror::Error;
+
+use lbprof_report::words::plural;
+
+/// Why there is no model.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum FitError {
+    /// A polynomial through almost as few points as it has coefficients says nothing of others.
+    #[error("too few points: degree {degree} needs {needed} different values, there {}", are(*found))]
+    TooFewPoints {
+        /// The degree.
+        degree: usize,
+        /// How many different values of x it needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Values of x so close to each other that a point's residual cannot be distinguished from rounding.
+    #[error("values too close to each other for degree {degree}")]
+    TooClose {
+        /// The degree.
+        degree: usize,
+    },
+    /// The law through the origin needs runs with operations.
+    #[error("too few points: a law needs 2 runs with operations or quanta, there {}", are(*found))]
+    TooFewRuns {
+        /// How many there are.
+        found: usize,
+    },
+    /// Of two sizes neither a law nor a polynomial fits well: of more it would show whether another does.
+    #[error("{}: too few for a law, {needed} or more are needed", plural(*found as u64, "size"))]
+    TooFewSizes {
+        /// How many it needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Beyond what was measured, a curve that goes through all points but one or two could go anywhere.
+    #[error("too few points to go beyond them: degree {degree} needs {needed} different values for that, there {}", are(*found))]
+    TooFewBeyond {
+        /// The degree.
+        degree: usize,
+        /// How many different values of x that needs.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A value that is no finite number.
+    #[error("a value is not a number")]
+    NotFinite,
+}
+
+fn are(found: usize) -> String {
+    if found == 1 { "is 1".to_owned() } else { format!("are {found}") }
+}
+
+impl Serialize for FitError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Of the size of the values: smaller differences are rounding.
+pub(crate) const ROUNDING: f64 = 1e-9;
+
+/// A point: x, and what was measured there.
+pub type Point = (f64, f64);
+
+/// R²: the share of the variance of y that predictions explain, at most 1, and negative where the mean predicts better. `None`
+/// where y is the same everywhere but for rounding.
+pub(crate) fn r_squared(points: &[Point], residuals: &[f64]) -> Option<f64> {
+    let mean = points.iter().map(|point| point.1).sum::<f64>() / points.len().max(1) as f64;
+    let spread: f64 = points.iter().map(|point| (point.1 - mean).powi(2)).sum();
+    let left: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let size: f64 = points.iter().map(|point| point.1.powi(2)).sum();
+    (spread > ROUNDING * ROUNDING * size).then(|| 1.0 - left / spread).filter(|share| share.is_finite())
+}
+
+/// The values of x, ascending, without those that differ from the one before by less than a billionth of their range.
+pub(crate) fn different(points: &[Point]) -> Vec<f64> {
+    let mut values: Vec<f64> = points.iter().map(|point| point.0).collect();
+    values.sort_by(f64::total_cmp);
+    let range = values.last().zip(values.first()).map_or(0.0, |(last, first)| last - first);
+    values.dedup_by(|later, earlier| *later - *earlier <= 1e-9 * range);
+    values
+}

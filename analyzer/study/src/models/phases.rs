@@ -1,0 +1,253 @@
+//! The figures of a run by phase, as models want them: for each region its work, and what its time went to.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use serde::Serialize;
+
+use crate::Run;
+use crate::run::RegionFigures;
+use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_report::words::separators;
+
+/// What a region's time goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeClass {
+    /// Computation.
+    Computation,
+    /// MPI calls, less the waiting in them; with it where that is not known.
+    Communication,
+    /// Waiting in MPI calls, messages' delays included; of the whole run also time before a rank's first call and after its last.
+    Idle,
+}
+
+impl TimeClass {
+    /// All of them.
+    pub const ALL: [TimeClass; 3] = [TimeClass::Computation, TimeClass::Communication, TimeClass::Idle];
+
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            TimeClass::Computation => "computation",
+            TimeClass::Communication => "communication",
+            TimeClass::Idle => "idle",
+        }
+    }
+
+    /// The paper's symbol of its time.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            TimeClass::Computation => "T_comp",
+            TimeClass::Communication => "T_comm",
+            TimeClass::Idle => "T_idle",
+        }
+    }
+}
+
+/// A region, all ranks together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// #op.
+    pub operations: f64,
+    /// #q.
+    pub quanta: f64,
+    /// Seconds by [`TimeClass`]; `None`: not known.
+    pub seconds: [Option<f64>; 3],
+    /// Largest resident memory of a rank, in bytes; 0 where it was not sampled.
+    pub max_resident_bytes: u64,
+    /// Largest swapped memory, likewise.
+    pub max_swapped_bytes: u64,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PhasesOfRun {
+    /// Its regions by path, each alone. Found regions are part of the marked one around them where the user has marked any: what is found may
+    /// differ from run to run.
+    pub regions: BTreeMap<String, Figures>,
+    /// Seconds by [`TimeClass`], of the whole run.
+    pub seconds: [Option<f64>; 3],
+    /// Seconds of the recorder, and those that no record covers.
+    pub other_s: f64,
+    /// P·T: seconds of all ranks.
+    pub all_s: f64,
+    /// How many ranks these are sums over.
+    pub n_read: u32,
+    /// Whether logs of other ranks are missing.
+    pub is_partial: bool,
+    /// Whether waiting in MPI calls is known.
+    pub is_followed: bool,
+}
+
+impl Figures {
+    /// Seconds of a part; `None` where not known.
+    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
+        self.seconds[part as usize]
+    }
+
+    fn add(&mut self, region: &RegionFigures) {
+        let mpi_s: f64 = communication().map(|activity| region.sum_s(activity)).sum();
+        // Waiting is measured on another clock than calls.
+        let idle_s = region.blocked_s.map(|blocked_s| blocked_s.clamp(0.0, mpi_s));
+        let seconds = [Some(region.sum_s(Activity::Computation)), Some(mpi_s - idle_s.unwrap_or(0.0)), idle_s];
+        add(&mut self.seconds, &seconds);
+        self.operations += region.operations;
+        self.quanta += region.quanta;
+        self.max_resident_bytes = self.max_resident_bytes.max(region.max_resident_bytes);
+        self.max_swapped_bytes = self.max_swapped_bytes.max(region.max_swapped_bytes);
+    }
+}
+
+/// Adds by part what is known.
+fn add(sums: &mut [Option<f64>; 3], seconds: &[Option<f64>; 3]) {
+    for (sum, seconds) in sums.iter_mut().zip(seconds) {
+        *sum = match (*sum, seconds) {
+            (Some(sum), Some(seconds)) => Some(sum + seconds),
+            (known, None) => known,
+            (None, known) => *known,
+        };
+    }
+}
+
+fn communication() -> impl Iterator<Item = Activity> {
+    Activity::ALL.into_iter().filter(|activity| !matches!(activity, Activity::Computation | Activity::Recorder))
+}
+
+impl PhasesOfRun {
+    /// Those of `run`.
+    pub fn new(run: &Run) -> PhasesOfRun {
+        let n_read = run.phases.first().map_or(run.n_ranks, |phase| phase.seconds.len() as u32);
+        let mut result = PhasesOfRun {
+            n_read,
+            is_partial: n_read < run.n_ranks,
+            is_followed: run.regions.iter().any(|region| region.blocked_s.is_some()),
+            ..PhasesOfRun::default()
+        };
+        let is_marked = run.regions.iter().skip(1).any(|region| !region.found);
+        let mut names: BTreeMap<&str, String> = BTreeMap::new();
+        for region in &run.regions {
+            let name = match outer(&region.path) {
+                Some(path) => {
+                    let around = names.get(path).map_or(path, String::as_str);
+                    let own = &region.path[path.len()..];
+                    if region.found && is_marked { around.to_owned() } else { format!("{around}{own}") }
+                }
+                None => region.path.clone(),
+            };
+            let figures = result.regions.entry(name.clone()).or_default();
+            figures.add(region);
+            names.insert(&region.path, name);
+        }
+        for figures in result.regions.values() {
+            add(&mut result.seconds, &figures.seconds);
+        }
+        result.add_rest(run);
+        result
+    }
+
+    /// Adds what is in no region.
+    fn add_rest(&mut self, run: &Run) {
+        for phase in &run.phases {
+            let seconds = phase.total_s();
+            self.all_s += seconds;
+            match phase.phase {
+                Phase::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
+                Phase::NotRecorded | Phase::Activity(Activity::Recorder) => self.other_s += seconds,
+                _ => {}
+            }
+        }
+    }
+
+    /// Seconds of a part of the whole run; `None` where not known.
+    pub fn part_s(&self, part: TimeClass) -> Option<f64> {
+        self.seconds[part as usize]
+    }
+}
+
+/// Where some of `runs` were followed, forgets T_comm of the others: waiting is in it, as it is not in theirs.
+pub fn forget_unfollowed(runs: &mut [PhasesOfRun]) {
+    if !runs.iter().any(|run| run.is_followed) {
+        return;
+    }
+    for run in runs.iter_mut().filter(|run| !run.is_followed) {
+        let of_regions = run.regions.values_mut().map(|figures| &mut figures.seconds);
+        for [_, communication, idle] in of_regions.chain([&mut run.seconds]) {
+            // Who makes no calls does not wait in them.
+            if *communication == Some(0.0) {
+                *idle = idle.or(Some(0.0));
+            } else {
+                (*communication, *idle) = (None, None);
+            }
+        }
+    }
+}
+
+/// The path of the region around that of `path`; `None`: there is none.
+fn outer(path: &str) -> Option<&str> {
+    path.get(..separators(path).filter(|&at| at > 0).last()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lbprof_analysis::metrics::overhead::PhaseTime;
+
+    fn region(path: &str, found: bool, computation_s: f64, collective_s: f64) -> RegionFigures {
+        let activities =
+            [(Activity::Computation, vec![computation_s, 0.0]), (Activity::Collective, vec![0.0, collective_s])];
+        RegionFigures { path: path.to_owned(), found, activities: activities.into(), ..RegionFigures::default() }
+    }
+
+    #[test]
+    fn found_regions_belong_to_the_marked_one_around_them() {
+        let regions = vec![
+            region("main", false, 1.0, 0.0),
+            region("main/loop", true, 2.0, 0.0),
+            region("main/loop/a\\/b", false, 4.0, 0.0),
+            region("main/loop/a\\/b/code", true, 8.0, 0.0),
+        ];
+        let run = Run { regions, ..Run::default() };
+        let phases = PhasesOfRun::new(&run);
+        let seconds = |path: &str| phases.regions[path].part_s(TimeClass::Computation);
+        assert_eq!(phases.regions.keys().collect::<Vec<_>>(), ["main", "main/a\\/b"]);
+        assert_eq!((seconds("main"), seconds("main/a\\/b")), (Some(3.0), Some(12.0)));
+        assert_eq!(phases.part_s(TimeClass::Computation), Some(15.0));
+    }
+
+    #[test]
+    fn without_marks_found_regions_are_the_phases() {
+        let run = Run {
+            regions: vec![region("main", false, 1.0, 0.0), region("main/loop", true, 2.0, 0.0)],
+            ..Run::default()
+        };
+        assert_eq!(PhasesOfRun::new(&run).regions.len(), 2);
+    }
+
+    #[test]
+    fn waiting_is_no_communication_where_it_is_known() {
+        let mut one = region("main", false, 1.0, 3.0);
+        let run = |one: &RegionFigures| PhasesOfRun::new(&Run { regions: vec![one.clone()], ..Run::default() });
+        assert_eq!(run(&one).seconds, [Some(1.0), Some(3.0), None]);
+        one.blocked_s = Some(2.0);
+        assert_eq!(run(&one).seconds, [Some(1.0), Some(1.0), Some(2.0)]);
+        one.blocked_s = Some(3.5);
+        assert_eq!(run(&one).seconds, [Some(1.0), Some(0.0), Some(3.0)], "never below 0");
+    }
+
+    #[test]
+    fn all_time_is_somewhere() {
+        let of = |phase, seconds: f64| PhaseTime { phase, seconds: vec![seconds, 0.0] };
+        let phases = vec![
+            of(Phase::Useful, 1.0),
+            of(Phase::Activity(Activity::Collective), 3.0),
+            of(Phase::Activity(Activity::Recorder), 0.25),
+            of(Phase::Idle, 0.5),
+            of(Phase::NotRecorded, 0.125),
+        ];
+        let run = Run { regions: vec![region("main", false, 1.0, 3.0)], phases, ..Run::default() };
+        let found = PhasesOfRun::new(&run);
+        assert_eq!((found.all_s, found.other_s), (4.875, 0.375));
+        assert_eq!(found.seconds, [Some(1.0), Some(3.0), Some(0.5)]);
+    }
+}

@@ -1,0 +1,96 @@
+//! What relations are between.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::phases::TimeClass;
+use lbprof_report::words::short_path;
+
+/// A variable of the causal model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Quantity {
+    /// The number of ranks P, or a parameter of the user's.
+    Variable(String),
+    /// #op of a region, by its path.
+    Operations(String),
+    /// #q of a region.
+    Quanta(String),
+    /// Seconds of a part of a region's time, summed over ranks.
+    Time(String, TimeClass),
+    /// Seconds of a part of the whole run's time, summed over ranks.
+    Total(TimeClass),
+    /// Seconds of the recorder and those that no record covers, summed over ranks.
+    Other,
+    /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`Quantity::Other`],
+    /// of small phases.
+    Rest,
+    /// T_par: seconds that the run takes.
+    ParallelTime,
+    /// T_seq: seconds that it takes on one rank.
+    SequentialTime,
+    /// S = T_seq / T_par.
+    Speedup,
+}
+
+impl Quantity {
+    /// The region, of those that have one.
+    pub fn region(&self) -> Option<&str> {
+        match self {
+            Quantity::Operations(region) | Quantity::Quanta(region) | Quantity::Time(region, _) => Some(region),
+            _ => None,
+        }
+    }
+
+    /// Whether it is measured in seconds.
+    pub fn is_time(&self) -> bool {
+        !matches!(self, Quantity::Variable(_) | Quantity::Operations(_) | Quantity::Quanta(_) | Quantity::Speedup)
+    }
+
+    /// What one of it is, in the unit of a law's δ.
+    pub fn one(&self) -> &str {
+        match self {
+            Quantity::Operations(_) => "operation",
+            Quantity::Quanta(_) => "quantum",
+            Quantity::Variable(name) => name,
+            _ => "s",
+        }
+    }
+
+    /// The symbol in an equation, without the region.
+    pub fn symbol(&self) -> &str {
+        match self {
+            Quantity::Variable(name) => name,
+            Quantity::Operations(_) => "#op",
+            Quantity::Quanta(_) => "#q",
+            Quantity::Time(_, part) | Quantity::Total(part) => part.symbol(),
+            Quantity::Other => "T_other",
+            Quantity::Rest => "T_rest",
+            Quantity::ParallelTime => "T_par",
+            Quantity::SequentialTime => "T_seq",
+            Quantity::Speedup => "S",
+        }
+    }
+
+    /// Symbol and short name of the region, for readers: `#op multiply`.
+    pub fn label(&self) -> String {
+        self.region()
+            .map_or_else(|| self.symbol().to_owned(), |region| format!("{} {}", self.symbol(), short_path(region)))
+    }
+}
+
+/// Symbol and path of the region: `#op main/multiply`. It is unique.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.region() {
+            Some(region) => write!(f, "{} {region}", self.symbol()),
+            None => f.write_str(self.symbol()),
+        }
+    }
+}
+
+impl Serialize for Quantity {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,531 @@
+//! What the runs of a study say of how its quantities depend on each other.
+//!
+//! ```text
+//!   P, parameters ──→ #op, #q ──→ T_comp, T_comm, T_idle of each phase ──→ their sums ──→ T_par ──→ S
+//!                 fitted       fitted                               defined          defined     defined
+//! ```
+//!
+//! All fits are of one variable. What depends on P or a parameter is taken from runs in which nothing else differs; what depends on #op or
+//! #q from all runs, for the model is that nothing else matters to it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::linear::{Law, law};
+use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
+use super::quantity::Quantity;
+use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
+use super::remarks::remarks;
+use super::totals::{Totals, totals};
+use super::validation::{Chosen, choose};
+use super::variables::{Sweep, sweeps, variables, varying};
+use super::{FitError, Point, ROUNDING, different};
+use crate::{Kept, Run};
+use lbprof_report::words::mpi_name;
+
+/// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
+pub const LEAST_SHARE: f64 = 0.01;
+
+/// Sizes below which a law that fits badly is not reported: two points cannot show which other law would.
+const LEAST_SIZES: usize = 3;
+
+/// Why a study has no models.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum ModelError {
+    /// There are no runs.
+    #[error("there are no runs")]
+    NoRuns,
+    /// A law of several programs has no meaning.
+    #[error("runs of different programs ({}): a model needs runs of one", .0.join(", "))]
+    Programs(Vec<String>),
+    /// The runs differ in nothing, and nothing was counted in them.
+    #[error(
+        "these runs have the same P and parameters: models need runs that differ in one, or that count work (LBPROF_WORK)"
+    )]
+    NothingDiffers,
+    /// No phase has the region.
+    #[error("no model of a region {path}; there are: {}", .known.join(", "))]
+    NoRegion {
+        /// What was asked for.
+        path: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+    /// Nothing depends on it.
+    #[error("no model against {name}; there are: {}", .known.join(", "))]
+    NoQuantity {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<String>,
+    },
+}
+
+/// All that follows from the runs of a study.
+#[derive(Clone, Debug, Serialize)]
+pub struct Models {
+    /// Name of the program.
+    pub program: String,
+    /// How many runs.
+    pub n_runs: usize,
+    /// Their numbers in the study; without one 1, 2 …
+    pub numbers: Vec<u32>,
+    /// The variables of each run.
+    pub runs: Vec<BTreeMap<String, f64>>,
+    /// The MPI library of each run.
+    pub libraries: Vec<String>,
+    /// Names of the variables that differ between runs, P first.
+    pub variables: Vec<String>,
+    /// The phases, the one that takes most of any run first.
+    pub phases: Vec<PhaseModels>,
+    /// The whole run against variables.
+    pub whole: Vec<Relation>,
+    /// Overheads, efficiency and speedup of each run.
+    pub totals: Vec<Totals>,
+    /// What has to be known of the runs, a sentence each.
+    pub remarks: Vec<String>,
+    #[serde(skip)]
+    pub(super) figures: Vec<PhasesOfRun>,
+}
+
+/// A region.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseModels {
+    /// Its path.
+    pub region: String,
+    /// The largest share of P·T that it has in any run.
+    pub share: f64,
+    /// Its relations.
+    pub relations: Vec<Relation>,
+}
+
+/// A relation of two quantities.
+#[derive(Clone, Debug, Serialize)]
+pub struct Relation {
+    /// What it depends on.
+    pub from: Quantity,
+    /// What depends.
+    pub to: Quantity,
+    /// Indices of the runs that it was taken from.
+    pub runs: Vec<usize>,
+    /// What other variables are in all of these runs; empty where they may differ.
+    pub held: BTreeMap<String, f64>,
+    /// The points, a run an entry.
+    pub points: Vec<Point>,
+    /// The linear law, of #op and #q: `None` of variables, and where `no_law` says why.
+    pub linear: Option<LinearModel>,
+    /// Why there is no linear law where one was looked for.
+    pub no_law: Option<FitError>,
+    /// The polynomial that predicts best; `None` where `no_polynomial` says why.
+    pub polynomial: Option<Chosen>,
+    /// Why there is no polynomial.
+    pub no_polynomial: Option<FitError>,
+    /// The runs beyond the linear regime, in the order of `runs`.
+    pub leaving: Vec<Leaving>,
+    /// What these take longer by the memory that they have swapped, ΔT = δ_swap·#q_swap, in seconds per byte; where two or more do.
+    pub swap: Option<Law>,
+}
+
+/// A run that leaves the linear regime.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Leaving {
+    /// Its index.
+    pub run: usize,
+    /// Its variables.
+    pub variables: BTreeMap<String, f64>,
+    /// #op or #q.
+    pub x: f64,
+    /// ΔT: seconds that it takes beyond the law.
+    pub excess_s: f64,
+    /// Largest resident memory of a rank in the phase, or else in the run, in bytes; `None` where it was not sampled.
+    pub max_resident_bytes: Option<u64>,
+    /// Largest swapped memory of a rank in the phase, in bytes; `None` where it was not sampled.
+    pub max_swapped_bytes: Option<u64>,
+}
+
+impl Relation {
+    /// Whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
+    pub fn is_polynomial(&self) -> Option<bool> {
+        self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
+    }
+
+    /// Whether `to` does not depend on `from`: degree 0 describes it, and no other predicts it better.
+    pub fn is_independent(&self) -> bool {
+        let is_constant = self.polynomial.as_ref().is_some_and(|chosen| chosen.fit.degree == 0);
+        is_constant && self.law().is_none() && self.is_polynomial() == Some(true)
+    }
+
+    /// Forgets a law and a polynomial, each by itself, that fit badly where there are too few sizes to find a better one, and keeps why.
+    fn drop_what_too_few_sizes_say(&mut self) {
+        let found = different(&self.points).len();
+        if found >= LEAST_SIZES {
+            return;
+        }
+        let too_few = || Some(FitError::TooFewSizes { needed: LEAST_SIZES, found });
+        let is_bad = |error: Option<f64>| error.is_some_and(|error| error > LEEWAY);
+        if self.linear.take_if(|model| is_bad(model.law.relative_error())).is_some() {
+            self.no_law = too_few();
+        }
+        if self.polynomial.take_if(|chosen| is_bad(chosen.relative_error())).is_some() {
+            self.no_polynomial = too_few();
+        }
+    }
+
+    /// The linear law, where it describes the runs or the part of them up to a size.
+    pub fn law(&self) -> Option<&LinearModel> {
+        self.linear.as_ref().filter(|model| model.regime != Regime::Nowhere)
+    }
+}
+
+impl PhaseModels {
+    /// The parts of its time that something is known of.
+    pub fn parts(&self) -> impl Iterator<Item = TimeClass> {
+        let is_modelled =
+            |part: &TimeClass| self.relations.iter().any(|one| one.to == Quantity::Time(self.region.clone(), *part));
+        TimeClass::ALL.into_iter().filter(is_modelled)
+    }
+}
+
+impl Models {
+    /// Those of some runs of a study, of one program; times on one rank may be among `all`.
+    pub fn of_study(some: &[Kept], all: &[Kept]) -> Result<Models, ModelError> {
+        let runs: Vec<Run> = some.iter().map(|kept| kept.run.clone()).collect();
+        let all: Vec<&Run> = all.iter().map(|kept| &kept.run).collect();
+        Models::among(&runs, &all, some.iter().map(|kept| kept.number).collect())
+    }
+
+    /// Those of `runs`, of one program.
+    pub fn of(runs: &[Run]) -> Result<Models, ModelError> {
+        Models::among(runs, &runs.iter().collect::<Vec<_>>(), (1..).take(runs.len()).collect())
+    }
+
+    fn among(runs: &[Run], all: &[&Run], numbers: Vec<u32>) -> Result<Models, ModelError> {
+        let programs: BTreeSet<&str> = runs.iter().map(Run::program).collect();
+        let program = programs.first().ok_or(ModelError::NoRuns)?;
+        if programs.len() > 1 {
+            return Err(ModelError::Programs(programs.iter().map(|name| (*name).to_owned()).collect()));
+        }
+        let mut figures: Vec<PhasesOfRun> = runs.iter().map(PhasesOfRun::new).collect();
+        let totals = totals(runs, &figures, all);
+        let libraries: Vec<String> = runs.iter().map(|run| mpi_name(&run.mpi).to_owned()).collect();
+        let remarks = remarks(runs, &numbers, &figures, &libraries);
+        forget_unfollowed(&mut figures);
+        let mut models = Models {
+            program: (*program).to_owned(),
+            n_runs: runs.len(),
+            numbers,
+            runs: runs.iter().map(variables).collect(),
+            libraries,
+            variables: Vec::new(),
+            phases: Vec::new(),
+            whole: Vec::new(),
+            totals,
+            remarks,
+            figures,
+        };
+        models.variables = varying(&models.runs);
+        models.phases = models.regions().into_iter().filter_map(|region| models.phase(region, runs)).collect();
+        models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
+        let totals = TimeClass::ALL.map(Quantity::Total).into_iter().chain([Quantity::ParallelTime]);
+        models.whole = totals.flat_map(|to| models.on_variables(&to)).collect();
+        Ok(models)
+    }
+
+    fn regions(&self) -> BTreeSet<String> {
+        self.figures.iter().flat_map(|run| run.regions.keys().cloned()).collect()
+    }
+
+    /// The largest share of P·T of a region's `parts` in any run.
+    fn share(&self, region: &str, parts: &[TimeClass]) -> f64 {
+        let share = |run: &PhasesOfRun| {
+            let figures = run.regions.get(region)?;
+            let seconds: f64 = parts.iter().filter_map(|&part| figures.part_s(part)).sum();
+            Some(seconds / run.all_s).filter(|share| share.is_finite())
+        };
+        self.figures.iter().filter_map(share).fold(0.0, f64::max)
+    }
+
+    fn phase(&self, region: String, runs: &[Run]) -> Option<PhaseModels> {
+        let is_counted = |work: &Quantity| (0..self.n_runs).any(|at| self.value(work, at) > Some(0.0));
+        let operations = Some(Quantity::Operations(region.clone())).filter(is_counted);
+        let quanta = Some(Quantity::Quanta(region.clone())).filter(is_counted);
+        let works = operations.iter().chain(&quanta);
+        let mut relations: Vec<Relation> = works.flat_map(|work| self.on_variables(work)).collect();
+        for part in TimeClass::ALL {
+            // Operations take computation; quanta are what is processed, or sent.
+            let operations = operations.as_ref().filter(|_| part == TimeClass::Computation);
+            let works: Vec<&Quantity> = operations.into_iter().chain(&quanta).collect();
+            if works.is_empty() && self.share(&region, &[part]) < LEAST_SHARE {
+                continue;
+            }
+            let to = Quantity::Time(region.clone(), part);
+            relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to, runs)));
+            relations.extend(self.on_variables(&to));
+        }
+        (!relations.is_empty()).then(|| PhaseModels { share: self.share(&region, &TimeClass::ALL), relations, region })
+    }
+
+    /// A quantity in a run; `None` where it has none. Sums over ranks are not known where logs of ranks are missing.
+    pub fn value(&self, of: &Quantity, run: usize) -> Option<f64> {
+        let figures = self.figures.get(run)?;
+        let totals = self.totals.get(run)?;
+        let sums = || Some(figures).filter(|figures| !figures.is_partial);
+        match of {
+            Quantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
+            Quantity::Operations(region) => Some(sums()?.regions.get(region)?.operations),
+            Quantity::Quanta(region) => Some(sums()?.regions.get(region)?.quanta),
+            Quantity::Time(region, part) => sums()?.regions.get(region)?.part_s(*part),
+            Quantity::Total(part) => sums()?.part_s(*part),
+            Quantity::Other => Some(sums()?.other_s),
+            Quantity::Rest => self.rest_s(sums()?),
+            Quantity::ParallelTime => Some(totals.t_par_s),
+            Quantity::SequentialTime => Some(totals.t_seq_s),
+            Quantity::Speedup => totals.speedup,
+        }
+    }
+
+    fn rest_s(&self, figures: &PhasesOfRun) -> Option<f64> {
+        let mut rest_s = figures.all_s;
+        for phase in &self.phases {
+            let Some(region) = figures.regions.get(&phase.region) else { continue };
+            for part in phase.parts() {
+                rest_s -= region.part_s(part)?;
+            }
+        }
+        Some(if rest_s.abs() <= ROUNDING * figures.all_s { 0.0 } else { rest_s })
+    }
+
+    /// The largest share of P·T of [`Quantity::Rest`] in any run.
+    pub(super) fn rest_share(&self) -> f64 {
+        let share = |(run, figures): (usize, &PhasesOfRun)| {
+            let share = self.value(&Quantity::Rest, run)? / figures.all_s;
+            Some(share).filter(|share| share.is_finite())
+        };
+        self.figures.iter().enumerate().filter_map(share).fold(0.0, f64::max)
+    }
+
+    /// The sweeps of runs in which only `name` differs.
+    pub(super) fn sweeps(&self, name: &str) -> Vec<Sweep> {
+        sweeps(&self.runs, &self.libraries, name)
+    }
+
+    /// `to` against each variable, in the largest sweep of runs in which it differs alone.
+    fn on_variables(&self, to: &Quantity) -> Vec<Relation> {
+        let sweep = |name: &String| self.sweeps(name).into_iter().next();
+        let of = |name: &String| self.relation(Quantity::Variable(name.clone()), to.clone(), &sweep(name)?);
+        self.variables.iter().filter_map(of).collect()
+    }
+
+    /// `to` against #op or #q, in all runs.
+    fn on_work(&self, work: &Quantity, to: &Quantity, runs: &[Run]) -> Option<Relation> {
+        let all = Sweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
+        let mut relation = self.relation(work.clone(), to.clone(), &all)?;
+        match linear_model(&relation.points) {
+            Ok(model) => relation.linear = Some(model),
+            Err(error) => relation.no_law = Some(error),
+        }
+        relation.drop_what_too_few_sizes_say();
+        if let Some(LinearModel { law, regime: Regime::Until { beyond, .. } }) = &relation.linear {
+            let leaving = beyond.iter().filter_map(|&i| self.leaving(&relation, law, i, runs));
+            relation.leaving = leaving.collect();
+        }
+        relation.swap = swap(&relation.leaving);
+        Some(relation)
+    }
+
+    /// The runs of `sweep` in which `from` and `to` are known, and these.
+    pub(super) fn points(&self, from: &Quantity, to: &Quantity, sweep: &Sweep) -> (Vec<usize>, Vec<Point>) {
+        let point = |&run: &usize| Some((run, (self.value(from, run)?, self.value(to, run)?)));
+        sweep.runs.iter().filter_map(point).unzip()
+    }
+
+    /// How `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
+    fn relation(&self, from: Quantity, to: Quantity, sweep: &Sweep) -> Option<Relation> {
+        let (runs, points) = self.points(&from, &to, sweep);
+        if points.iter().all(|point| point.1 == 0.0) {
+            return None;
+        }
+        let (polynomial, no_polynomial) = match choose(&points) {
+            Ok(chosen) => (Some(chosen), None),
+            Err(error) => (None, Some(error)),
+        };
+        let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
+        let mut relation = Relation {
+            from,
+            to,
+            runs,
+            held: held.map(|(name, value)| (name.clone(), *value)).collect(),
+            points,
+            linear: None,
+            no_law: None,
+            polynomial,
+            no_polynomial,
+            leaving: Vec::new(),
+            swap: None,
+        };
+        // What is against #op or #q may still follow a law.
+        if matches!(relation.from, Quantity::Variable(_)) {
+            relation.drop_what_too_few_sizes_say();
+        }
+        Some(relation)
+    }
+
+    /// The run of point `i`, which lies above `law`.
+    fn leaving(&self, relation: &Relation, law: &Law, i: usize, runs: &[Run]) -> Option<Leaving> {
+        let (&run, &(x, y)) = (relation.runs.get(i)?, relation.points.get(i)?);
+        let figures = self.figures.get(run)?.regions.get(relation.to.region()?)?;
+        let of_ranks = runs.get(run)?.ranks.iter().map(|rank| rank.max_resident_bytes).max().unwrap_or(0);
+        let is_sampled = figures.max_resident_bytes > 0 || figures.max_swapped_bytes > 0;
+        let resident = if is_sampled { figures.max_resident_bytes } else { of_ranks };
+        Some(Leaving {
+            run,
+            variables: self.varying(run),
+            x,
+            excess_s: y - law.at(x),
+            max_resident_bytes: (resident > 0).then_some(resident),
+            max_swapped_bytes: is_sampled.then_some(figures.max_swapped_bytes),
+        })
+    }
+
+    /// The variables of a run that differ between runs.
+    pub fn varying(&self, run: usize) -> BTreeMap<String, f64> {
+        let variables = self.runs.get(run).into_iter().flatten();
+        let differ = variables.filter(|(name, _)| self.variables.contains(name));
+        differ.map(|(name, value)| (name.clone(), *value)).collect()
+    }
+}
+
+/// ΔT = δ_swap·#q_swap of runs beyond the linear regime.
+fn swap(leaving: &[Leaving]) -> Option<Law> {
+    let swapped =
+        |one: &Leaving| one.max_swapped_bytes.filter(|&bytes| bytes > 0).map(|bytes| (bytes as f64, one.excess_s));
+    law(&leaving.iter().filter_map(swapped).collect::<Vec<_>>()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::generated::{DELTA, DELTA_Q, DELTA_SWAP, multiplication, study};
+    use super::super::variables::RANKS;
+    use super::*;
+
+    fn relation<'a>(models: &'a Models, from: &str, to: &str) -> &'a Relation {
+        let all = models.phases.iter().flat_map(|phase| &phase.relations).chain(&models.whole);
+        let mut found = all.filter(|one| one.from.to_string() == from && one.to.to_string() == to);
+        found.next().unwrap_or_else(|| panic!("no {from} → {to}"))
+    }
+
+    fn degree(models: &Models, from: &str, to: &str) -> usize {
+        relation(models, from, to).polynomial.as_ref().unwrap().fit.degree
+    }
+
+    #[test]
+    fn the_laws_of_a_multiplication_are_found() {
+        let models = Models::of(&study()).unwrap();
+        assert_eq!(
+            (models.program.as_str(), models.n_runs, models.variables.clone()),
+            ("matmul", 13, vec!["P".into(), "n".into()])
+        );
+        assert_eq!(degree(&models, "n", "#op main/multiply"), 3);
+        assert_eq!(degree(&models, "n", "T_comp main/multiply"), 3);
+        assert_eq!(degree(&models, "#op main/multiply", "T_comp main/multiply"), 1);
+        assert_eq!(degree(&models, "n", "#q main/broadcast"), 2);
+        assert!(relation(&models, "P", "#op main/multiply").is_independent());
+        let law = relation(&models, "#op main/multiply", "T_comp main/multiply").law().unwrap();
+        assert!((law.law.delta / DELTA - 1.0).abs() < 1e-9 && law.regime == Regime::Whole, "{law:?}");
+        let law = relation(&models, "#q main/broadcast", "T_comm main/broadcast").law().unwrap();
+        assert!((law.law.delta / DELTA_Q - 1.0).abs() < 1e-9 && law.regime == Regime::Whole, "{law:?}");
+        assert_eq!(law.law.n_points, 13, "all runs");
+        let law = relation(&models, "#q main/broadcast", "T_idle main/broadcast").law().unwrap();
+        assert!((law.law.delta / DELTA_Q - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn runs_that_differ_in_one_variable_are_used() {
+        let models = Models::of(&study()).unwrap();
+        let by_n = relation(&models, "n", "#op main/multiply");
+        assert_eq!((by_n.runs.clone(), by_n.held.clone()), ((0..7).collect(), [(RANKS.to_owned(), 2.0)].into()));
+        let by_p = relation(&models, "P", "#q main/broadcast");
+        assert_eq!(
+            (by_p.runs.clone(), by_p.held.clone()),
+            (vec![7, 2, 8, 9, 10, 11, 12], [("n".to_owned(), 80.0)].into())
+        );
+        // n²·(r + c − 2): by 1, 2, 4, 6, 8, 9, 16 ranks 0, 1, 2, 3, 4, 4, 6 n².
+        let quanta: Vec<f64> = by_p.points.iter().map(|point| point.1 / 6400.0).collect();
+        assert_eq!(quanta, [0.0, 1.0, 2.0, 3.0, 4.0, 4.0, 6.0]);
+    }
+
+    #[test]
+    fn what_is_no_polynomial_is_said_to_be_none() {
+        // Primes have one row of ranks: n²·(p − 1); squares 2 n²·(√p − 1).
+        let ranks = [1, 2, 3, 4, 5, 7, 9, 11, 13, 16, 25].map(|p| multiplication(p, 80.0, f64::INFINITY));
+        let models = Models::of(&ranks).unwrap();
+        let on_ranks = relation(&models, "P", "#q main/broadcast");
+        assert_eq!(on_ranks.is_polynomial(), Some(false), "{:?}", on_ranks.polynomial);
+        let on_quanta = relation(&models, "#q main/broadcast", "T_comm main/broadcast");
+        assert_eq!(
+            (on_quanta.is_polynomial(), degree(&models, "#q main/broadcast", "T_comm main/broadcast")),
+            (Some(true), 1)
+        );
+    }
+
+    #[test]
+    fn runs_that_swap_are_named_with_their_memory() {
+        let memory = 24.0 * 1000.0 * 1000.0;
+        let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 3000.0, 4000.0, 5000.0];
+        let runs = sizes.map(|n| multiplication(1, n, memory));
+        let models = Models::of(&runs).unwrap();
+        let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
+        assert!((found.law().unwrap().law.delta / DELTA - 1.0).abs() < 1e-9, "of the runs that do not swap");
+        let named: Vec<(f64, Option<u64>)> =
+            found.leaving.iter().map(|one| (one.variables["n"], one.max_swapped_bytes)).collect();
+        assert_eq!(named, [(3000.0, Some(192_000_000)), (4000.0, Some(360_000_000)), (5000.0, Some(576_000_000))]);
+        assert_eq!(found.leaving[0].max_resident_bytes, Some(24_000_000));
+        let swap = found.swap.as_ref().unwrap();
+        assert!((swap.delta / DELTA_SWAP - 1.0).abs() < 1e-6, "{swap:?}");
+    }
+
+    #[test]
+    fn too_few_runs_are_said() {
+        let models = Models::of(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
+        assert!(models.variables.is_empty());
+        let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
+        assert_eq!(found.no_law, Some(FitError::TooFewRuns { found: 1 }));
+        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let models = Models::of(&two).unwrap();
+        let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
+        assert_eq!(found.linear.as_ref().unwrap().regime, Regime::Unknown { found: 2 });
+        // The time triples from one size to the other: no constant is shown beside the law.
+        let too_few = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 });
+        assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
+    }
+
+    #[test]
+    fn of_two_sizes_a_law_that_fits_badly_is_dropped_beside_a_constant_that_fits() {
+        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let models = Models::of(&two).unwrap();
+        let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
+        found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
+        found.polynomial = Some(choose(&found.points).unwrap());
+        found.linear = Some(linear_model(&found.points).unwrap());
+        found.drop_what_too_few_sizes_say();
+        assert!(found.linear.is_none() && found.polynomial.is_some(), "{found:?}");
+        assert_eq!(found.no_law, Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 }));
+    }
+
+    #[test]
+    fn runs_of_one_program_are_needed() {
+        assert_eq!(Models::of(&[]).unwrap_err(), ModelError::NoRuns);
+        let mut runs = study();
+        runs[0].command[0] = "/opt/other".to_owned();
+        assert_eq!(Models::of(&runs).unwrap_err(), ModelError::Programs(vec!["matmul".into(), "other".into()]));
+    }
+
+    #[test]
+    fn efficiency_is_the_inverse_of_all_overheads() {
+        let models = Models::of(&study()).unwrap();
+        assert!(models.totals.iter().all(|totals| totals.difference.unwrap().abs() < 1e-14), "{:?}", models.totals);
+        assert!(models.totals[2].is_measured && !models.totals[0].is_measured);
+    }
+}

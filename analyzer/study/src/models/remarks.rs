@@ -1,0 +1,39 @@
+//! What a reader of models has to know of the runs.
+
+use std::collections::BTreeSet;
+
+use super::phases::PhasesOfRun;
+use crate::{Run, text};
+
+/// Sentences, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
+pub(super) fn remarks(runs: &[Run], numbers: &[u32], figures: &[PhasesOfRun], libraries: &[String]) -> Vec<String> {
+    let those = |which: &dyn Fn(&Run, &PhasesOfRun) -> bool| -> Option<String> {
+        let all = runs.iter().zip(figures).zip(numbers);
+        let numbers: Vec<u32> = all.filter(|((run, of), _)| which(run, of)).map(|(_, number)| *number).collect();
+        (!numbers.is_empty()).then(|| text::runs(&numbers))
+    };
+    let mut remarks = Vec::new();
+    if let Some(named) = those(&|run, _| !run.complete) {
+        remarks.push(format!("Data are incomplete: {named}."));
+    }
+    if let Some(named) = those(&|_, figures| figures.is_partial) {
+        remarks.push(format!(
+            "Logs of ranks are missing: {named}. Sums over ranks are not known there; T_par is that of the other ranks."
+        ));
+    }
+    if figures.iter().any(|one| one.is_followed)
+        && let Some(named) = those(&|_, figures| !figures.is_followed)
+    {
+        remarks.push(format!("Ranks were not followed: {named}. T_comm and T_idle are not known there."));
+    }
+    let different: BTreeSet<&str> = libraries.iter().map(String::as_str).collect();
+    if different.len() > 1 {
+        let names: Vec<&str> = different.into_iter().collect();
+        remarks.push(format!(
+            "The runs are under different MPI libraries: {}. What depends on P or a parameter is taken from runs under one of them, \
+             what depends on #op or #q from all; --where mpi=NAME leaves out others.",
+            names.join(", ")
+        ));
+    }
+    remarks
+}

@@ -1,0 +1,417 @@
+//! Models, forecasts and the causal model for a terminal. Colours are ANSI sequences; who writes to a file or pipe strips them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use anstyle::Style;
+
+use super::causal::{Because, Edge, Graph};
+use super::equation::{self, digits, time};
+use super::forecast::{Estimate, Expected, Forecast};
+
+use super::FitError;
+use super::quantity::Quantity;
+use super::regime::{LEEWAY, LinearModel, Regime};
+use super::relations::{Leaving, ModelError, Models, PhaseModels, Relation};
+use super::validation::Chosen;
+use lbprof_report::table::Table;
+use lbprof_report::words::{bytes, clean, percent, plural, short_path, shorten, wrap};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const INDENT: usize = 6;
+
+/// What of the models is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Shown {
+    /// Only phases whose path is this or ends with it.
+    pub region: Option<String>,
+    /// Only what depends on this: P, a parameter, `#op` or `#q`.
+    pub against: Option<String>,
+}
+
+impl Shown {
+    fn has_region(&self, path: &str) -> bool {
+        let ends = |wanted: &String| path == wanted || path.ends_with(&format!("/{wanted}"));
+        self.region.as_ref().is_none_or(ends)
+    }
+
+    fn has(&self, relation: &Relation) -> bool {
+        self.against.as_ref().is_none_or(|name| relation.from.symbol() == name)
+    }
+}
+
+/// The models of a study.
+pub fn models(models: &Models, shown: &Shown, columns: usize) -> Result<String, ModelError> {
+    let phases = models.phases.iter().filter(|phase| shown.has_region(&phase.region));
+    let mut sections: Vec<String> = phases.filter_map(|phase| self::phase(models, phase, shown, columns)).collect();
+    if shown.region.is_none() {
+        let head = format!("{BOLD}the whole run{BOLD:#}\n");
+        sections.extend(relations(models, &models.whole, shown, columns).map(|text| head + &text));
+    }
+    if sections.is_empty() {
+        return Err(nothing(models, shown));
+    }
+    Ok(head(models, columns) + &sections.join("\n"))
+}
+
+/// Why nothing is shown.
+fn nothing(models: &Models, shown: &Shown) -> ModelError {
+    let is_there = models.phases.iter().any(|phase| shown.has_region(&phase.region));
+    match shown {
+        Shown { region: Some(path), .. } if !is_there => {
+            let known = models.phases.iter().map(|phase| phase.region.clone()).collect();
+            ModelError::NoRegion { path: path.clone(), known }
+        }
+        Shown { against: Some(name), .. } => {
+            let of_phases = models.phases.iter().flat_map(|phase| &phase.relations);
+            let known = of_phases.chain(&models.whole).map(|relation| relation.from.symbol().to_owned());
+            ModelError::NoQuantity { name: name.clone(), known: known.collect::<BTreeSet<_>>().into_iter().collect() }
+        }
+        _ => ModelError::NothingDiffers,
+    }
+}
+
+fn head(models: &Models, columns: usize) -> String {
+    let ranges: Vec<String> = models.variables.iter().map(|name| range(models, name)).collect();
+    let runs = format!("{BOLD}{}{BOLD:#}  {}", clean(&models.program), plural(models.n_runs as u64, "run"));
+    let with = if ranges.is_empty() { "all with the same P and parameters".to_owned() } else { ranges.join(", ") };
+    let errors = "Errors are of points left out (LOOCV), in per cent of the values; * is the degree that they choose.";
+    let remarks: String =
+        models.remarks.iter().map(|remark| format!("{}\n", wrap(&clean(remark), columns, 2))).collect();
+    format!("{}\n{remarks}{DIM}{}{DIM:#}\n\n", wrap(&format!("{runs}, {with}"), columns, 2), wrap(errors, columns, 0))
+}
+
+fn range(models: &Models, name: &str) -> String {
+    let values = models.runs.iter().filter_map(|run| run.get(name).copied());
+    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
+    format!("{} = {} … {}", clean(name), plain(least), plain(most))
+}
+
+fn phase(models: &Models, phase: &PhaseModels, shown: &Shown, columns: usize) -> Option<String> {
+    let text = relations(models, &phase.relations, shown, columns)?;
+    let name = shorten(&clean(short_path(&phase.region)), columns.saturating_sub(30));
+    Some(format!("{BOLD}{name}{BOLD:#}  {DIM}up to {} of all time{DIM:#}\n{text}", percent(phase.share)))
+}
+
+fn relations(models: &Models, relations: &[Relation], shown: &Shown, columns: usize) -> Option<String> {
+    let texts: Vec<String> =
+        relations.iter().filter(|one| shown.has(one)).map(|one| relation(models, one, columns)).collect();
+    (!texts.is_empty()).then(|| texts.concat())
+}
+
+fn relation(models: &Models, relation: &Relation, columns: usize) -> String {
+    let held: Vec<String> =
+        relation.held.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
+    let at = if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) };
+    let runs = format!("{}{at}", plural(relation.runs.len() as u64, "run"));
+    let mut text =
+        format!("  {} against {}  {DIM}{runs}{DIM:#}\n", clean(relation.to.symbol()), clean(relation.from.symbol()));
+    let mut line = |said: &str| writeln!(text, "{}{}", " ".repeat(INDENT), wrap_in(said, columns)).unwrap_or(());
+    if let Some(model) = &relation.linear {
+        line(&law(model, relation));
+    }
+    if let Some(error) = &relation.no_law {
+        line(&error.to_string());
+    }
+    match (&relation.polynomial, &relation.no_polynomial) {
+        (Some(chosen), _) => {
+            if relation.is_independent() {
+                line(&format!(
+                    "does not depend on it: {}",
+                    equation::of_fit(&chosen.fit, &relation.from, &relation.to)
+                ));
+            } else {
+                line(&equation::of_fit(&chosen.fit, &relation.from, &relation.to));
+            }
+            line(&errors(chosen, relation));
+        }
+        // A law has said itself that there are too few sizes.
+        (None, Some(FitError::TooFewSizes { .. })) if relation.linear.is_some() => {}
+        (None, Some(error)) if relation.no_law.is_none() => line(&error.to_string()),
+        _ => {}
+    }
+    if !relation.leaving.is_empty() {
+        text.push_str(&leaving(models, relation, columns));
+    }
+    text
+}
+
+fn wrap_in(said: &str, columns: usize) -> String {
+    wrap(said, columns.saturating_sub(INDENT), 0).replace('\n', &format!("\n{}", " ".repeat(INDENT + 2)))
+}
+
+/// δ with its error, and where the law holds.
+fn law(model: &LinearModel, relation: &Relation) -> String {
+    let (from, to, law) = (&relation.from, &relation.to, &model.law);
+    let delta = equation::delta(law.delta, from, to);
+    let share = if law.delta == 0.0 { 0.0 } else { law.delta_error / law.delta };
+    let error = law.relative_error().map_or_else(|| "–".to_owned(), percent);
+    let where_it_holds = match &model.regime {
+        Regime::Whole if law.relative_error().is_some_and(|error| error > LEEWAY) => {
+            "fits badly, and no polynomial better".to_owned()
+        }
+        Regime::Whole => "holds for all sizes".to_owned(),
+        Regime::Until { x, .. } => format!("holds up to {} = {}", from.symbol(), digits(*x)),
+        Regime::Nowhere => "does not hold".to_owned(),
+        Regime::Unknown { found } => {
+            format!("{}: too few to see whether it holds", plural(*found as u64, "size"))
+        }
+    };
+    format!("δ = {delta} ± {}, error {error}; {} = δ·{} {where_it_holds}", percent(share), to.symbol(), from.symbol())
+}
+
+/// The LOOCV error by degree.
+fn errors(chosen: &Chosen, relation: &Relation) -> String {
+    let of = |error: f64| if chosen.size > 0.0 { short_percent(error / chosen.size) } else { "0 %".to_owned() };
+    let one = |one: &super::validation::DegreeError| {
+        let mark = if one.degree == chosen.fit.degree { "*" } else { "" };
+        format!("{}: {}{mark}", one.degree, of(one.error))
+    };
+    let all: Vec<String> = chosen.errors.iter().map(one).collect();
+    let squared = chosen.fit.r_squared.filter(|_| chosen.fit.degree > 0);
+    let squared = squared.map_or_else(String::new, |share| format!("; R² {share:.4}"));
+    let fits =
+        if relation.is_polynomial() == Some(false) && chosen.fit.degree > 0 { "; no polynomial fits well" } else { "" };
+    format!("error by degree  {}{squared}{fits}", all.join("  "))
+}
+
+/// Two digits of a small share: `0.021 %`.
+fn short_percent(share: f64) -> String {
+    let value = 100.0 * share;
+    match value {
+        value if value < 5e-4 => "0 %".to_owned(),
+        value if value < 0.1 => format!("{value:.3} %"),
+        value if value < 10.0 => format!("{value:.1} %"),
+        value => format!("{value:.0} %"),
+    }
+}
+
+/// The runs that leave the linear regime, with their memory.
+fn leaving(models: &Models, relation: &Relation, columns: usize) -> String {
+    let names: Vec<String> = models.variables.iter().map(|name| clean(name)).collect();
+    let mut heads: Vec<&str> = vec!["<beyond it"];
+    heads.extend(names.iter().map(String::as_str));
+    heads.extend([relation.from.symbol(), "ΔT", "resident", "swapped"]);
+    let mut table = Table::new(&heads, 0);
+    let memory = |known: Option<u64>| known.map_or_else(|| "–".to_owned(), bytes);
+    for one in &relation.leaving {
+        let number = models.numbers.get(one.run).copied().unwrap_or_default();
+        let value = |name: &String| one.variables.get(name).map_or_else(|| "–".to_owned(), |value| plain(*value));
+        let mut cells = vec![format!("run {number}")];
+        cells.extend(models.variables.iter().map(value));
+        let Leaving { x, excess_s, max_resident_bytes, max_swapped_bytes, .. } = one;
+        cells.extend([digits(*x), time(*excess_s), memory(*max_resident_bytes), memory(*max_swapped_bytes)]);
+        table.row(cells);
+    }
+    let margin = " ".repeat(INDENT - 2);
+    let lines = table.render(columns.saturating_sub(INDENT), DIM);
+    let mut text: String = lines.lines().map(|line| format!("{margin}{line}\n")).collect();
+    if let Some(swap) = &relation.swap {
+        let said = format!(
+            "ΔT = {} for each MB swapped by the rank that swaps most, error {}",
+            time(swap.delta * 1e6),
+            swap.relative_error().map_or_else(|| "–".to_owned(), percent)
+        );
+        writeln!(text, "{}{}", " ".repeat(INDENT), wrap_in(&said, columns)).unwrap_or(());
+    }
+    text
+}
+
+/// A value of a variable without needless digits.
+fn plain(value: f64) -> String {
+    if value != 0.0 && !(1e-4..1e7).contains(&value.abs()) { format!("{value:e}") } else { format!("{value}") }
+}
+
+/// What a run would take.
+pub fn forecast(forecast: &Forecast, columns: usize) -> String {
+    let at: Vec<String> =
+        forecast.variables.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
+    let mut text = format!("\n{BOLD}a run with {}{BOLD:#}\n", at.join(", "));
+    let mut table = Table::new(&["<quantity", "expected", "from", "to", "<by"], 4);
+    for step in &forecast.steps {
+        let from: Vec<String> = step.from.iter().map(|from| clean(&from.label())).collect();
+        let by = match (&step.why_not, &step.of) {
+            (Some(_), _) => "not known, see below".to_owned(),
+            (None, Quantity::ParallelTime) => "(Σ T) / P".to_owned(),
+            _ if step.is_beyond_regime => format!("{}, beyond the linear regime", from.join(", ")),
+            _ => from.join(", "),
+        };
+        let number = |value: f64| if step.of.is_time() { time(value) } else { digits(value) };
+        let cells = step.expected.map(|Expected { value, low, high }| [value, low, high].map(number));
+        let cells = cells.unwrap_or_else(|| ["–", "–", "–"].map(str::to_owned));
+        table.row([vec![clean(&step.of.label())], cells.to_vec(), vec![by]].concat());
+    }
+    text.push_str(&table.render(columns, DIM));
+    text.push_str(&remarks(forecast, columns));
+    text
+}
+
+fn remarks(forecast: &Forecast, columns: usize) -> String {
+    let mut remarks = vec![
+        "from – to: 95 of 100 measurements, where the models hold. Times of phases are summed over ranks.".to_owned(),
+    ];
+    let unknown = |step: &Estimate| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
+    remarks.extend(forecast.steps.iter().filter_map(unknown));
+    let far = |(name, widths): (&String, &f64)| {
+        format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))
+    };
+    remarks.extend(forecast.widths_outside.iter().map(far));
+    if forecast.steps.iter().any(|step| step.of == Quantity::Rest) {
+        remarks.push(
+            "T_rest is the time in no phase above: idle outside of MPI calls, of the recorder, not recorded, of small phases."
+                .to_owned(),
+        );
+    }
+    if forecast.left_out > 0.0 {
+        remarks.push(format!(
+            "T_par leaves out the time in no phase above, up to {} of all time in these runs.",
+            percent(forecast.left_out)
+        ));
+    }
+    if forecast.is_product {
+        remarks.push(
+            "P and parameters are taken to act as factors of their own: no runs vary one of them there.".to_owned(),
+        );
+    }
+    remarks.iter().map(|remark| format!("  {DIM}{}{DIM:#}\n", wrap(remark, columns.saturating_sub(2), 2))).collect()
+}
+
+/// The causal model: below each quantity what it depends on.
+pub fn graph(graph: &Graph, columns: usize) -> String {
+    let of = plural(graph.n_runs as u64, "run");
+    let mut text = format!("{BOLD}{}{BOLD:#}  what depends on what, in {of}\n\n", clean(&graph.program));
+    for node in &graph.nodes {
+        let edges: Vec<&Edge> = graph.edges.iter().filter(|edge| edge.to == node.id).collect();
+        if edges.is_empty() {
+            continue;
+        }
+        writeln!(text, "{BOLD}{}{BOLD:#}", shorten(&clean(&node.label), columns)).unwrap_or(());
+        for line in causes(&edges) {
+            writeln!(text, "  {}", wrap(&line, columns.saturating_sub(2), 6).replace('\n', "\n  ")).unwrap_or(());
+        }
+    }
+    text.push('\n');
+    for remark in graph_remarks(graph) {
+        writeln!(text, "{}", wrap(&remark, columns, 2)).unwrap_or(());
+    }
+    text
+}
+
+/// Lines for the causes of one quantity. What is defined is one line, whatever its number of causes.
+fn causes(edges: &[&Edge]) -> Vec<String> {
+    let mut defined: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for edge in edges {
+        let from = clean(&edge.from.label());
+        match &edge.because {
+            Because::Defined { equation } => defined.entry(equation).or_default().push(from),
+            Because::Unknown { reason } => lines.push(format!("←─ {from}: {reason}")),
+            Because::Fitted { equation, relative_error, n_runs, note, .. } => {
+                let error =
+                    relative_error.map_or_else(String::new, |error| format!("error {}, ", short_percent(error)));
+                let note = note.as_ref().map_or_else(String::new, |note| format!("; {}", clean(note)));
+                let runs = plural(*n_runs as u64, "run");
+                lines.push(format!("←─ {from}:  {equation}  {DIM}({error}{runs}{note}){DIM:#}"));
+            }
+        }
+    }
+    lines.extend(defined.iter().map(|(equation, from)| format!("←─ {}:  {equation}", from.join(", "))));
+    lines
+}
+
+fn graph_remarks(graph: &Graph) -> Vec<String> {
+    let mut by_cause: BTreeMap<&Quantity, Vec<String>> = BTreeMap::new();
+    for (from, to) in &graph.independent {
+        by_cause.entry(from).or_default().push(clean(&to.label()));
+    }
+    let mut remarks: Vec<String> = by_cause
+        .iter()
+        .map(|(from, to)| format!("{} has no influence on {}.", clean(&from.label()), to.join(", ")))
+        .collect();
+    remarks.extend(graph.remarks.iter().map(|remark| clean(remark)));
+    remarks.extend(graph.difference.map(|difference| match difference {
+        difference if difference < 1e-6 => format!("E = 1 / Σ Ovh holds in all runs, to {difference:.0e}."),
+        difference => {
+            format!("E = 1 / Σ Ovh is off by up to {}: not all time of some run is known.", percent(difference))
+        }
+    }));
+    remarks.push("Times are summed over ranks but T_par and T_seq; what has no equation is not known.".to_owned());
+    remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::generated::{multiplication, study};
+    use super::*;
+    use crate::Run;
+    use lbprof_report::words::width;
+
+    fn bare(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
+
+    fn swapping() -> Models {
+        let memory = 24.0 * 1000.0 * 1000.0;
+        let runs = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0].map(|n| multiplication(1, n, memory));
+        Models::of(&runs).unwrap()
+    }
+
+    #[test]
+    fn models_of_a_multiplication() {
+        let of = Models::of(&study()).unwrap();
+        insta::assert_snapshot!(bare(&models(&of, &Shown::default(), 100).unwrap()));
+    }
+
+    #[test]
+    fn runs_beyond_the_linear_regime() {
+        let shown = Shown { region: Some("multiply".to_owned()), against: Some("#op".to_owned()) };
+        insta::assert_snapshot!(bare(&models(&swapping(), &shown, 100).unwrap()));
+    }
+
+    #[test]
+    fn a_forecast_says_how_sure_it_is() {
+        let of = Models::of(&study()).unwrap();
+        let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
+        insta::assert_snapshot!(bare(&forecast(&of.forecast(&asked).unwrap(), 100)));
+    }
+
+    #[test]
+    fn a_forecast_says_what_it_does_not_know() {
+        let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
+        let of = Models::of(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
+        insta::assert_snapshot!(bare(&forecast(&of, 100)));
+    }
+
+    #[test]
+    fn the_causal_model() {
+        insta::assert_snapshot!(bare(&graph(&Graph::of(&Models::of(&study()).unwrap()), 100)));
+    }
+
+    #[test]
+    fn lines_are_as_short_as_they_have_to_be() {
+        let of = Models::of(&study()).unwrap();
+        let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
+        for columns in [60, 80, 100] {
+            let text = models(&of, &Shown::default(), columns).unwrap()
+                + &models(&swapping(), &Shown::default(), columns).unwrap()
+                + &forecast(&of.forecast(&asked).unwrap(), columns)
+                + &graph(&Graph::of(&of), columns);
+            let text = bare(&text);
+            let long: Vec<&str> = text.lines().filter(|line| width(line) > columns).collect();
+            assert!(long.is_empty(), "{columns}: {long:#?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_shown_of_what_is_not_there() {
+        let of = Models::of(&study()).unwrap();
+        let refused = |shown: Shown| models(&of, &shown, 100).unwrap_err().to_string();
+        let nowhere = refused(Shown { region: Some("nowhere".to_owned()), against: None });
+        assert_eq!(nowhere, "no model of a region nowhere; there are: main/multiply, main/broadcast");
+        let against = refused(Shown { region: None, against: Some("m".to_owned()) });
+        assert_eq!(against, "no model against m; there are: #op, #q, P, n");
+        let same = Models::of(&[Run { n_ranks: 2, ..Run::default() }]).unwrap();
+        assert_eq!(models(&same, &Shown::default(), 100).unwrap_err(), ModelError::NothingDiffers);
+    }
+}

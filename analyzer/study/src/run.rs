@@ -1,0 +1,159 @@
+//! What a study keeps of a run: the figures from which tables, models and comparisons follow, in seconds, by names.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+
+use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::overhead::PhaseTime;
+
+/// A run's figures.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Run {
+    /// The run's id, the same in all its logs.
+    pub id: u64,
+    /// Command line of its lowest rank; the program is its first word.
+    pub command: Vec<String>,
+    /// Seconds since 1970 when it was started.
+    pub started_unix_s: u64,
+    /// Its hosts, each once, sorted.
+    pub hosts: Vec<String>,
+    /// Name and version of the MPI library.
+    pub mpi: String,
+    /// P: size of MPI_COMM_WORLD.
+    pub n_ranks: u32,
+    /// Whether no data are missing.
+    pub complete: bool,
+    /// Names of its problems, the worst first ([`lbprof_collector::ProblemKind::name`]).
+    pub problems: Vec<String>,
+    /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
+    pub params: BTreeMap<String, f64>,
+    /// Elapsed, longest, mean and ideal time of the whole program.
+    pub times: Times,
+    /// Whether the ideal time is that of a replay, not an estimate by phase profile.
+    pub ideal_by_replay: bool,
+    /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (METRICS §3).
+    pub phases: Vec<PhaseTime>,
+    /// Iterations of the main loop, where one is known.
+    pub iterations: Option<u64>,
+    /// One entry a rank whose log was read, by number.
+    pub ranks: Vec<RankFigures>,
+    /// Its regions, an outer one before its inner ones; the first is the whole program.
+    pub regions: Vec<RegionFigures>,
+    /// What ranks wait for; `None` where they were not followed.
+    pub causes: Option<Vec<CauseFigures>>,
+    /// In which functions ranks compute; `None` where they were not sampled, and of a run that an older version added to a study.
+    pub functions: Option<FunctionFigures>,
+    /// What processors counted in computation, all ranks together; `None` where they counted nothing.
+    pub counted: Option<CountedFigures>,
+}
+
+/// What processors counted in computation.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CountedFigures {
+    /// Instructions.
+    pub instructions: f64,
+    /// Cycles.
+    pub cycles: f64,
+    /// CPU time in which they were counted, in seconds.
+    pub seconds: f64,
+}
+
+/// CPU time of computation by function, by samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionFigures {
+    /// Of the whole program.
+    pub program: FunctionSums,
+    /// Of those regions that have most of it, by path, inner regions excluded.
+    pub regions: BTreeMap<String, FunctionSums>,
+}
+
+/// The functions with most CPU time, and the others together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FunctionSums {
+    /// By the function's name and the file that has it: seconds, the mean over ranks, and its standard error.
+    pub times: BTreeMap<String, (f64, f64)>,
+    /// Seconds of all other functions together.
+    pub others_s: f64,
+}
+
+/// A rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RankFigures {
+    /// Its number in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Its host.
+    pub host: String,
+    /// Its computation.
+    pub computation_s: f64,
+    /// Time in which it can only wait; `None` where ranks were not followed.
+    pub blocked_s: Option<f64>,
+    /// Largest memory that it ever had resident, in bytes; 0 where it was not sampled.
+    pub max_resident_bytes: u64,
+}
+
+/// A region, all ranks together unless it says otherwise.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RegionFigures {
+    /// Its path.
+    pub path: String,
+    /// What its time is.
+    pub kind: RegionKind,
+    /// Whether it was found in the calls, not marked.
+    pub found: bool,
+    /// Its elapsed, longest, mean and ideal time, inner regions included.
+    pub times: Times,
+    /// Seconds in it alone by activity: one entry a rank, in the order of [`Run::ranks`]; of the activities that occur.
+    pub activities: BTreeMap<Activity, Vec<f64>>,
+    /// Seconds in MPI calls of it alone in which ranks can only wait, messages' delays included, summed over ranks; `None` where they
+    /// were not followed.
+    pub blocked_s: Option<f64>,
+    /// Iterations of the rank that has most; `None` where it is not iterated.
+    pub iterations: Option<u64>,
+    /// Times it was entered.
+    pub invocations: u64,
+    /// #op: operations that the user counted in it (LBPROF_WORK).
+    pub operations: f64,
+    /// #q: quanta, likewise.
+    pub quanta: f64,
+    /// Largest resident memory of a rank when it left the region, in bytes; 0 where it was not sampled.
+    pub max_resident_bytes: u64,
+    /// Largest swapped memory, likewise.
+    pub max_swapped_bytes: u64,
+}
+
+impl RegionFigures {
+    /// Seconds in it alone in `activity`, summed over ranks.
+    pub fn sum_s(&self, activity: Activity) -> f64 {
+        self.activities.get(&activity).map_or(0.0, |seconds| seconds.iter().sum())
+    }
+}
+
+/// What ranks wait for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CauseFigures {
+    /// The rank that causes it.
+    pub rank: u32,
+    /// Path of the region in which it does.
+    pub region: String,
+    /// What it does there; `None`: a message's delay, or not known.
+    pub activity: Option<Activity>,
+    /// Its class.
+    pub class: Class,
+    /// Seconds of waiting that it causes, all ranks together.
+    pub caused_s: f64,
+}
+
+impl Run {
+    /// Name of the program: the first word of the command without its folder; empty where that is not known.
+    pub fn program(&self) -> &str {
+        self.command.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// A region, by its path.
+    pub fn region(&self, path: &str) -> Option<&RegionFigures> {
+        self.regions.iter().find(|region| region.path == path)
+    }
+}

@@ -1,0 +1,77 @@
+//! The functions that a run computes in: a row each, of the whole program and of its regions, and one of all others together.
+//!
+//! ```text
+//!   position  region      function          mean_s  error_s
+//!   0         NULL        force (md.c)      1.250   0.035     the whole program
+//!   1         NULL        NULL              0.010   NULL      all its other functions
+//!   2         main/step   force (md.c)      1.100   0.033     a region, inner ones excluded
+//!   3         main/step   NULL              0.0     NULL
+//! ```
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, params};
+
+use super::cells::{rows, time, whole, wrong};
+use super::schema::has_table;
+use crate::Run;
+use crate::run::{FunctionFigures, FunctionSums};
+
+/// Writes those of a run, where it has any.
+pub(super) fn write(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+    let Some(figures) = &run.functions else { return Ok(()) };
+    let mut insert = connection.prepare("INSERT INTO functions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let regions = figures.regions.iter().map(|(path, sums)| (Some(path), sums));
+    let mut position = 0;
+    for (region, sums) in [(None, &figures.program)].into_iter().chain(regions) {
+        let listed = sums.times.iter().map(|(function, &(mean_s, error_s))| (Some(function), mean_s, Some(error_s)));
+        for (function, mean_s, error_s) in listed.chain([(None, sums.others_s, None)]) {
+            insert.execute(params![number, whole(position), region, function, mean_s, error_s])?;
+            position += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Those of a run; `None` where it has none.
+pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
+    if !has_table(connection, "functions")? {
+        return Ok(None);
+    }
+    let row = |row: &Row| {
+        let region: Option<String> = row.get("region")?;
+        let function: Option<String> = row.get("function")?;
+        let error_s = function.is_some().then(|| time(row, "error_s")).transpose()?;
+        Ok((region, function, time(row, "mean_s")?, error_s.unwrap_or_default()))
+    };
+    let all = rows(connection, "SELECT * FROM functions WHERE run = ?1 ORDER BY position", number, row)?;
+    if all.is_empty() {
+        return Ok(None);
+    }
+    // What no row says would count as no time at all: each has one of its other functions.
+    let mut sums: BTreeMap<Option<String>, (FunctionSums, bool)> = BTreeMap::new();
+    for (region, function, mean_s, error_s) in all {
+        let (sums, is_whole) = sums.entry(region).or_default();
+        let is_new = match function {
+            Some(function) => sums.times.insert(function, (mean_s, error_s)).is_none(),
+            None => {
+                sums.others_s = mean_s;
+                !std::mem::replace(is_whole, true)
+            }
+        };
+        if !is_new {
+            return Err(wrong("a function of a region is there twice".into()));
+        }
+    }
+    if !sums.contains_key(&None) || sums.values().any(|(_, is_whole)| !is_whole) {
+        return Err(wrong("the sum of the other functions is not there".into()));
+    }
+    let mut figures = FunctionFigures::default();
+    for (region, (sums, _)) in sums {
+        match region {
+            Some(path) => _ = figures.regions.insert(path, sums),
+            None => figures.program = sums,
+        }
+    }
+    Ok(Some(figures))
+}

@@ -1,0 +1,35 @@
+//! Names in a study's tables, back to what they name.
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RegionKind;
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::overhead::Phase;
+
+/// One of `all` by its name in a column; an error where there is none of that name.
+fn named<T: Copy>(row: &Row, column: &str, all: &[T], name: impl Fn(T) -> &'static str) -> rusqlite::Result<T> {
+    let found: String = row.get(column)?;
+    let unknown = || {
+        let what = format!("{column} {found:?} is not known");
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, what.into())
+    };
+    all.iter().copied().find(|&one| name(one) == found).ok_or_else(unknown)
+}
+
+pub(super) fn activity(row: &Row) -> rusqlite::Result<Activity> {
+    named(row, "activity", &Activity::ALL, Activity::name)
+}
+
+pub(super) fn phase(row: &Row) -> rusqlite::Result<Phase> {
+    named(row, "phase", &Phase::ALL, Phase::name)
+}
+
+pub(super) fn class(row: &Row) -> rusqlite::Result<Class> {
+    named(row, "class", &Class::ALL, Class::name)
+}
+
+pub(super) fn kind(row: &Row) -> rusqlite::Result<RegionKind> {
+    named(row, "kind", &RegionKind::ALL, RegionKind::name)
+}

@@ -1,0 +1,204 @@
+//! Rows → a run's figures. Nothing is trusted: an unknown name, a rank that is not there, a number out of range is an error.
+
+use std::collections::BTreeMap;
+
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, Row};
+
+use super::cells::{real, rows, time, wrong};
+use super::{Kept, functions, names, schema};
+use crate::Run;
+use crate::run::{CauseFigures, CountedFigures, RankFigures, RegionFigures};
+use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+
+/// All runs, by number.
+pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+    let mut all = heads(connection)?;
+    for Kept { number, run } in &mut all {
+        fill(connection, *number, run)?;
+    }
+    Ok(all)
+}
+
+/// The same without what is reported by rank, phase, region, cause or function.
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+    let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
+    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
+    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
+    for Kept { number, run } in &mut all {
+        lists(connection, *number, run)?;
+    }
+    Ok(all)
+}
+
+/// Hosts, problems and parameters of a run, and what its processors counted.
+fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+    let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
+    run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
+    let problems = "SELECT problem FROM problems WHERE run = ?1 ORDER BY position";
+    run.problems = rows(connection, problems, number, |row| row.get(0))?;
+    let params = "SELECT name, value FROM params WHERE run = ?1";
+    let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
+    run.params = params.into_iter().collect();
+    if schema::has_table(connection, "hardware")? {
+        let counted = rows(connection, "SELECT * FROM hardware WHERE run = ?1", number, counted)?;
+        run.counted = counted.first().copied();
+    }
+    Ok(())
+}
+
+/// What is reported of a run by rank, phase, region, cause or function.
+fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+    run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
+    run.phases = phases(connection, number, &run.ranks)?;
+    run.regions = regions(connection, number, &run.ranks)?;
+    if let Some(causes) = &mut run.causes {
+        *causes = rows(connection, "SELECT * FROM causes WHERE run = ?1 ORDER BY position", number, cause)?;
+    }
+    run.functions = functions::read(connection, number)?;
+    Ok(())
+}
+
+fn counted(row: &Row) -> rusqlite::Result<CountedFigures> {
+    let [instructions, cycles, seconds] = ["instructions", "cycles", "seconds"].map(|column| real(row, column));
+    let counted = CountedFigures { instructions: instructions?, cycles: cycles?, seconds: seconds? };
+    let is_positive = |value: f64| value.is_finite() && value > 0.0;
+    match [counted.instructions, counted.cycles, counted.seconds].into_iter().all(is_positive) {
+        true => Ok(counted),
+        false => Err(wrong("a count is not above 0, or no number".into())),
+    }
+}
+
+fn head(row: &Row) -> rusqlite::Result<Run> {
+    let id: String = row.get("id")?;
+    let command: String = row.get("command")?;
+    let followed: bool = row.get("followed")?;
+    Ok(Run {
+        id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
+        command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
+        started_unix_s: whole(row, "started_unix_s")?,
+        mpi: row.get("mpi")?,
+        n_ranks: row.get("n_ranks")?,
+        complete: row.get("complete")?,
+        times: times(row)?,
+        ideal_by_replay: row.get("ideal_by_replay")?,
+        iterations: whole_or_none(row, "iterations")?,
+        causes: followed.then(Vec::new),
+        functions: None,
+        counted: None,
+        ..Run::default()
+    })
+}
+
+fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
+    Ok(RankFigures {
+        rank: row.get("rank")?,
+        host: row.get("host")?,
+        computation_s: real(row, "computation_s")?,
+        blocked_s: row.get("blocked_s")?,
+        max_resident_bytes: whole(row, "max_resident_bytes")?,
+    })
+}
+
+fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
+    let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
+    let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
+    let select = "SELECT * FROM phases WHERE run = ?1 ORDER BY phase, rank";
+    for (phase, rank, seconds) in rows(connection, select, number, cell)? {
+        push(found.entry(phase).or_default(), ranks, rank, seconds)?;
+    }
+    found.values().try_for_each(|by_rank| of_all(by_rank, ranks))?;
+    let in_order = Phase::ALL.into_iter();
+    Ok(in_order.filter_map(|phase| Some(PhaseTime { phase, seconds: found.remove(&phase)? })).collect())
+}
+
+fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<RegionFigures>> {
+    let region = |row: &Row| Ok((row.get::<_, i64>("region")?, region(row)?));
+    let select = "SELECT * FROM regions WHERE run = ?1 ORDER BY region";
+    let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = rows(connection, select, number, region)?.into_iter().unzip();
+    let cell = |row: &Row| {
+        let place = (row.get::<_, i64>("region")?, row.get::<_, u32>("rank")?);
+        Ok((place, names::activity(row)?, seconds(row)?))
+    };
+    let select = "SELECT * FROM region_times WHERE run = ?1 ORDER BY region, activity, rank";
+    for ((key, rank), activity, seconds) in rows(connection, select, number, cell)? {
+        let at = keys.binary_search(&key).map_err(|_| wrong(format!("there is no region {key}").into()))?;
+        let Some(region) = all.get_mut(at) else { continue };
+        push(region.activities.entry(activity).or_default(), ranks, rank, seconds)?;
+    }
+    all.iter().flat_map(|region| region.activities.values()).try_for_each(|by_rank| of_all(by_rank, ranks))?;
+    Ok(all)
+}
+
+fn region(row: &Row) -> rusqlite::Result<RegionFigures> {
+    Ok(RegionFigures {
+        path: row.get("path")?,
+        kind: names::kind(row)?,
+        found: row.get("found")?,
+        times: times(row)?,
+        activities: BTreeMap::new(),
+        blocked_s: row.get("blocked_s")?,
+        iterations: whole_or_none(row, "iterations")?,
+        invocations: whole(row, "invocations")?,
+        operations: real(row, "operations")?,
+        quanta: real(row, "quanta")?,
+        max_resident_bytes: whole(row, "max_resident_bytes")?,
+        max_swapped_bytes: whole(row, "max_swapped_bytes")?,
+    })
+}
+
+fn cause(row: &Row) -> rusqlite::Result<CauseFigures> {
+    let is_known = row.get::<_, Option<String>>("activity")?.is_some();
+    Ok(CauseFigures {
+        rank: row.get("rank")?,
+        region: row.get("region")?,
+        activity: is_known.then(|| names::activity(row)).transpose()?,
+        class: names::class(row)?,
+        caused_s: real(row, "caused_s")?,
+    })
+}
+
+fn times(row: &Row) -> rusqlite::Result<Times> {
+    Ok(Times {
+        elapsed_s: real(row, "elapsed_s")?,
+        max_computation_s: real(row, "max_computation_s")?,
+        avg_computation_s: real(row, "avg_computation_s")?,
+        t_ideal_s: row.get("t_ideal_s")?,
+    })
+}
+
+/// Adds the figure of the next rank. Lists grow with the rows that there are: a file of a few rows makes none that are long.
+fn push(by_rank: &mut Vec<f64>, ranks: &[RankFigures], rank: u32, seconds: f64) -> rusqlite::Result<()> {
+    if ranks.get(by_rank.len()).is_none_or(|next| next.rank != rank) {
+        return Err(wrong(format!("there is no rank {rank}, or nothing of one before it").into()));
+    }
+    by_rank.push(seconds);
+    Ok(())
+}
+
+/// Refuses a list that lacks ranks.
+fn of_all(by_rank: &[f64], ranks: &[RankFigures]) -> rusqlite::Result<()> {
+    match ranks.get(by_rank.len()) {
+        None => Ok(()),
+        Some(next) => Err(wrong(format!("there is nothing of rank {}", next.rank).into())),
+    }
+}
+
+/// A time in the column `seconds`.
+fn seconds(row: &Row) -> rusqlite::Result<f64> {
+    time(row, "seconds")
+}
+
+fn whole(row: &Row, column: &str) -> rusqlite::Result<u64> {
+    let value: i64 = get(row, column)?;
+    u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, value))
+}
+
+fn whole_or_none(row: &Row, column: &str) -> rusqlite::Result<Option<u64>> {
+    get::<Option<i64>>(row, column)?.map(|_| whole(row, column)).transpose()
+}
+
+fn get<T: FromSql>(row: &Row, column: &str) -> rusqlite::Result<T> {
+    row.get(column)
+}

@@ -1,0 +1,208 @@
+//! The tables of a study, and how one is distinguished from other files. docs/study-format.md explains each column.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction};
+
+use super::error::{self, StoreError};
+
+/// Distinguishes a study from other SQLite files: "LBPS".
+const APPLICATION_ID: i32 = 0x4c42_5053;
+
+/// The version of the tables below.
+const VERSION: i32 = 1;
+
+/// The tables, each with its key.
+pub const TABLES: [(&str, &str); 9] = [
+    ("runs", "run"),
+    ("hosts", "run, position"),
+    ("problems", "run, position"),
+    ("params", "run, name"),
+    ("ranks", "run, rank"),
+    ("phases", "run, phase, rank"),
+    ("regions", "run, region"),
+    ("region_times", "run, region, activity, rank"),
+    ("causes", "run, position"),
+];
+
+/// Tables that studies begun by older versions lack until a run is added: what processors counted, and the functions that ranks compute in.
+pub const ADDED_TABLES: [(&str, &str); 2] = [("hardware", "run"), ("functions", "run, position")];
+
+const CREATE_ADDED: &str = "
+CREATE TABLE IF NOT EXISTS hardware (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  instructions REAL,
+  cycles REAL,
+  seconds REAL
+);
+CREATE TABLE IF NOT EXISTS functions (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  region TEXT,
+  function TEXT,
+  mean_s REAL,
+  error_s REAL,
+  PRIMARY KEY (run, position)
+)";
+
+/// What makes them.
+const CREATE: &str = "
+CREATE TABLE runs (
+  run INTEGER PRIMARY KEY AUTOINCREMENT,
+  id TEXT NOT NULL UNIQUE,
+  program TEXT NOT NULL,
+  command TEXT NOT NULL,
+  started_unix_s INTEGER NOT NULL,
+  mpi TEXT NOT NULL,
+  n_ranks INTEGER NOT NULL,
+  complete INTEGER NOT NULL,
+  elapsed_s REAL,
+  max_computation_s REAL,
+  avg_computation_s REAL,
+  t_ideal_s REAL,
+  ideal_by_replay INTEGER NOT NULL,
+  iterations INTEGER,
+  followed INTEGER NOT NULL
+);
+CREATE TABLE hosts (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  PRIMARY KEY (run, position)
+);
+CREATE TABLE problems (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  problem TEXT NOT NULL,
+  PRIMARY KEY (run, position)
+);
+CREATE TABLE params (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  value REAL,
+  PRIMARY KEY (run, name)
+);
+CREATE TABLE ranks (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  rank INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  computation_s REAL,
+  blocked_s REAL,
+  max_resident_bytes INTEGER NOT NULL,
+  PRIMARY KEY (run, rank)
+);
+CREATE TABLE phases (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  phase TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  seconds REAL,
+  PRIMARY KEY (run, phase, rank)
+) WITHOUT ROWID;
+CREATE TABLE regions (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  region INTEGER NOT NULL,
+  path TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  found INTEGER NOT NULL,
+  elapsed_s REAL,
+  max_computation_s REAL,
+  avg_computation_s REAL,
+  t_ideal_s REAL,
+  blocked_s REAL,
+  iterations INTEGER,
+  invocations INTEGER NOT NULL,
+  operations REAL,
+  quanta REAL,
+  max_resident_bytes INTEGER NOT NULL,
+  max_swapped_bytes INTEGER NOT NULL,
+  PRIMARY KEY (run, region)
+);
+CREATE TABLE region_times (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  region INTEGER NOT NULL,
+  activity TEXT NOT NULL,
+  rank INTEGER NOT NULL,
+  seconds REAL,
+  PRIMARY KEY (run, region, activity, rank)
+) WITHOUT ROWID;
+CREATE TABLE causes (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  rank INTEGER NOT NULL,
+  region TEXT NOT NULL,
+  activity TEXT,
+  class TEXT NOT NULL,
+  caused_s REAL,
+  PRIMARY KEY (run, position)
+);
+";
+
+/// Whether nothing was ever written: a study that is just being begun.
+pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
+}
+
+/// Refuses a file that is no study, is of a later version, or is damaged.
+pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| error::of(path, error);
+    // As of one moment: another may begin the study meanwhile.
+    let moment = connection.unchecked_transaction().map_err(failed)?;
+    match stated(&moment).map_err(failed)? {
+        (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
+        (APPLICATION_ID, 1..=VERSION) => intact(&moment, path),
+        (APPLICATION_ID, found) => Err(StoreError::Newer { path: path.to_owned(), found, newest: VERSION }),
+        _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
+    }
+}
+
+/// Makes the tables where there are none.
+pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| error::of(path, error);
+    if !is_empty(transaction).map_err(failed)? {
+        return transaction.execute_batch(CREATE_ADDED).map_err(failed);
+    }
+    transaction.execute_batch(CREATE).map_err(failed)?;
+    transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
+    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
+}
+
+/// Whether there is a table of this name; a view of that name would compute what it likes.
+pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+    Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
+}
+
+/// What the head of the file states: whose it is, and its version.
+fn stated(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
+    let of = |name| connection.pragma_query_value(None, name, |row| row.get(0));
+    Ok((of("application_id")?, of("user_version")?))
+}
+
+fn tables(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+}
+
+/// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
+/// it likes, for as long as it likes, and so does a trigger.
+fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| error::of(path, error);
+    let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
+    for (table, _) in TABLES {
+        if !has_table(connection, table).map_err(failed)? {
+            return damaged(format!("there is no table {table}"));
+        }
+    }
+    if count(connection, "type = ?1", "trigger").map_err(failed)? > 0 {
+        return damaged("it has triggers".to_owned());
+    }
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    match found.as_str() {
+        "ok" => Ok(()),
+        _ => damaged(found.replace('\n', " ")),
+    }
+}
+
+/// How many things of the file are so.
+fn count(connection: &Connection, so: &str, value: &str) -> rusqlite::Result<i64> {
+    connection.query_row(&format!("SELECT count(*) FROM sqlite_master WHERE {so}"), [value], |row| row.get(0))
+}

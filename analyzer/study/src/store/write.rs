@@ -1,0 +1,128 @@
+//! A run's figures → rows.
+
+use rusqlite::{Connection, params};
+
+use super::cells::whole;
+use super::{functions, id_text};
+use crate::Run;
+use crate::run::{CountedFigures, RegionFigures};
+
+/// Removes a run, and returns how many there were: 0 or 1.
+pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
+    connection.execute("DELETE FROM runs WHERE run = ?1", [number])
+}
+
+/// Adds a run, under `number` where it is to have a certain one, and returns its number.
+pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {
+    let number = head(connection, run, number)?;
+    lists(connection, run, number)?;
+    ranks(connection, run, number)?;
+    for (at, region) in run.regions.iter().enumerate() {
+        self::region(connection, run, number, at, region)?;
+    }
+    causes(connection, run, number)?;
+    functions::write(connection, run, number)?;
+    if let Some(CountedFigures { instructions, cycles, seconds }) = run.counted {
+        let row = params![number, instructions, cycles, seconds];
+        connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
+    }
+    Ok(number)
+}
+
+fn head(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {
+    let command = serde_json::Value::from(run.command.clone()).to_string();
+    let times = &run.times;
+    connection.execute(
+        "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+        params![
+            number,
+            id_text(run.id),
+            run.program(),
+            command,
+            whole(run.started_unix_s),
+            run.mpi,
+            run.n_ranks,
+            run.complete,
+            times.elapsed_s,
+            times.max_computation_s,
+            times.avg_computation_s,
+            times.t_ideal_s,
+            run.ideal_by_replay,
+            run.iterations.map(whole),
+            run.causes.is_some(),
+        ],
+    )?;
+    let number = connection.last_insert_rowid();
+    u32::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, number))
+}
+
+fn lists(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+    for (table, list) in [("hosts", &run.hosts), ("problems", &run.problems)] {
+        let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3)"))?;
+        for (at, text) in list.iter().enumerate() {
+            insert.execute(params![number, whole(at as u64), text])?;
+        }
+    }
+    let mut insert = connection.prepare("INSERT INTO params VALUES (?1, ?2, ?3)")?;
+    for (name, value) in &run.params {
+        insert.execute(params![number, name, value])?;
+    }
+    Ok(())
+}
+
+fn ranks(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare("INSERT INTO ranks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for rank in &run.ranks {
+        let bytes = whole(rank.max_resident_bytes);
+        insert.execute(params![number, rank.rank, rank.host, rank.computation_s, rank.blocked_s, bytes])?;
+    }
+    let mut insert = connection.prepare("INSERT INTO phases VALUES (?1, ?2, ?3, ?4)")?;
+    for phase in &run.phases {
+        for (rank, seconds) in run.ranks.iter().zip(&phase.seconds) {
+            insert.execute(params![number, phase.phase.name(), rank.rank, seconds])?;
+        }
+    }
+    Ok(())
+}
+
+fn region(connection: &Connection, run: &Run, number: u32, at: usize, region: &RegionFigures) -> rusqlite::Result<()> {
+    let at = whole(at as u64);
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO regions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?;
+    insert.execute(params![
+        number,
+        at,
+        region.path,
+        region.kind.name(),
+        region.found,
+        region.times.elapsed_s,
+        region.times.max_computation_s,
+        region.times.avg_computation_s,
+        region.times.t_ideal_s,
+        region.blocked_s,
+        region.iterations.map(whole),
+        whole(region.invocations),
+        region.operations,
+        region.quanta,
+        whole(region.max_resident_bytes),
+        whole(region.max_swapped_bytes),
+    ])?;
+    let mut insert = connection.prepare_cached("INSERT INTO region_times VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for (activity, by_rank) in &region.activities {
+        for (rank, seconds) in run.ranks.iter().zip(by_rank) {
+            insert.execute(params![number, at, activity.name(), rank.rank, seconds])?;
+        }
+    }
+    Ok(())
+}
+
+fn causes(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare("INSERT INTO causes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+    for (at, cause) in run.causes.iter().flatten().enumerate() {
+        let activity = cause.activity.map(|activity| activity.name());
+        let class = cause.class.name();
+        insert.execute(params![number, whole(at as u64), cause.rank, cause.region, activity, class, cause.caused_s])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! What a run has by itself: times, efficiencies, overheads.
+
+use super::{Line, Section, TableCell, Unit};
+use crate::key::NotInStudy;
+use crate::run::{CountedFigures, RegionFigures, Run};
+use crate::sequential::{is_on_one_rank, t_seq_s};
+use crate::store::Kept;
+use lbprof_analysis::metrics::load_balance::{Times, is_above_elapsed};
+use lbprof_analysis::metrics::overhead::{Overheads, Phase, PhaseTime};
+
+/// Figures of a run, or of one of its regions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Number of the run.
+    pub number: u32,
+    /// Whether no data of it are missing.
+    pub complete: bool,
+    /// Its times; `None` where it does not have the region.
+    pub times: Option<Times>,
+    /// Whether the ideal time is that of a replay.
+    pub by_replay: bool,
+    /// Whether an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
+    /// end of each iteration.
+    pub no_ideal: bool,
+    /// Iterations of the main loop, or of the region.
+    pub iterations: Option<u64>,
+    /// Its overheads; of the whole program alone.
+    pub overheads: Option<Overheads>,
+    /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
+    pub on_one_rank: Vec<u32>,
+    /// How its computation scales, of the whole program alone.
+    pub scaling: Option<ComputationScaling>,
+}
+
+/// How computation scales, POP's computation scaling and its factors: against the run with fewest ranks of the same program whose processors counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ComputationScaling {
+    /// Instructions of all ranks there over those here.
+    pub instructions: f64,
+    /// Instructions a cycle here over those there.
+    pub ipc: f64,
+    /// Cycles a second here over those there.
+    pub frequency: f64,
+}
+
+impl ComputationScaling {
+    /// That of `run` against `reference`.
+    fn of(run: &CountedFigures, reference: &CountedFigures) -> Option<ComputationScaling> {
+        let ipc = |one: &CountedFigures| one.instructions / one.cycles;
+        let frequency = |one: &CountedFigures| one.cycles / one.seconds;
+        let scaling = ComputationScaling {
+            instructions: reference.instructions / run.instructions,
+            ipc: ipc(run) / ipc(reference),
+            frequency: frequency(run) / frequency(reference),
+        };
+        scaling.total().is_finite().then_some(scaling)
+    }
+
+    /// CPU time of all ranks there over that here: the product.
+    pub fn total(&self) -> f64 {
+        self.instructions * self.ipc * self.frequency
+    }
+}
+
+/// The scaling of `run` against the run of its program among `all` that has fewest ranks, the first of several.
+fn scaling(run: &Run, all: &[Kept]) -> Option<ComputationScaling> {
+    let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
+    let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
+    ComputationScaling::of(run.counted.as_ref()?, reference.run.counted.as_ref()?)
+}
+
+impl Figures {
+    /// Those of `run`, whose time on one rank may be among `all`.
+    pub fn of(run: &Kept, all: &[Kept], region: Option<&str>) -> Figures {
+        let Kept { number, run } = run;
+        let found = region.and_then(|path| region_of(run, path));
+        let (times, iterations) = match region {
+            Some(_) => (found.map(|region| region.times), found.and_then(|region| region.iterations)),
+            None => (Some(run.times), run.iterations),
+        };
+        let by_replay = run.ideal_by_replay && region.is_none();
+        let too_long =
+            |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
+        let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
+        let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
+        let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
+            let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
+            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
+        });
+        let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
+        let complete = run.complete;
+        let scaling = scaling(run, all).filter(|_| region.is_none());
+        Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling }
+    }
+
+    /// A share of an iteration of `seconds`.
+    fn per_iteration(&self, seconds: f64) -> Option<f64> {
+        let iterations = self.iterations.filter(|&iterations| iterations > 0)?;
+        Some(seconds / iterations as f64)
+    }
+}
+
+/// A region by its path, or the end of it.
+pub fn region_of<'a>(run: &'a Run, path: &str) -> Option<&'a RegionFigures> {
+    let is_end = |region: &&RegionFigures| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/'));
+    run.region(path).or_else(|| run.regions.iter().find(is_end))
+}
+
+/// Refuses a region that no run has.
+pub(super) fn check_region(runs: &[Kept], path: &str) -> Result<(), NotInStudy> {
+    const MOST: usize = 12;
+    if runs.iter().any(|run| region_of(&run.run, path).is_some()) {
+        return Ok(());
+    }
+    let mut known: Vec<String> = Vec::new();
+    for region in runs.iter().flat_map(|run| &run.run.regions) {
+        if known.len() < MOST && !known.contains(&region.path) {
+            known.push(region.path.clone());
+        }
+    }
+    Err(NotInStudy::NoRegion { path: path.to_owned(), known })
+}
+
+/// A figure of a run: its name, whether more of it is better, and how it follows from others.
+type Row = (&'static str, bool, fn(&Figures) -> Option<f64>);
+
+/// Times, in seconds.
+const TIMES: &[Row] = &[
+    ("elapsed T", false, |run| Some(run.times?.elapsed_s)),
+    ("longest computation", false, |run| Some(run.times?.max_computation_s)),
+    ("mean computation", false, |run| Some(run.times?.avg_computation_s)),
+    ("ideal T", false, |run| run.times?.t_ideal_s),
+];
+
+/// Times of an iteration, in seconds.
+const ITERATION: &[Row] = &[
+    ("elapsed", false, |run| run.per_iteration(run.times?.elapsed_s)),
+    ("computing", false, |run| run.per_iteration(run.times?.avg_computation_s)),
+    ("communicating", false, |run| run.per_iteration(run.times?.elapsed_s - run.times?.avg_computation_s)),
+];
+
+/// Efficiencies, as shares.
+const EFFICIENCIES: &[Row] = &[
+    ("parallel efficiency η", true, |run| run.times?.parallel()),
+    ("load balance LB", true, |run| run.times?.load_balance()),
+    ("communication", true, |run| run.times?.communication()),
+    ("micro load balance µLB", true, |run| run.times?.micro_load_balance()),
+    ("transfer", true, |run| run.times?.transfer()),
+];
+
+/// POP's computation scaling, as ratios.
+const SCALING: &[Row] = &[
+    ("computation scaling", true, |run| Some(run.scaling?.total())),
+    ("instruction scaling", true, |run| Some(run.scaling?.instructions)),
+    ("IPC scaling", true, |run| Some(run.scaling?.ipc)),
+    ("frequency scaling", true, |run| Some(run.scaling?.frequency)),
+];
+
+/// Name of the section of efficiencies.
+pub const EFFICIENCY: &str = "Efficiency";
+
+/// Name of the section of times.
+pub const TIME: &str = "Time";
+
+/// Name of the section of overheads.
+pub const OVERHEADS: &str = "Overheads";
+
+/// The sections of the figures of each column's runs; those of which nothing is known are left out.
+pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
+    let section = |name, unit, rows: &[Row]| Section {
+        name,
+        unit,
+        lines: rows
+            .iter()
+            .map(|&(name, more, of)| line(name, more, columns, of))
+            .filter(|line| line.cells.iter().any(Option::is_some))
+            .collect(),
+    };
+    let overheads = Section { name: OVERHEADS, unit: Unit::Share, lines: overheads(columns) };
+    let all = [
+        section(TIME, Unit::Seconds, TIMES),
+        section("Of an iteration", Unit::Seconds, ITERATION),
+        section(EFFICIENCY, Unit::Share, EFFICIENCIES),
+        section("Computation", Unit::Share, SCALING),
+        overheads,
+    ];
+    all.into_iter().filter(|section| !section.lines.is_empty()).collect()
+}
+
+fn overheads(columns: &[Vec<Figures>]) -> Vec<Line> {
+    let occurs = |phase: Phase| {
+        let mut all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
+        all.any(|overheads| overheads.phases.iter().any(|one| one.phase == phase))
+    };
+    let ratio = |run: &Figures, phase: Phase| {
+        let overheads = run.overheads.as_ref()?;
+        // A phase that does not occur in this run takes no time.
+        let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
+        overheads.ratio_of(total_s)
+    };
+    let phases = Phase::ALL.into_iter().filter(|&phase| occurs(phase));
+    let mut lines: Vec<Line> =
+        phases.map(|phase| line(phase.name(), false, columns, |run| ratio(run, phase))).collect();
+    if !lines.is_empty() {
+        lines.push(line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
+    }
+    lines
+}
+
+/// The line of a figure: of repeated runs its median.
+pub(super) fn line(
+    name: &'static str,
+    more_is_better: bool,
+    columns: &[Vec<Figures>],
+    of: impl Fn(&Figures) -> Option<f64>,
+) -> Line {
+    let cells = columns.iter().map(|runs| TableCell::of(runs.iter().filter_map(&of))).collect();
+    Line { name, more_is_better: Some(more_is_better), cells }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn computation_scales_by_instructions_their_number_a_cycle_and_frequency() {
+        let kept = |number, n_ranks, instructions, cycles, seconds| {
+            let counted = Some(CountedFigures { instructions, cycles, seconds });
+            Kept { number, run: Run { n_ranks, counted, ..Run::default() } }
+        };
+        // On 4 ranks a quarter more instructions, at half of them a cycle, and the same frequency.
+        let all = [kept(1, 2, 8e9, 4e9, 2.0), kept(2, 4, 10e9, 10e9, 5.0)];
+        let scaling = |at: usize| scaling(&all[at].run, &all).unwrap();
+        let of_four = scaling(1);
+        assert_eq!((of_four.instructions, of_four.ipc, of_four.frequency), (0.8, 0.5, 1.0));
+        assert!((of_four.total() - 2.0 / 5.0).abs() < 1e-12, "CPU time there over that here");
+        assert!((scaling(0).total() - 1.0).abs() < 1e-12);
+        assert_eq!(super::scaling(&Run { counted: None, ..all[1].run.clone() }, &all), None);
+    }
+}

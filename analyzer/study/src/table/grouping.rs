@@ -1,0 +1,103 @@
+//! Runs → tables and their columns.
+
+use std::borrow::Cow;
+
+use super::Wanted;
+use crate::key::{RANKS, Value, compare, keys};
+use crate::store::Kept;
+use lbprof_report::words::mpi_name;
+
+/// Runs of one table.
+#[derive(Clone, Debug)]
+pub struct RunGroup<'a> {
+    /// Name of the program.
+    pub program: String,
+    /// What all its runs have in common.
+    pub fixed: Vec<(String, Value)>,
+    /// What its columns are distinguished by.
+    pub by: Vec<String>,
+    /// The runs of each column, at least one, by number; columns in the order of their values.
+    pub columns: Vec<Vec<&'a Kept>>,
+}
+
+type Values = Vec<Option<Value>>;
+
+/// The tables of these runs: by program, then by all parameters that the columns do not show.
+pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<RunGroup<'a>> {
+    let mut all = Vec::new();
+    for (_, of_program) in apart(runs.iter().collect(), &["program".to_owned()]) {
+        let mut varying = varying(&of_program);
+        if wanted.each {
+            varying.push("run".to_owned());
+        }
+        let by = if wanted.by.is_empty() { default_by(&of_program, &varying, wanted) } else { wanted.by.clone() };
+        let rest: Vec<String> = varying.into_iter().filter(|key| !by.contains(key) && key != "run").collect();
+        for (_, runs) in apart(of_program, &rest) {
+            all.push(group(runs, &by, &rest, wanted.each));
+        }
+    }
+    all
+}
+
+/// P and parameters that are not the same in all runs.
+fn varying(runs: &[&Kept]) -> Vec<String> {
+    let differs = |key: &String| {
+        let mut values = runs.iter().map(|run| Value::of(run, key));
+        let first = values.next().flatten();
+        values.any(|value| value != first)
+    };
+    let keys = keys(runs.iter().copied()).into_iter();
+    keys.filter(|key| !matches!(key.as_str(), "run" | "program" | "host")).filter(differs).collect()
+}
+
+/// What columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
+fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String> {
+    let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
+    let ranks = vec![RANKS.to_owned()];
+    if params.is_empty() {
+        return ranks;
+    }
+    let rest: Vec<String> = params.iter().filter(|key| *key != RANKS).cloned().collect();
+    let side_by_side = apart(runs.to_vec(), &rest).iter().any(|(_, runs)| apart(runs.clone(), &ranks).len() > 1);
+    if side_by_side && !wanted.weak { ranks } else { params }
+}
+
+fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
+    let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
+        !by.contains(key)
+            && !matches!(key.as_str(), "run" | "program" | "host")
+            // It is reported where there are runs under several.
+            && (key != "mpi" || rest.contains(key))
+            && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
+    });
+    let fixed = fixed.filter_map(|key| Some((key.clone(), Value::of(runs.first()?, &key)?))).collect();
+    let program = runs.first().map(|run| run.run.program().to_owned()).unwrap_or_default();
+    let mut grouped_by = by.to_vec();
+    if each {
+        grouped_by.push("run".to_owned());
+    }
+    let columns = apart(runs, &grouped_by).into_iter().map(|(_, runs)| runs).collect();
+    RunGroup { program, fixed, by: by.to_vec(), columns }
+}
+
+/// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish libraries.
+pub fn comparable<'a>(run: &Kept, group: &RunGroup, all: &'a [Kept]) -> Cow<'a, [Kept]> {
+    let is_alike = |other: &&Kept| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
+    if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
+        return Cow::Borrowed(all);
+    }
+    all.iter().filter(is_alike).cloned().collect()
+}
+
+/// Runs with the same values together, in the order of the values.
+fn apart<'a>(runs: Vec<&'a Kept>, by: &[String]) -> Vec<(Values, Vec<&'a Kept>)> {
+    let mut parts: Vec<(Values, Vec<&Kept>)> = Vec::new();
+    for run in runs {
+        let values: Values = by.iter().map(|key| Value::of(run, key)).collect();
+        match parts.binary_search_by(|(of_part, _)| compare(of_part, &values)) {
+            Ok(at) => parts[at].1.push(run),
+            Err(at) => parts.insert(at, (values, vec![run])),
+        }
+    }
+    parts
+}

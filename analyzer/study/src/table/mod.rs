@@ -1,0 +1,180 @@
+//! Runs side by side: the tables of `lb-report study show`, as data.
+//!
+//! Runs of a program are cut into tables by all parameters but those that the columns are distinguished by; repeated runs with the
+//! same parameters and ranks are one column, whose figures are medians. [`grouping`] makes the columns, [`figures`] what a run
+//! has, [`scaling`] what it has against a base, [`remarks`] what must be said beside. All ratios come from
+//! [`Times`](lbprof_analysis::metrics::load_balance::Times) and [`Overheads`](lbprof_analysis::metrics::overhead::Overheads).
+
+pub mod figures;
+pub mod grouping;
+pub mod remarks;
+pub mod scaling;
+
+use std::borrow::Cow;
+
+use super::key::{self, Condition, NotInStudy, Value};
+use super::store::Kept;
+use figures::Figures;
+use grouping::RunGroup;
+use lbprof_analysis::metrics::median::median;
+pub use remarks::Remark;
+
+/// What to show.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// Keys that columns are distinguished by; empty: the ranks where they differ, else all that differs.
+    pub by: Vec<String>,
+    /// What runs must have.
+    pub conditions: Vec<Condition>,
+    /// The region that times are of, a path or the end of one; `None`: the whole program.
+    pub region: Option<String>,
+    /// The run that speedup and efficiency are against; `None`: the one with the fewest ranks.
+    pub base: Option<u32>,
+    /// Whether the work grows with the ranks, so that E = T_base / T.
+    pub weak: bool,
+    /// Whether repeated runs are a column each.
+    pub each: bool,
+}
+
+/// Runs of one program that differ only by what their columns say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name of the program.
+    pub program: String,
+    /// What all runs have in common: P and parameters.
+    pub fixed: Vec<(String, Value)>,
+    /// The region that times are of; `None`: the whole program.
+    pub region: Option<String>,
+    /// What columns are distinguished by.
+    pub by: Vec<String>,
+    /// The columns, in the order of their values.
+    pub columns: Vec<Column>,
+    /// Its lines, by what they show.
+    pub sections: Vec<Section>,
+    /// What must be said beside.
+    pub remarks: Vec<Remark>,
+}
+
+/// A run, or repeated runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What it has for each key of [`Table::by`].
+    pub values: Vec<Option<Value>>,
+    /// Numbers of its runs.
+    pub runs: Vec<u32>,
+    /// P.
+    pub n_ranks: u32,
+}
+
+/// Lines that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// What they show.
+    pub name: &'static str,
+    /// What their figures are.
+    pub unit: Unit,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// What figures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Seconds.
+    Seconds,
+    /// Shares of 1.
+    Share,
+    /// Plain ratios.
+    Ratio,
+}
+
+/// A figure of all columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its name.
+    pub name: &'static str,
+    /// Whether more of it is better; `None`: neither is.
+    pub more_is_better: Option<bool>,
+    /// One entry a column; `None` where it is not known.
+    pub cells: Vec<Option<TableCell>>,
+}
+
+/// A figure of a column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TableCell {
+    /// Of repeated runs the median.
+    pub value: f64,
+    /// The least and the largest of repeated runs.
+    pub range: (f64, f64),
+}
+
+/// Share of the best by which the worst must differ for the two to be marked.
+const DIFFERENT: f64 = 0.001;
+
+impl Line {
+    /// The columns with the best and with the worst figure; `None` where nothing distinguishes them.
+    pub fn best_and_worst(&self) -> Option<(usize, usize)> {
+        let more_is_better = self.more_is_better?;
+        let mut by_value: Vec<(usize, f64)> =
+            self.cells.iter().enumerate().filter_map(|(at, cell)| Some((at, (*cell)?.value))).collect();
+        // The first of several that are equal.
+        by_value.sort_by(|(_, a), (_, b)| if more_is_better { b.total_cmp(a) } else { a.total_cmp(b) });
+        let (&(best, best_value), &(worst, worst_value)) = (by_value.first()?, by_value.last()?);
+        let differ = (best_value - worst_value).abs() > DIFFERENT * best_value.abs().max(worst_value.abs());
+        differ.then_some((best, worst))
+    }
+}
+
+impl TableCell {
+    /// The figure of repeated runs, in any order; `None` where there is none.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<TableCell> {
+        let values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        let least = values.iter().copied().reduce(f64::min)?;
+        let largest = values.iter().copied().reduce(f64::max)?;
+        Some(TableCell { value: median(&values)?, range: (least, largest) })
+    }
+}
+
+/// The tables that are wanted of the runs of a study, or what of that the study does not have.
+pub fn tables(runs: &[Kept], wanted: &Wanted) -> Result<Vec<Table>, NotInStudy> {
+    let selected = key::selected(runs, &wanted.conditions)?;
+    let known = key::keys(runs);
+    if let Some(unknown) = wanted.by.iter().find(|key| !known.contains(key)) {
+        return Err(NotInStudy::NoParam { name: unknown.clone(), known });
+    }
+    if let Some(path) = &wanted.region {
+        figures::check_region(&selected, path)?;
+    }
+    let groups = grouping::groups(&selected, wanted);
+    Ok(groups.iter().map(|group| table(group, runs, wanted)).collect())
+}
+
+fn table(group: &RunGroup, all: &[Kept], wanted: &Wanted) -> Table {
+    let first = group.columns.iter().flatten().next();
+    let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
+    let of_run = |run: &&Kept| Figures::of(run, &comparable, wanted.region.as_deref());
+    let figures: Vec<Vec<Figures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
+    let columns: Vec<Column> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
+    let bases = scaling::bases(group, all, wanted);
+    let mut sections = figures::sections(&figures);
+    sections.extend(scaling::section(&bases, &columns, &figures, wanted.weak));
+    let mut table = Table {
+        program: group.program.clone(),
+        fixed: group.fixed.clone(),
+        region: wanted.region.clone(),
+        by: group.by.clone(),
+        columns,
+        sections,
+        remarks: Vec::new(),
+    };
+    table.remarks = remarks::remarks(&table, group, (&figures, &bases), all, wanted);
+    table
+}
+
+fn column(runs: &[&Kept], by: &[String]) -> Column {
+    Column {
+        values: runs.first().map(|run| by.iter().map(|key| Value::of(run, key)).collect()).unwrap_or_default(),
+        runs: runs.iter().map(|run| run.number).collect(),
+        n_ranks: runs.first().map_or(0, |run| run.run.n_ranks),
+    }
+}

@@ -1,0 +1,170 @@
+//! What must be said beside a table.
+
+use std::collections::BTreeSet;
+use std::ops::Add;
+
+use super::figures::{self, Figures};
+use super::grouping::RunGroup;
+use super::scaling::Base;
+use super::{Line, Table, Wanted};
+use crate::key::Value;
+use crate::store::Kept;
+
+/// Something that a reader of the figures must know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remark {
+    /// The runs with the best balance or efficiency are not the shortest, though they have as many ranks: indices of columns.
+    NotShortest {
+        /// The shortest run.
+        shortest: usize,
+        /// The run with the best load balance, where it is another one.
+        balance: Option<usize>,
+        /// The run with the best parallel efficiency, likewise.
+        efficiency: Option<usize>,
+    },
+    /// How the ideal time is known: numbers of runs.
+    Ideal {
+        /// By a replay.
+        replayed: Vec<u32>,
+        /// As an estimate by phase profile.
+        estimated: Vec<u32>,
+        /// The estimate was above the elapsed time, so it is left out.
+        left_out: Vec<u32>,
+    },
+    /// Where the time on one rank comes from: numbers of the runs on one rank, and of the runs for which it is assumed.
+    Sequential {
+        /// Runs on one rank.
+        measured: Vec<u32>,
+        /// Runs whose own work is taken for it.
+        assumed: Vec<u32>,
+    },
+    /// What speedup and efficiency are against.
+    Against {
+        /// The base, where all columns have the same.
+        base: Option<Base>,
+        /// Whether the work grows with the ranks.
+        weak: bool,
+    },
+    /// There is nothing to compare with: all runs with the same parameters whose time is known have as many ranks.
+    NoBase,
+    /// Data of these runs are missing.
+    Incomplete(Vec<u32>),
+    /// Runs without a parameter that others of the program have.
+    NoParam {
+        /// The parameter.
+        name: String,
+        /// Their numbers.
+        runs: Vec<u32>,
+    },
+    /// The main loop has not as many iterations in all runs, so that an iteration may not be the same: the columns' numbers.
+    Iterations(Vec<Option<u64>>),
+    /// Repeated runs are shown by their medians.
+    Repeated,
+}
+
+/// All that must be said of `table`.
+pub(super) fn remarks(
+    table: &Table,
+    group: &RunGroup,
+    (figures, bases): (&[Vec<Figures>], &[Option<Base>]),
+    all: &[Kept],
+    wanted: &Wanted,
+) -> Vec<Remark> {
+    let mut remarks = not_shortest(table, group);
+    let runs = || figures.iter().flatten();
+    let those = |which: &dyn Fn(&Figures) -> bool| -> Vec<u32> {
+        runs().filter(|run| which(run)).map(|run| run.number).collect()
+    };
+    let incomplete = those(&|run| !run.complete);
+    if !incomplete.is_empty() {
+        remarks.push(Remark::Incomplete(incomplete));
+    }
+    remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
+    let has_ideal = |run: &Figures| run.times.is_some_and(|times| times.t_ideal_s.is_some());
+    remarks.push(Remark::Ideal {
+        replayed: those(&|run| has_ideal(run) && run.by_replay),
+        estimated: those(&|run| has_ideal(run) && !run.by_replay),
+        left_out: those(&|run| run.no_ideal),
+    });
+    if runs().any(|run| run.overheads.is_some()) {
+        let assumed = those(&|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
+        let is_given = |run: &&Figures| run.overheads.as_ref().is_some_and(|overheads| overheads.is_given);
+        let mut measured: Vec<u32> = runs().filter(is_given).flat_map(|run| run.on_one_rank.iter().copied()).collect();
+        measured.sort_unstable();
+        measured.dedup();
+        remarks.push(Remark::Sequential { measured, assumed });
+    }
+    let iterations: Vec<Option<u64>> = figures.iter().map(|runs| runs.first().and_then(|run| run.iterations)).collect();
+    let mut known = iterations.iter().flatten();
+    let first = known.next();
+    if known.any(|n| Some(n) != first) {
+        remarks.push(Remark::Iterations(iterations));
+    }
+    remarks.push(against(bases, wanted));
+    if table.columns.iter().any(|column| column.runs.len() > 1) {
+        remarks.push(Remark::Repeated);
+    }
+    remarks
+}
+
+/// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
+fn not_shortest(table: &Table, group: &RunGroup) -> Vec<Remark> {
+    let lines = |section: &str, at: usize| {
+        table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
+    };
+    let (Some(elapsed), Some(efficiency), Some(balance)) =
+        (lines(figures::TIME, 0), lines(figures::EFFICIENCY, 0), lines(figures::EFFICIENCY, 1))
+    else {
+        return Vec::new();
+    };
+    let sizes: Vec<(u32, u64)> =
+        group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| size(run))).collect();
+    let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
+    let of_size = |size: (u32, u64)| {
+        let best = |line: &Line| -> Option<usize> {
+            let cell = |(at, cell): (usize, &Option<super::TableCell>)| cell.filter(|_| sizes.get(at) == Some(&size));
+            let cells = line.cells.iter().enumerate().map(cell).collect();
+            Some(Line { cells, ..line.clone() }.best_and_worst()?.0)
+        };
+        let shortest = best(elapsed)?;
+        // Of repeated runs, shown one by one, chance makes one the shortest.
+        let values = |at: usize| table.columns.get(at).map(|column| &column.values);
+        let other = |line: &Line| best(line).filter(|&at| values(at) != values(shortest));
+        let (balance, efficiency) = (other(balance), other(efficiency));
+        (balance.is_some() || efficiency.is_some()).then_some(Remark::NotShortest { shortest, balance, efficiency })
+    };
+    each.into_iter().filter_map(of_size).collect()
+}
+
+/// How large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
+fn size(run: &Kept) -> (u32, u64) {
+    let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
+    (run.run.n_ranks, operations.to_bits())
+}
+
+/// Parameters of any run of the program, each once.
+fn params(group: &RunGroup, all: &[Kept]) -> Vec<String> {
+    let of_program = all.iter().filter(|run| run.run.program() == group.program);
+    let mut names: Vec<String> = of_program.flat_map(|run| run.run.params.keys().cloned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Runs that do not have a parameter.
+fn without(group: &RunGroup, key: &str) -> Option<Remark> {
+    let runs = group.columns.iter().flatten().filter(|run| Value::of(run, key).is_none());
+    let runs: Vec<u32> = runs.map(|run| run.number).collect();
+    (!runs.is_empty()).then(|| Remark::NoParam { name: key.to_owned(), runs })
+}
+
+fn against(bases: &[Option<Base>], wanted: &Wanted) -> Remark {
+    let mut known = bases.iter().flatten();
+    match known.next() {
+        None => Remark::NoBase,
+        Some(first) => {
+            let base = known.all(|base| base == first).then(|| first.clone());
+            Remark::Against { base, weak: wanted.weak }
+        }
+    }
+}

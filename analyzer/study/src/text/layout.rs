@@ -1,0 +1,186 @@
+//! A table's figures: runs as columns, as papers print them, or as rows where there are too many for the line.
+
+use anstyle::Style;
+
+use super::{BAD, DASH, DIM, GOOD, value};
+use crate::key::Value;
+use crate::table::{Column, Line, Section, Table, TableCell, Unit, figures};
+use lbprof_report::table::Table as Layout;
+use lbprof_report::words::{TimeUnit, clean, plural, wrap};
+
+/// After the best figure of a line, and after the worst.
+const BEST: char = '+';
+const WORST: char = '-';
+
+/// All figures.
+pub(super) fn lines(table: &Table, columns: usize) -> String {
+    let side_by_side = as_columns(table);
+    let text = match side_by_side.natural_width() <= columns {
+        true => side_by_side.render(columns, DIM),
+        false => as_rows(table, columns),
+    };
+    coloured(&text)
+}
+
+/// A run is a column; a line shows its unit where a section begins.
+fn as_columns(table: &Table) -> Layout {
+    let key: Vec<String> = table.by.iter().map(|key| clean(key)).collect();
+    let mut heads = vec![format!("<{}", key.join("\n"))];
+    heads.extend(table.columns.iter().map(head));
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut layout = Layout::new(&heads, 0);
+    let mut row = |name: String, cells: Vec<String>| layout.row([vec![name], cells].concat());
+    row("run".to_owned(), table.columns.iter().map(|column| format!("{} ", number(column))).collect());
+    for section in &table.sections {
+        let format = Format::of(section);
+        row(format!("{}{}", section.name, format.unit()), vec![String::new(); table.columns.len()]);
+        for line in section.lines.iter().filter(|line| is_shown(section, line)) {
+            row(format!("  {}", line.name), cells(line, &format));
+            if let Some(ranges) = ranges(line, section, &format) {
+                row("    from – to".to_owned(), ranges);
+            }
+        }
+    }
+    layout
+}
+
+/// Whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
+fn is_shown(section: &Section, line: &Line) -> bool {
+    const LEAST: f64 = 0.0005;
+    section.unit != Unit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
+}
+
+/// A run is a row; a table for each section, or more where its lines are too many.
+fn as_rows(table: &Table, columns: usize) -> String {
+    let mut text = String::new();
+    for section in &table.sections {
+        let format = Format::of(section);
+        let shown: Vec<&Line> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
+        let mut rest: &[&Line] = &shown;
+        while !rest.is_empty() {
+            let fits = |n: &usize| rows(table, section, &rest[..*n], &format).natural_width() <= columns;
+            let n = (1..=rest.len()).rev().find(fits).unwrap_or(1);
+            text.push_str(&rows(table, section, &rest[..n], &format).render(columns, DIM));
+            text.push('\n');
+            rest = &rest[n..];
+        }
+    }
+    text.pop();
+    text
+}
+
+fn rows(table: &Table, section: &Section, lines: &[&Line], format: &Format) -> Layout {
+    const NAME: usize = 15;
+    let keys = table.by.iter().map(|key| format!("{} ", clean(key)));
+    let names = lines.iter().map(|line| {
+        let broken = wrap(line.name, NAME, 0);
+        broken.lines().map(|line| format!("{line} ")).collect::<Vec<_>>().join("\n")
+    });
+    let first = format!("<{}\n{}", section.name, format.unit().trim_start());
+    let heads: Vec<String> = std::iter::once(first).chain(keys).chain(names).collect();
+    let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+    let mut layout = Layout::new(&heads, 0);
+    let cells: Vec<Vec<String>> = lines.iter().map(|line| cells(line, format)).collect();
+    for (at, column) in table.columns.iter().enumerate() {
+        let own = cells.iter().filter_map(|line| line.get(at).cloned());
+        let values = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref())));
+        let name = if column.runs.len() > 1 { number(column) } else { format!("run {}", number(column)) };
+        layout.row(std::iter::once(name).chain(values).chain(own).collect());
+    }
+    layout
+}
+
+/// What a column has for each key, a line each.
+fn head(column: &Column) -> String {
+    let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
+    values.join("\n")
+}
+
+fn value_or_dash(of: Option<&Value>) -> String {
+    of.map_or_else(|| DASH.to_owned(), value)
+}
+
+/// The number of a column's run, or how many it has.
+fn number(column: &Column) -> String {
+    match column.runs.as_slice() {
+        [one] => one.to_string(),
+        several => plural(several.len() as u64, "run"),
+    }
+}
+
+/// How the figures of a section are written: all in one unit.
+struct Format {
+    unit: Unit,
+    time: TimeUnit,
+}
+
+impl Format {
+    fn of(section: &Section) -> Format {
+        let all = section.lines.iter().flat_map(|line| line.cells.iter().flatten());
+        let max = all.map(|cell| cell.value).fold(0.0, f64::max);
+        Format { unit: section.unit, time: TimeUnit::for_max(max) }
+    }
+
+    fn unit(&self) -> String {
+        match self.unit {
+            Unit::Seconds => format!(" [{}]", self.time.symbol),
+            Unit::Share => " [%]".to_owned(),
+            Unit::Ratio => String::new(),
+        }
+    }
+
+    fn number(&self, figure: f64) -> String {
+        match self.unit {
+            Unit::Seconds => self.time.number(figure),
+            Unit::Share => format!("{:.1}", 100.0 * figure),
+            Unit::Ratio => format!("{figure:.3}"),
+        }
+    }
+}
+
+/// The figures of a line, the best and the worst with their signs.
+fn cells(line: &Line, format: &Format) -> Vec<String> {
+    let marked = line.best_and_worst();
+    let cell = |(at, cell): (usize, &Option<TableCell>)| {
+        let sign = match marked {
+            Some((best, _)) if best == at => BEST,
+            Some((_, worst)) if worst == at => WORST,
+            _ => ' ',
+        };
+        format!("{}{sign}", cell.map_or_else(|| DASH.to_owned(), |cell| format.number(cell.value)))
+    };
+    line.cells.iter().enumerate().map(cell).collect()
+}
+
+/// From where to where the first line of a section goes in repeated runs; `None` where there are none.
+fn ranges(line: &Line, section: &Section, format: &Format) -> Option<Vec<String>> {
+    let is_first = section.lines.first().is_some_and(|first| first.name == line.name);
+    let spread = |cell: &TableCell| cell.range.0 < cell.range.1;
+    if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(spread) {
+        return None;
+    }
+    let range = |cell: &Option<TableCell>| match cell.filter(spread) {
+        Some(TableCell { range: (from, to), .. }) => format!("{}–{} ", format.number(from), format.number(to)),
+        None => String::new(),
+    };
+    Some(line.cells.iter().map(range).collect())
+}
+
+/// The same text with figures that carry a sign in colour.
+fn coloured(text: &str) -> String {
+    text.split_inclusive('\n').map(|line| line.split_inclusive(' ').map(word).collect::<String>()).collect()
+}
+
+fn word(word: &str) -> String {
+    let figure = word.trim_end();
+    let style: Option<Style> = match figure.chars().last() {
+        _ if !figure.starts_with(|first: char| first.is_ascii_digit()) => None,
+        Some(BEST) => Some(GOOD),
+        Some(WORST) => Some(BAD),
+        _ => None,
+    };
+    match style {
+        Some(style) => format!("{style}{figure}{style:#}{}", &word[figure.len()..]),
+        None => word.to_owned(),
+    }
+}

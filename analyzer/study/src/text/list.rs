@@ -1,0 +1,91 @@
+//! The runs of a study, a line each.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::{BOLD, DASH, DIM, named};
+use crate::Run;
+use crate::key::Value;
+use crate::store::Kept;
+use lbprof_report::table::Table;
+use lbprof_report::words::{clean, plural, seconds, wrap};
+
+/// All runs, by number, and below what is missing or doubtful in which.
+pub fn list(kept: &[Kept], columns: usize) -> String {
+    if kept.is_empty() {
+        return "There are no runs in the study.\n".to_owned();
+    }
+    let heads = ["run", "<program", "ranks", "<parameters", "elapsed", "<started (UTC)", "<host", "<data"];
+    let mut table = Table::new(&heads, 3);
+    for Kept { number, run } in kept {
+        table.row(vec![
+            number.to_string(),
+            clean(run.program()),
+            run.n_ranks.to_string(),
+            params(run),
+            seconds(run.times.elapsed_s),
+            started(run.started_unix_s),
+            hosts(run),
+            if run.complete { "complete" } else { "incomplete" }.to_owned(),
+        ]);
+    }
+    let spare: &[&[&str]] = &[&["host"], &["started (UTC)"], &["data"]];
+    let mut text = table.sparing(columns, spare).render(columns, DIM);
+    let doubtful: Vec<&Kept> = kept.iter().filter(|kept| !kept.run.problems.is_empty()).collect();
+    if !doubtful.is_empty() {
+        writeln!(text, "\n{BOLD}Warnings{BOLD:#}  {DIM}lb-report on the run's folder explains them{DIM:#}").ok();
+    }
+    for Kept { number, run } in doubtful {
+        let problems: Vec<String> = run.problems.iter().map(|problem| clean(problem)).collect();
+        writeln!(text, "  {}", wrap(&format!("run {number}: {}", problems.join(", ")), columns - 2, 4)).ok();
+    }
+    text
+}
+
+/// A run in a few words: `heat, 4 ranks, n=512, 1.32 s`.
+pub fn one_line(run: &Run) -> String {
+    let mut parts = vec![clean(run.program()), plural(u64::from(run.n_ranks), "rank")];
+    parts.extend(run.params.iter().map(|(name, value)| named(name, &Value::Number(*value))));
+    parts.push(seconds(run.times.elapsed_s));
+    if !run.complete {
+        parts.push(format!("incomplete: {}", run.problems.join(", ")));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(", ")
+}
+
+fn params(run: &Run) -> String {
+    let params: Vec<String> = run.params.iter().map(|(name, value)| named(name, &Value::Number(*value))).collect();
+    if params.is_empty() { DASH.to_owned() } else { params.join(" ") }
+}
+
+/// The first host, and how many more there are.
+fn hosts(run: &Run) -> String {
+    match run.hosts.as_slice() {
+        [] => DASH.to_owned(),
+        [one] => clean(one),
+        [first, rest @ ..] => format!("{} +{}", clean(first), rest.len()),
+    }
+}
+
+/// A moment in UTC, to the minute; a dash where it is none.
+fn started(unix_s: u64) -> String {
+    let moment = i64::try_from(unix_s).ok().and_then(|unix_s| Timestamp::from_second(unix_s).ok());
+    match moment.filter(|_| unix_s > 0) {
+        Some(moment) => moment.strftime("%Y-%m-%d %H:%M").to_string(),
+        None => DASH.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::started;
+
+    #[test]
+    fn moments_are_in_utc_and_what_is_none_is_a_dash() {
+        assert_eq!(started(1_700_000_000), "2023-11-14 22:13");
+        assert_eq!(started(0), "–");
+        assert_eq!(started(u64::MAX), "–");
+    }
+}

@@ -1,0 +1,58 @@
+//! What a study holds and shows, for a terminal. Colours are ANSI sequences; who writes to a file or pipe strips them.
+
+mod layout;
+mod list;
+mod remarks;
+mod show;
+
+use anstyle::{AnsiColor, Style};
+
+pub use list::{list, one_line};
+pub use remarks::sentences;
+pub use show::show;
+
+use super::key::{RANKS, Value};
+use lbprof_report::words::{clean, plural};
+
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Red.on_default();
+const NOTE: Style = AnsiColor::Yellow.on_default();
+
+/// Nothing is known.
+const DASH: &str = "–";
+
+/// A value as short as it can be without losing digits.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Number(number) if *number != 0.0 && !(1e-4..1e7).contains(&number.abs()) => format!("{number:e}"),
+        Value::Number(number) => format!("{number}"),
+        Value::Text(text) => clean(text),
+    }
+}
+
+/// `4 ranks`, `n=512`.
+pub(super) fn named(key: &str, of: &Value) -> String {
+    match of {
+        Value::Number(number) if key == RANKS => plural(*number as u64, "rank"),
+        _ => format!("{}={}", clean(key), value(of)),
+    }
+}
+
+/// `run 3`, `runs 1, 2 and 5`.
+pub(super) fn runs(numbers: &[u32]) -> String {
+    match numbers {
+        [one] => format!("run {one}"),
+        _ => format!("runs {}", listed(&numbers.iter().map(u32::to_string).collect::<Vec<_>>())),
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

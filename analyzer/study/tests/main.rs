@@ -1,0 +1,4 @@
+//! Studies of runs whose figures are given.
+
+mod papers_study;
+mod study_tables;

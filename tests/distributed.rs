@@ -1,6 +1,6 @@
 //! lb-report-mpi on real processes, under each MPI: the report of one process, byte for byte; and where a process fails, the end of all.
 //!
-//! analyzer/tests/together.rs has many more runs, with threads in place of processes.
+//! analyzer/lb-report/tests/together.rs has many more runs, with threads in place of processes.
 
 use std::ffi::OsString;
 use std::fs;

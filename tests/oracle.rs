@@ -9,7 +9,7 @@
 //! clock does not see all that prolongs a run, as ranks that leave the barrier before the first step late.
 //! Ranks run with real-time priority where the user may have that: then the first run of each does.
 //!
-//! The same changes under the simulator are in analyzer/tests/blocking/predictions.rs.
+//! The same changes under the simulator are in analyzer/report/tests/blocking/predictions.rs.
 //!
 //! `LBTEST_ORACLE_STEPS` gives the number of steps (12); each test prints its rows, for docs/validation.md.
 

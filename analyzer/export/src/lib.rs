@@ -8,6 +8,8 @@
 //!             (ranks, time)  (a region)
 //! ```
 
+#![forbid(unsafe_code)]
+
 pub mod dump;
 pub mod folded;
 pub mod paraver;

@@ -3,6 +3,8 @@
 //! Each table or part is a file: its rows and the function that makes them from the model. It is a field of [`Report`], and
 //! has a file of the same name in `text/` and in `json/`.
 
+#![forbid(unsafe_code)]
+
 pub mod activities;
 pub mod blocking;
 pub mod blocking_left_out;

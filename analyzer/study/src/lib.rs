@@ -3,6 +3,8 @@
 //!
 //! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
+#![forbid(unsafe_code)]
+
 pub mod compare;
 pub mod export;
 pub mod extrap;

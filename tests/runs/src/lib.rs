@@ -1,6 +1,4 @@
-//! Runs made by hand, in folders of their own, and what lb-report's library says of them.
-
-#![allow(dead_code, reason = "each test program uses a part of it")]
+//! Runs made by hand, in folders of their own, analysed and checked, for the tests of the analyzer.
 
 mod bounded;
 pub mod md;

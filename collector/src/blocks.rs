@@ -31,16 +31,29 @@ pub(crate) enum Event {
         at: u64,
         /// How many of its bytes there are.
         bytes: u64,
+        /// Its kind.
+        kind: CutKind,
     },
     /// The source could not be read further.
     Failed(io::Error),
+}
+
+/// Kind of the block within which a source ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CutKind {
+    /// It does not end within a block.
+    NotCut,
+    /// It ends within the block's head.
+    Unknown,
+    /// The number of the block's kind.
+    Known(u8),
 }
 
 /// What lies at the place where a block may begin.
 enum Probe {
     Block(BlockHead),
     /// It looks like a block, but the source ends within it.
-    Cut,
+    Cut(CutKind),
     Nothing,
 }
 
@@ -77,7 +90,7 @@ impl<R: Read> Blocks<R> {
     /// What comes next; `None` at the end.
     pub(crate) fn next(&mut self) -> Option<Event> {
         let start = self.position;
-        let mut cut = false;
+        let mut cut = CutKind::NotCut;
         loop {
             let have = self.fill(BLOCK_HEAD_BYTES);
             if have == 0 {
@@ -90,7 +103,8 @@ impl<R: Read> Blocks<R> {
                     self.advance(BLOCK_HEAD_BYTES + head.stored as usize);
                     return Some(Event::Block(head));
                 }
-                Probe::Cut => cut |= self.position == start,
+                Probe::Cut(kind) if self.position == start => cut = kind,
+                Probe::Cut(_) => {}
                 Probe::Nothing => {}
             }
             self.skip_to_next_magic();
@@ -98,8 +112,8 @@ impl<R: Read> Blocks<R> {
         let bytes = self.position - start;
         if bytes > 0 {
             let to_the_end = self.at == self.buffer.len() && self.ended;
-            return Some(if cut && to_the_end {
-                Event::Cut { at: start, bytes }
+            return Some(if cut != CutKind::NotCut && to_the_end {
+                Event::Cut { at: start, bytes, kind: cut }
             } else {
                 Event::Skipped { at: start, bytes }
             });
@@ -150,13 +164,13 @@ impl<R: Read> Blocks<R> {
         let bytes = &self.buffer[self.at..];
         let Some(head) = bytes.first_chunk::<BLOCK_HEAD_BYTES>() else {
             let begins_so = bytes.iter().zip(BLOCK_MAGIC).all(|(&byte, magic)| byte == magic);
-            return if begins_so { Probe::Cut } else { Probe::Nothing };
+            return if begins_so { Probe::Cut(CutKind::Unknown) } else { Probe::Nothing };
         };
         let Some(head) = BlockHead::from_bytes(head) else { return Probe::Nothing };
         debug_assert!(have >= BLOCK_HEAD_BYTES);
         let length = BLOCK_HEAD_BYTES + head.stored as usize;
         if self.fill(length) < length {
-            return Probe::Cut;
+            return Probe::Cut(CutKind::Known(head.kind));
         }
         let payload = &self.buffer[self.at + BLOCK_HEAD_BYTES..self.at + length];
         if head.checksum(payload) == head.crc {

@@ -67,6 +67,7 @@ mod source;
 mod sparse;
 pub mod starter;
 pub mod summary;
+mod undefined;
 pub mod walk;
 pub mod words;
 pub mod writer;

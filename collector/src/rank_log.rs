@@ -14,6 +14,7 @@ use crate::record::{NONE, Record};
 use crate::ring::HEAD_BYTES;
 use crate::salvage::Salvage;
 use crate::source::Source;
+use crate::undefined::UndefinedIds;
 use crate::words::Plural;
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
@@ -29,6 +30,10 @@ pub struct RankLog {
     sites: CallSites,
     /// How often the log itself shows each kind of problem.
     reported: HashMap<u16, u64>,
+    /// Ids without definition, where there are rings.
+    undefined: UndefinedIds,
+    /// The problem that the log ends within a block, held back while all that was in it may be in the rings.
+    forgiven: Option<Item>,
     window_ended: bool,
     ended: bool,
     salvaged: bool,
@@ -74,6 +79,8 @@ impl RankLog {
             waiting,
             sites: CallSites::default(),
             reported: HashMap::new(),
+            undefined: UndefinedIds::default(),
+            forgiven: None,
             window_ended: false,
             ended: false,
             salvaged: false,
@@ -132,7 +139,11 @@ impl RankLog {
         }
         while let Some(item) = self.log.as_mut().and_then(LogReader::next_item) {
             if self.rings_hold(&item) {
+                self.forgiven = Some(item);
                 continue;
+            }
+            if !self.rings.is_empty() {
+                self.undefined.add_item(&item);
             }
             if let Item::Definitions(definitions) = &item {
                 definitions.iter().for_each(|definition| self.take_in(definition));
@@ -142,18 +153,33 @@ impl RankLog {
         let rank = self.header.rank;
         let left: Vec<Problem> = self.log.as_ref().map_or(Vec::new(), |log| log.source().problems_at_end(rank));
         for item in left.into_iter().map(Item::Problem) {
-            if !self.rings_hold(&item) {
-                self.waiting.push_back(item);
+            match self.rings_hold(&item) {
+                true => self.forgiven = Some(item),
+                false => self.waiting.push_back(item),
             }
         }
         self.salvage();
+        self.report_lost_definitions();
         self.waiting.pop_front()
+    }
+
+    /// Reports that the log has lost definitions, if something refers to them: then its unfinished block is a loss, too.
+    fn report_lost_definitions(&mut self) {
+        let forgiven = self.forgiven.take();
+        // Without a log nothing is defined, which is reported as such.
+        let n = self.log.as_ref().map_or(0, |_| self.undefined.count() as u64);
+        if n > 0 {
+            let detail = format!("the definitions of {} that it refers to are missing", Plural(n, "id"));
+            self.waiting.extend(forgiven);
+            self.waiting.push_back(problem(self.header.rank, ProblemKind::Truncated, n, detail));
+        }
     }
 
     /// Whether `item` reports an unfinished block whose records are all in the rings still.
     fn rings_hold(&mut self, item: &Item) -> bool {
         let Some(log) = &mut self.log else { return false };
         matches!(item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated)
+            && log.is_cut_in_records()
             && !self.rings.is_empty()
             && self.rings.iter().all(|ring| ring.head.first <= log.sequences().next(ring.head.thread))
     }
@@ -200,6 +226,8 @@ impl RankLog {
             let lost = sequences.trim(&mut head, &mut records);
             n_records += records.len();
             let new_sites = self.sites.resolve(version, &mut records);
+            self.undefined.add_definitions(&new_sites);
+            self.undefined.add_records(&head, &records);
             if !new_sites.is_empty() {
                 self.waiting.push_back(Item::Definitions(new_sites));
             }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use zstd::bulk::Decompressor;
 
-use crate::blocks::{Blocks, Event};
+use crate::blocks::{Blocks, CutKind, Event};
 use crate::codec::{get, put, take_slice, take_varint};
 use crate::decode::Decoder;
 use crate::definition::Definition;
@@ -124,6 +124,8 @@ pub struct LogReader<R: Read> {
     unknown: u64,
     /// Bytes that all blocks so far held when unpacked.
     unpacked: u64,
+    /// The kind of the block within which the log ends.
+    cut_kind: CutKind,
     done: bool,
 }
 
@@ -225,6 +227,7 @@ impl<R: Read> LogReader<R> {
             then: None,
             unknown: 0,
             unpacked: 0,
+            cut_kind: CutKind::NotCut,
             done: false,
         })
     }
@@ -255,7 +258,8 @@ impl<R: Read> LogReader<R> {
                     let detail = format!("{} from byte {at} of the log", Plural(bytes, "byte"));
                     Some(self.problem(ProblemKind::Damaged, bytes, detail))
                 }
-                Some(Event::Cut { at, bytes }) => {
+                Some(Event::Cut { at, bytes, kind }) => {
+                    self.cut_kind = kind;
                     let detail = format!("{} of an unfinished block from byte {at} of the log", Plural(bytes, "byte"));
                     Some(self.problem(ProblemKind::Truncated, bytes, detail))
                 }
@@ -281,6 +285,15 @@ impl<R: Read> LogReader<R> {
     /// The same without records and profiles: their blocks are skipped.
     pub(crate) fn samples_only(self) -> Self {
         LogReader { samples_only: true, index: None, ..self }
+    }
+
+    /// Returns whether the log, if it ends within a block, ends within one of records, so that it loses nothing that a ring does not hold.
+    pub(crate) fn is_cut_in_records(&self) -> bool {
+        match self.cut_kind {
+            CutKind::NotCut => true,
+            CutKind::Known(kind) => kind == BlockKind::Records as u8,
+            CutKind::Unknown => false,
+        }
     }
 
     /// What is read from.

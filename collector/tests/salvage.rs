@@ -8,8 +8,8 @@ use std::path::Path;
 use lbprof_collector::definition::{CallSite, EndReason};
 use lbprof_collector::fold::Fold;
 use lbprof_collector::folder::Folder;
-use lbprof_collector::format::{BatchHead, log_name, ring_name};
-use lbprof_collector::problem::Problem;
+use lbprof_collector::format::{BatchHead, BlockHead, BlockKind, log_name, ring_name};
+use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::Profile;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, OpenError};
@@ -469,7 +469,7 @@ fn a_ring_that_was_cut_and_made_longer_again_has_lost_records_which_is_reported(
     head.advance(&in_log);
     let end = in_log.last().unwrap().end;
     let mut raw: Vec<_> = (0..200)
-        .map(|i| Record { end: end + 10 * i + 5, call_site: 0x40_0010, ..Record::new(Operation::Send, end + 10 * i) })
+        .map(|i| Record { end: end + 10 * i + 5, call_site: 1, ..Record::new(Operation::Send, end + 10 * i) })
         .collect();
     // Slots 90 to 149 are lost; of the record in slot 150 only what was stored later is there.
     for slot in &mut raw[90..150] {
@@ -489,4 +489,44 @@ fn a_ring_that_was_cut_and_made_longer_again_has_lost_records_which_is_reported(
     (raw[20].begin, raw[20].end) = (0, 0);
     fs::write(&path, ring(&raw[..90])).unwrap();
     assert_eq!(kinds(&left(folder.path())), [ProblemKind::NotClosed]);
+}
+
+#[test]
+fn a_log_that_lost_definitions_with_its_end_is_reported() {
+    let folder = one(|r| (0..4).fold(r, |r, step| r.region(&format!("phase {step}"), ten)).kill(60));
+    let path = folder.path().join(log_name(0));
+    let whole = fs::read(&path).unwrap();
+    let defined = |items: &[Item]| definitions(items).len();
+    let before = defined(&left(folder.path()));
+    let mut n_lost = 0;
+    for cut in 1..400.min(whole.len() - 150) {
+        fs::write(&path, &whole[..whole.len() - cut]).unwrap();
+        let items = left(folder.path());
+        let is_reported = kinds(&items).iter().any(|kind| kind.severity() == Severity::Partial);
+        n_lost += usize::from(defined(&items) < before);
+        assert!(is_reported || defined(&items) == before, "cut by {cut}: {:?}", problems(&items));
+    }
+    assert!(n_lost > 100, "{n_lost}");
+}
+
+#[test]
+fn a_name_that_is_not_utf8_is_shown_with_replacement_characters() {
+    let folder = one(ten);
+    let path = folder.path().join(log_name(0));
+    let mut log = fs::read(&path).unwrap();
+    // A region (2) with id, parent, the length of its name, kind and whether it is iterated.
+    let region = [&[2, 77, 0, 5][..], b"gr\xfc\xdfe", &[0, 0]].concat();
+    let payload = [&[region.len() as u8][..], &region].concat();
+    let size = payload.len() as u32;
+    let head = BlockHead { kind: BlockKind::Definitions as u8, stored: size, frame: 0, plain: size, crc: 0 };
+    log.extend_from_slice(&BlockHead { crc: head.checksum(&payload), ..head }.to_bytes());
+    log.extend_from_slice(&payload);
+    fs::write(&path, &log).unwrap();
+    let items = left(folder.path());
+    assert_eq!(kinds(&items), []);
+    let names = definitions(&items).into_iter().filter_map(|definition| match definition {
+        Definition::Region(region) => Some(&region.name),
+        _ => None,
+    });
+    assert!(names.into_iter().any(|name| name == "gr\u{fffd}\u{fffd}e"));
 }

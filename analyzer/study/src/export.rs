@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{ADDED_TABLES, StoreError, Study, TABLES, has_table};
+use super::store::{ADDED_TABLES, StoreError, Study, StudyTable, TABLES, has_table};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,17 +21,17 @@ pub struct Table {
 /// All tables of a study, as of one moment.
 pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
     study.read(|connection| {
-        let table = |&(name, key): &(&'static str, &str)| {
-            let mut select = connection.prepare(&format!("SELECT * FROM {name} ORDER BY {key}"))?;
-            let columns: Vec<String> = select.column_names().map(str::to_owned).collect();
+        let table = |table: &StudyTable| {
+            let mut select = connection.prepare(&table.select(""))?;
+            let columns: Vec<String> = table.columns.iter().map(|&column| column.to_owned()).collect();
             let n = columns.len();
             let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
             let rows = rows.collect::<rusqlite::Result<_>>()?;
-            Ok(Table { name, columns, rows })
+            Ok(Table { name: table.name, columns, rows })
         };
         let mut tables: Vec<Table> = TABLES.iter().map(table).collect::<rusqlite::Result<_>>()?;
         for added in &ADDED_TABLES {
-            if has_table(connection, added.0)? {
+            if has_table(connection, added.name)? {
                 tables.push(table(added)?);
             }
         }

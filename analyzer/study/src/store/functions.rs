@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row, params};
 
 use super::cells::{rows, time, whole, wrong};
-use super::schema::has_table;
+use super::schema::{has_table, select_of_run};
 use crate::Run;
 use crate::run::{FunctionFigures, FunctionSums};
 
@@ -44,7 +44,7 @@ pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Opt
         let error_s = function.is_some().then(|| time(row, "error_s")).transpose()?;
         Ok((region, function, time(row, "mean_s")?, error_s.unwrap_or_default()))
     };
-    let all = rows(connection, "SELECT * FROM functions WHERE run = ?1 ORDER BY position", number, row)?;
+    let all = rows(connection, &select_of_run("functions"), number, row)?;
     if all.is_empty() {
         return Ok(None);
     }

@@ -6,6 +6,7 @@
 //! - What the file holds is checked as it is read: it may have been damaged, or be somebody else's.
 
 mod cells;
+mod checksum;
 mod error;
 mod functions;
 mod names;
@@ -23,7 +24,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 
 pub use self::error::StoreError;
 pub(super) use self::schema::has_table;
-pub use self::schema::{ADDED_TABLES, TABLES};
+pub use self::schema::{ADDED_TABLES, StudyTable, TABLES};
 use super::Run;
 
 /// How long to wait for another that writes.
@@ -106,6 +107,7 @@ impl Study {
             None => {}
         }
         let number = write::add(&transaction, run, number).map_err(failed)?;
+        checksum::write(&transaction, number).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         Ok(number)
     }

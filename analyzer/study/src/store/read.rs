@@ -23,7 +23,7 @@ pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
 
 /// The same without what is reported by rank, phase, region, cause or function.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
-    let mut select = connection.prepare("SELECT * FROM runs ORDER BY run")?;
+    let mut select = connection.prepare(&schema::RUNS.select(""))?;
     let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
     let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
     for Kept { number, run } in &mut all {
@@ -42,7 +42,7 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
     if schema::has_table(connection, "hardware")? {
-        let counted = rows(connection, "SELECT * FROM hardware WHERE run = ?1", number, counted)?;
+        let counted = rows(connection, &schema::select_of_run("hardware"), number, counted)?;
         run.counted = counted.first().copied();
     }
     Ok(())
@@ -50,11 +50,11 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
 
 /// What is reported of a run by rank, phase, region, cause or function.
 fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
-    run.ranks = rows(connection, "SELECT * FROM ranks WHERE run = ?1 ORDER BY rank", number, rank)?;
+    run.ranks = rows(connection, &schema::select_of_run("ranks"), number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
     run.regions = regions(connection, number, &run.ranks)?;
     if let Some(causes) = &mut run.causes {
-        *causes = rows(connection, "SELECT * FROM causes WHERE run = ?1 ORDER BY position", number, cause)?;
+        *causes = rows(connection, &schema::select_of_run("causes"), number, cause)?;
     }
     run.functions = functions::read(connection, number)?;
     Ok(())
@@ -104,7 +104,7 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
 fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
     let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
     let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
-    let select = "SELECT * FROM phases WHERE run = ?1 ORDER BY phase, rank";
+    let select = &schema::select_of_run("phases");
     for (phase, rank, seconds) in rows(connection, select, number, cell)? {
         push(found.entry(phase).or_default(), ranks, rank, seconds)?;
     }
@@ -115,13 +115,13 @@ fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqli
 
 fn regions(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<RegionFigures>> {
     let region = |row: &Row| Ok((row.get::<_, i64>("region")?, region(row)?));
-    let select = "SELECT * FROM regions WHERE run = ?1 ORDER BY region";
+    let select = &schema::select_of_run("regions");
     let (keys, mut all): (Vec<i64>, Vec<RegionFigures>) = rows(connection, select, number, region)?.into_iter().unzip();
     let cell = |row: &Row| {
         let place = (row.get::<_, i64>("region")?, row.get::<_, u32>("rank")?);
         Ok((place, names::activity(row)?, seconds(row)?))
     };
-    let select = "SELECT * FROM region_times WHERE run = ?1 ORDER BY region, activity, rank";
+    let select = &schema::select_of_run("region_times");
     for ((key, rank), activity, seconds) in rows(connection, select, number, cell)? {
         let at = keys.binary_search(&key).map_err(|_| wrong(format!("there is no region {key}").into()))?;
         let Some(region) = all.get_mut(at) else { continue };

@@ -4,29 +4,121 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
+use super::checksum;
 use super::error::{self, StoreError};
 
 /// Distinguishes a study from other SQLite files: "LBPS".
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
 /// The version of the tables below.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 
-/// The tables, each with its key.
-pub const TABLES: [(&str, &str); 9] = [
-    ("runs", "run"),
-    ("hosts", "run, position"),
-    ("problems", "run, position"),
-    ("params", "run, name"),
-    ("ranks", "run, rank"),
-    ("phases", "run, phase, rank"),
-    ("regions", "run, region"),
-    ("region_times", "run, region, activity, rank"),
-    ("causes", "run, position"),
+/// The first version whose runs have checksums.
+const WITH_CHECKSUMS: i32 = 2;
+
+/// A table of a study.
+#[derive(Clone, Copy, Debug)]
+pub struct StudyTable {
+    /// Its name.
+    pub name: &'static str,
+    /// The columns of its key, by which its rows are sorted.
+    pub key: &'static str,
+    /// Its columns.
+    pub columns: &'static [&'static str],
+}
+
+impl StudyTable {
+    /// Returns the statement that selects its rows, those that a clause chooses, in the order of its key. Columns are named: a file from elsewhere may
+    /// have others.
+    pub fn select(&self, clause: &str) -> String {
+        format!("SELECT {} FROM {} {clause} ORDER BY {}", self.columns.join(", "), self.name, self.key)
+    }
+}
+
+/// Returns the statement that selects the rows of one run in a table, in the order of its key.
+pub(super) fn select_of_run(name: &str) -> String {
+    let table = TABLES.iter().chain(&ADDED_TABLES).find(|table| table.name == name);
+    table.map(|table| table.select("WHERE run = ?1")).unwrap_or_default()
+}
+
+/// The table of runs, to which the rows of all others belong.
+pub(super) const RUNS: StudyTable = StudyTable {
+    name: "runs",
+    key: "run",
+    columns: &[
+        "run",
+        "id",
+        "program",
+        "command",
+        "started_unix_s",
+        "mpi",
+        "n_ranks",
+        "complete",
+        "elapsed_s",
+        "max_computation_s",
+        "avg_computation_s",
+        "t_ideal_s",
+        "ideal_by_replay",
+        "iterations",
+        "followed",
+    ],
+};
+
+/// The tables.
+pub const TABLES: [StudyTable; 9] = [
+    RUNS,
+    StudyTable { name: "hosts", key: "run, position", columns: &["run", "position", "host"] },
+    StudyTable { name: "problems", key: "run, position", columns: &["run", "position", "problem"] },
+    StudyTable { name: "params", key: "run, name", columns: &["run", "name", "value"] },
+    StudyTable {
+        name: "ranks",
+        key: "run, rank",
+        columns: &["run", "rank", "host", "computation_s", "blocked_s", "max_resident_bytes"],
+    },
+    StudyTable { name: "phases", key: "run, phase, rank", columns: &["run", "phase", "rank", "seconds"] },
+    StudyTable {
+        name: "regions",
+        key: "run, region",
+        columns: &[
+            "run",
+            "region",
+            "path",
+            "kind",
+            "found",
+            "elapsed_s",
+            "max_computation_s",
+            "avg_computation_s",
+            "t_ideal_s",
+            "blocked_s",
+            "iterations",
+            "invocations",
+            "operations",
+            "quanta",
+            "max_resident_bytes",
+            "max_swapped_bytes",
+        ],
+    },
+    StudyTable {
+        name: "region_times",
+        key: "run, region, activity, rank",
+        columns: &["run", "region", "activity", "rank", "seconds"],
+    },
+    StudyTable {
+        name: "causes",
+        key: "run, position",
+        columns: &["run", "position", "rank", "region", "activity", "class", "caused_s"],
+    },
 ];
 
 /// Tables that studies begun by older versions lack until a run is added: what processors counted, and the functions that ranks compute in.
-pub const ADDED_TABLES: [(&str, &str); 2] = [("hardware", "run"), ("functions", "run, position")];
+pub const ADDED_TABLES: [StudyTable; 2] = [
+    StudyTable { name: "hardware", key: "run", columns: &["run", "instructions", "cycles", "seconds"] },
+    StudyTable {
+        name: "functions",
+        key: "run, position",
+        columns: &["run", "position", "region", "function", "mean_s", "error_s"],
+    },
+];
 
 const CREATE_ADDED: &str = "
 CREATE TABLE IF NOT EXISTS hardware (
@@ -43,6 +135,10 @@ CREATE TABLE IF NOT EXISTS functions (
   mean_s REAL,
   error_s REAL,
   PRIMARY KEY (run, position)
+);
+CREATE TABLE IF NOT EXISTS checksums (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  crc INTEGER NOT NULL
 )";
 
 /// What makes them.
@@ -149,7 +245,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
     let moment = connection.unchecked_transaction().map_err(failed)?;
     match stated(&moment).map_err(failed)? {
         (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
-        (APPLICATION_ID, 1..=VERSION) => intact(&moment, path),
+        (APPLICATION_ID, version @ 1..=VERSION) => intact(&moment, path, version),
         (APPLICATION_ID, found) => Err(StoreError::Newer { path: path.to_owned(), found, newest: VERSION }),
         _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
     }
@@ -159,7 +255,11 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     if !is_empty(transaction).map_err(failed)? {
-        return transaction.execute_batch(CREATE_ADDED).map_err(failed);
+        transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
+        if stated(transaction).map_err(failed)?.1 < WITH_CHECKSUMS {
+            checksum::write_all(transaction).map_err(failed)?;
+        }
+        return transaction.pragma_update(None, "user_version", VERSION).map_err(failed);
     }
     transaction.execute_batch(CREATE).map_err(failed)?;
     transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
@@ -184,10 +284,10 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
 /// it likes, for as long as it likes, and so does a trigger.
-fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+fn intact(connection: &Connection, path: &Path, version: i32) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
-    for (table, _) in TABLES {
+    for StudyTable { name: table, .. } in TABLES {
         if !has_table(connection, table).map_err(failed)? {
             return damaged(format!("there is no table {table}"));
         }
@@ -196,9 +296,15 @@ fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
         return damaged("it has triggers".to_owned());
     }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
-    match found.as_str() {
-        "ok" => Ok(()),
-        _ => damaged(found.replace('\n', " ")),
+    if found != "ok" {
+        return damaged(found.replace('\n', " "));
+    }
+    if version < WITH_CHECKSUMS {
+        return Ok(());
+    }
+    match checksum::find_damaged(connection).map_err(failed)? {
+        None => Ok(()),
+        Some(number) => damaged(format!("the rows of run {number} are not those that its checksum is of")),
     }
 }
 

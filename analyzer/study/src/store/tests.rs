@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::{StoreError, Study};
 use crate::Run;
+use crate::export;
 use crate::run::{CauseFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures};
 use lbprof_analysis::metrics::blocking::Class;
 use lbprof_analysis::metrics::load_balance::Times;
@@ -205,7 +206,7 @@ fn what_is_no_study_is_refused() {
     let (dir, mut study) = study();
     study.add(&run(1, 2), false).unwrap();
     study.connection.pragma_update(None, "user_version", 99).unwrap();
-    assert!(matches!(Study::open(&dir.path().join("a.study")), Err(StoreError::Newer { found: 99, newest: 1, .. })));
+    assert!(matches!(Study::open(&dir.path().join("a.study")), Err(StoreError::Newer { found: 99, newest: 2, .. })));
 }
 
 #[test]
@@ -244,6 +245,40 @@ fn damage_is_reported_and_never_a_panic() {
     }
 }
 
+/// Any flipped bit leaves the figures as they are, in what is read and in what is exported, or is reported.
+#[test]
+fn a_flipped_bit_changes_no_figure() {
+    let (dir, mut study) = study();
+    for id in 1..=3 {
+        study.add(&run(id, 12), false).unwrap();
+    }
+    let (runs, tables) = (study.runs().unwrap(), export::tables(&study).unwrap());
+    drop(study);
+    let whole = fs::read(dir.path().join("a.study")).unwrap();
+    let path = dir.path().join("flipped");
+    let mut state = 1u64;
+    let mut n_refused = 0;
+    for _ in 0..600 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let at = (state >> 33) as usize % (whole.len() * 8);
+        let mut bytes = whole.clone();
+        bytes[at / 8] ^= 1 << (at % 8);
+        fs::write(&path, &bytes).unwrap();
+        match Study::open(&path).and_then(|study| Ok((study.runs()?, export::tables(&study)?))) {
+            Ok(found) => assert!(found == (runs.clone(), tables.clone()), "bit {at}"),
+            Err(error) => {
+                n_refused += 1;
+                let is_clear = matches!(
+                    error,
+                    StoreError::Damaged { .. } | StoreError::NotAStudy { .. } | StoreError::Newer { .. }
+                );
+                assert!(is_clear, "bit {at}: {error:?}");
+            }
+        }
+    }
+    assert!(n_refused > 50, "{n_refused}");
+}
+
 #[test]
 fn rows_that_make_no_sense_are_damage() {
     for change in [
@@ -275,6 +310,10 @@ fn rows_that_make_no_sense_are_damage() {
         let (dir, mut study) = study();
         study.add(&run(1, 2), false).unwrap();
         study.connection.execute_batch(change).unwrap();
+        let path = dir.path().join("a.study");
+        assert!(matches!(Study::open(&path), Err(StoreError::Damaged { .. })), "by the checksum: {change}");
+        // So is it in a study of a version without checksums.
+        study.connection.pragma_update(None, "user_version", 1).unwrap();
         drop(study);
         let found = Study::open(&dir.path().join("a.study")).and_then(|study| study.runs());
         assert!(matches!(found, Err(StoreError::Damaged { .. })), "{change}: {found:?}");
@@ -285,7 +324,10 @@ fn rows_that_make_no_sense_are_damage() {
 fn a_study_of_an_older_version_has_neither_counts_nor_functions_until_a_run_is_added() {
     let (dir, mut study) = study();
     study.add(&run(1, 2), false).unwrap();
-    study.connection.execute_batch("DROP TABLE hardware; DROP TABLE functions").unwrap();
+    study
+        .connection
+        .execute_batch("DROP TABLE hardware; DROP TABLE functions; DROP TABLE checksums; PRAGMA user_version = 1")
+        .unwrap();
     drop(study);
     let mut study = Study::open(&dir.path().join("a.study")).unwrap();
     let first = study.runs().unwrap().remove(0).run;

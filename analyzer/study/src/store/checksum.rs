@@ -1,0 +1,74 @@
+//! Checksums of runs: a cell that was changed in the file changes no figure without a word.
+//!
+//! A checksum is of what the tables hold of a run, not of the file's bytes: SQLite may arrange these anew, as VACUUM does.
+
+use std::collections::BTreeMap;
+
+use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+
+use super::schema::{ADDED_TABLES, TABLES, has_table};
+
+/// Writes the checksum of a run whose rows are all there.
+pub(super) fn write(connection: &Connection, number: u32) -> rusqlite::Result<()> {
+    let crc = sum_rows(connection, i64::from(number))?;
+    connection.execute("INSERT OR REPLACE INTO checksums (run, crc) VALUES (?1, ?2)", [i64::from(number), crc])?;
+    Ok(())
+}
+
+/// Writes the checksums of all runs, for a study of a version that had none.
+pub(super) fn write_all(connection: &Connection) -> rusqlite::Result<()> {
+    let mut select = connection.prepare("SELECT run FROM runs")?;
+    let numbers: Vec<u32> = select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    numbers.into_iter().try_for_each(|number| write(connection, number))
+}
+
+/// Returns a run whose rows are not those that its checksum is of, or that lacks one of both.
+pub(super) fn find_damaged(connection: &Connection) -> rusqlite::Result<Option<i64>> {
+    let mut select = connection.prepare("SELECT run, crc FROM checksums")?;
+    let stated = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut stated: BTreeMap<i64, i64> = stated.collect::<rusqlite::Result<_>>()?;
+    let mut select = connection.prepare("SELECT run FROM runs")?;
+    for number in select.query_map([], |row| row.get(0))? {
+        let number: i64 = number?;
+        if stated.remove(&number) != Some(sum_rows(connection, number)?) {
+            return Ok(Some(number));
+        }
+    }
+    Ok(stated.into_keys().next())
+}
+
+/// Returns the checksum of a run's rows in all tables.
+fn sum_rows(connection: &Connection, number: i64) -> rusqlite::Result<i64> {
+    let mut crc = crc32fast::Hasher::new();
+    for table in TABLES.iter().chain(&ADDED_TABLES) {
+        if !has_table(connection, table.name)? {
+            continue;
+        }
+        let mut select = connection.prepare_cached(&table.select("WHERE run = ?1"))?;
+        let mut rows = select.query([number])?;
+        while let Some(row) = rows.next()? {
+            crc.update(table.name.as_bytes());
+            for at in 0..table.columns.len() {
+                add_cell(&mut crc, row.get_ref(at)?);
+            }
+        }
+    }
+    Ok(i64::from(crc.finalize()))
+}
+
+/// Adds a cell: its type, its length, its bytes.
+fn add_cell(crc: &mut crc32fast::Hasher, cell: ValueRef) {
+    let mut add = |kind: u8, bytes: &[u8]| {
+        crc.update(&[kind]);
+        crc.update(&(bytes.len() as u64).to_le_bytes());
+        crc.update(bytes);
+    };
+    match cell {
+        ValueRef::Null => add(0, &[]),
+        ValueRef::Integer(number) => add(1, &number.to_le_bytes()),
+        ValueRef::Real(number) => add(2, &number.to_bits().to_le_bytes()),
+        ValueRef::Text(text) => add(3, text),
+        ValueRef::Blob(bytes) => add(4, bytes),
+    }
+}

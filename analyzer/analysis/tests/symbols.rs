@@ -320,3 +320,52 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
         assert_eq!((names.in_main[1], names.in_main[5]), (true, false));
     }
 }
+
+#[test]
+fn debug_information_that_unpacks_to_far_more_than_its_file_costs_only_its_lines() {
+    let (_dir, path) = program(&["-g"]);
+    let content = path.with_extension("section");
+    std::fs::write(&content, vec![0; 300 << 20]).unwrap();
+    run(Command::new("objcopy").arg("--update-section").arg(format!(".debug_str={}", content.display())).arg(&path));
+    run(Command::new("objcopy").arg("--compress-debug-sections=zlib").arg(&path));
+    let offsets = returns(&path, "outer", "target");
+    let begun = std::time::Instant::now();
+    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert!(problem.detail.contains("calls: its debug information claims more than"), "{problem:?}");
+}
+
+#[test]
+fn damaged_compressed_debug_information_is_reported_with_its_file() {
+    let (_dir, path) = program(&["-g", "-gz=zlib"]);
+    let mut bytes = std::fs::read(&path).unwrap();
+    let (begin, size) = {
+        let file = object::File::parse(&*bytes).unwrap();
+        file.section_by_name(".debug_info").unwrap().file_range().unwrap()
+    };
+    bytes[(begin + 26) as usize..(begin + size) as usize].fill(0xff);
+    let offsets = returns(&path, "outer", "target");
+    std::fs::write(&path, &bytes).unwrap();
+    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert!(problem.detail.contains("calls: its section .debug_info is damaged"), "{problem:?}");
+}
+
+#[test]
+fn a_name_of_megabytes_is_dropped_and_reported() {
+    let (_dir, path) = program(&["-fno-pie", "-no-pie"]);
+    let offsets = returns(&path, "outer", "target");
+    let long = format!("_Z{}", "N".repeat(20 << 20));
+    let names = path.with_extension("names");
+    std::fs::write(&names, format!("outer {long}\n")).unwrap();
+    run(Command::new("objcopy").arg("--redefine-syms").arg(&names).arg(&path));
+    let begun = std::time::Instant::now();
+    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    assert_eq!(described(&places[0]), (None, None, None));
+    let [problem] = &problems[..] else { panic!("{problems:?}") };
+    assert!(problem.detail.contains("calls: names of functions in it are too long"), "{problem:?}");
+}

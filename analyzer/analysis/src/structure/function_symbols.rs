@@ -15,11 +15,19 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadRef, SymbolKind};
 /// Most bytes of the file in `.gnu_debugdata`; those of a program of a gigabyte have some ten megabytes.
 const MAX_BYTES: u64 = 256 << 20;
 
+/// Bytes of the longest name: those of C++ templates have some thousands. Taking apart a longer one could take for ever.
+const MAX_NAME: usize = 64 << 10;
+
+/// Bytes of all names that are read of a file. Each is kept as it is read, and a file of some megabytes can have names of terabytes, which overlap.
+const MAX_NAME_BYTES: usize = 128 << 20;
+
 /// Most memory of its decompression, in KiB.
 const MAX_MEMORY_KIB: u32 = 64 << 10;
 
 /// The names of functions around addresses, as a file's tables have them, by address.
-pub(super) fn function_names(path: &Path, addresses: &[u64]) -> HashMap<u64, String> {
+///
+/// What is dropped, because names are longer than a compiler makes them, is noted in `faults`.
+pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<String>) -> HashMap<u64, String> {
     let mut found = Found::new(addresses);
     let Ok(file) = File::open(path) else { return HashMap::new() };
     let cache = ReadCache::new(file);
@@ -29,6 +37,9 @@ pub(super) fn function_names(path: &Path, addresses: &[u64]) -> HashMap<u64, Str
         if let Some(Ok(kept)) = kept.as_deref().map(object::File::parse) {
             found.add(&kept);
         }
+    }
+    if found.n_long > 0 {
+        faults.push(format!("{}: names of functions in it are too long or damaged: {} are not used", path.display(), found.n_long));
     }
     found.names()
 }
@@ -46,6 +57,10 @@ struct Found {
     /// Ascending.
     addresses: Vec<u64>,
     best: Vec<Option<Symbol>>,
+    /// Bytes of names that may still be read.
+    left: usize,
+    /// How many names were too long.
+    n_long: u64,
 }
 
 /// A function.
@@ -61,7 +76,7 @@ impl Found {
         addresses.sort_unstable();
         addresses.dedup();
         let best = addresses.iter().map(|_| None).collect();
-        Found { addresses, best }
+        Found { addresses, best, left: MAX_NAME_BYTES, n_long: 0 }
     }
 
     fn add<'data, R: ReadRef<'data>>(&mut self, file: &object::File<'data, R>) {
@@ -72,8 +87,24 @@ impl Found {
             let (begin, end) = (symbol.address(), symbol.address().saturating_add(symbol.size()));
             let from = self.addresses.partition_point(|&address| address < begin);
             let to = self.addresses.partition_point(|&address| address < end);
+            if from >= to {
+                continue;
+            }
+            if self.left == 0 {
+                self.n_long += 1;
+                continue;
+            }
+            // What is longer than ReadCache reads is an error, too.
+            let Ok(name) = symbol.name() else {
+                self.n_long += 1;
+                continue;
+            };
+            self.left = self.left.saturating_sub(name.len());
+            if name.len() > MAX_NAME {
+                self.n_long += 1;
+                continue;
+            }
             for best in self.best.get_mut(from..to).into_iter().flatten() {
-                let Ok(name) = symbol.name() else { continue };
                 let is_global = symbol.is_global();
                 // The innermost; of several names of one function a public one.
                 let is_better =

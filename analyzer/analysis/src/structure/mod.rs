@@ -17,6 +17,7 @@ pub mod call_tree;
 mod calls;
 pub mod code_place;
 mod copies;
+mod debug_budget;
 mod distribution;
 mod frames;
 mod function_symbols;

@@ -37,6 +37,7 @@ use crate::model::sites::Sites;
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
+use crate::structure::debug_budget;
 use crate::structure::frames::is_system_file;
 use crate::structure::function_symbols::function_names;
 use crate::structure::sampled_code::{CodeBuilder, SampledCode};
@@ -113,9 +114,10 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let mut known: HashMap<(u32, u64), Found> = HashMap::new();
     for ((module, offsets), result) in modules.into_iter().zip(found) {
         match result {
-            Some(Ok(names)) => known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names)),
-            Some(Err(problem)) => {
-                problems.extend(calls_in.get(&module).map(|&count| Problem { count, ..problem }));
+            Some(names) => {
+                let faults = names.faults.into_iter();
+                problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
+                known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
             }
             None => {}
         }
@@ -215,8 +217,23 @@ struct Found {
     is_in_main: bool,
 }
 
+/// What a module gives.
+#[derive(Default)]
+struct ModuleNames {
+    /// Of all call sites in it, or none.
+    found: Vec<Found>,
+    /// What kept names from being found.
+    faults: Vec<Problem>,
+}
+
 /// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
-fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Vec<Found>, Problem> {
+fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> ModuleNames {
+    find_names(module, offsets, deadline)
+        .unwrap_or_else(|fault| ModuleNames { faults: vec![fault], ..ModuleNames::default() })
+}
+
+/// As [`resolve_module`]. Errors: why it gives none.
+fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<ModuleNames, Problem> {
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
     let late = || {
@@ -241,10 +258,13 @@ fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> Resul
             }
             names.push(sources.place(address));
         }
-        Some(Some(names))
+        Some(Some((names, sources.faults)))
     }));
     match names {
-        Ok(Some(Some(names))) => Ok(names),
+        Ok(Some(Some((found, faults)))) => {
+            let faults = faults.into_iter().map(|fault| problem(ProblemKind::BinaryMissing, fault)).collect();
+            Ok(ModuleNames { found, faults })
+        }
         Ok(Some(None)) => Err(late()),
         Ok(None) => Err(problem(ProblemKind::BinaryChanged, module.path.clone())),
         Err(_) => {
@@ -259,6 +279,8 @@ struct Sources {
     own: Option<Loader>,
     /// The functions of addresses by the symbol tables of both.
     functions: HashMap<u64, String>,
+    /// The files that gave less than they have, and why.
+    faults: Vec<String>,
 }
 
 impl Sources {
@@ -270,13 +292,15 @@ impl Sources {
             return None;
         }
         let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
-        let mut functions = function_names(path, addresses);
+        let mut faults = Vec::new();
+        let mut functions = function_names(path, addresses, &mut faults);
         let debug = debug_path.and_then(|path| {
-            functions.extend(function_names(&path, addresses));
+            functions.extend(function_names(&path, addresses, &mut faults));
             let alternate = DebugFacts::read(&path).and_then(|facts| facts.alternate_file(&path));
-            Loader::new_with_sup(&path, alternate).ok()
+            open_loader(&path, alternate, &mut faults)
         });
-        Some(Sources { debug, own: Loader::new(path).ok(), functions })
+        let own = open_loader(path, None, &mut faults);
+        Some(Sources { debug, own, functions, faults })
     }
 
     fn place(&self, address: u64) -> Found {
@@ -296,6 +320,21 @@ impl Sources {
             outermost.function = symbol;
         }
         Found { place, position, is_in_main }
+    }
+}
+
+/// Opens the debug information of a file, and of that with what several share, or notes in `faults` why it cannot be used.
+fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>) -> Option<Loader> {
+    let files = std::iter::once(path).chain(alternate.as_deref());
+    let fault = |file: &Path| {
+        Some(format!("{}: {}: no lines of it are shown", file.display(), debug_budget::find_fault(file)?))
+    };
+    match files.filter_map(fault).next() {
+        Some(fault) => {
+            faults.push(fault);
+            None
+        }
+        None => Loader::new_with_sup(path, alternate).ok(),
     }
 }
 

@@ -111,7 +111,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::study::Run;
+    use crate::Run;
 
     #[test]
     fn hundreds_of_thousands_of_parameters_take_no_time() {

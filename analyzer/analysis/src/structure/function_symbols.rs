@@ -39,7 +39,11 @@ pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<St
         }
     }
     if found.n_long > 0 {
-        faults.push(format!("{}: names of functions in it are too long or damaged: {} are not used", path.display(), found.n_long));
+        faults.push(format!(
+            "{}: names of functions in it are too long or damaged: {} are not used",
+            path.display(),
+            found.n_long
+        ));
     }
     found.names()
 }

@@ -113,14 +113,10 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let mut problems = Vec::new();
     let mut known: HashMap<(u32, u64), Found> = HashMap::new();
     for ((module, offsets), result) in modules.into_iter().zip(found) {
-        match result {
-            Some(names) => {
-                let faults = names.faults.into_iter();
-                problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
-                known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
-            }
-            None => {}
-        }
+        let Some(names) = result else { continue };
+        let faults = names.faults.into_iter();
+        problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
+        known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
     }
     let of = |at: usize| {
         let site = all.call_sites.get(at)?;

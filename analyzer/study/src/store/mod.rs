@@ -80,7 +80,20 @@ impl Study {
         connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
         let study = Study { path: path.to_owned(), connection };
         schema::check(&study.connection, path)?;
+        study.check_runs()?;
         Ok(study)
+    }
+
+    /// Refuses a study whose runs are not those that their checksums are of.
+    fn check_runs(&self) -> Result<(), StoreError> {
+        let damaged = self.read(|connection| match schema::has_checksums(connection)? {
+            true => Ok(checksum::find_damaged(connection)?.into_iter().collect()),
+            false => Ok(Vec::new()),
+        })?;
+        damaged.first().map_or(Ok(()), |number| {
+            let what = format!("the rows of run {number} are not those that its checksum is of");
+            Err(StoreError::Damaged { path: self.path.clone(), what })
+        })
     }
 
     /// Where it is.
@@ -99,7 +112,11 @@ impl Study {
         let path = self.path.clone();
         let failed = |error| error::of(&path, error);
         let transaction = self.begin()?;
+        let has_checksums = schema::has_checksums(&transaction).map_err(failed)?;
         schema::create(&transaction, &path)?;
+        if !has_checksums {
+            checksum::write_all(&transaction).map_err(failed)?;
+        }
         let number = number_of(&transaction, run.id).map_err(failed)?;
         match number {
             Some(number) if !replace => return Err(StoreError::Twice { path, id: run.id, number }),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction};
 
-use super::checksum;
 use super::error::{self, StoreError};
 
 /// Distinguishes a study from other SQLite files: "LBPS".
@@ -233,6 +232,11 @@ CREATE TABLE causes (
 );
 ";
 
+/// Returns whether the runs of the study have checksums.
+pub(super) fn has_checksums(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(stated(connection)?.1 >= WITH_CHECKSUMS)
+}
+
 /// Whether nothing was ever written: a study that is just being begun.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
@@ -245,7 +249,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
     let moment = connection.unchecked_transaction().map_err(failed)?;
     match stated(&moment).map_err(failed)? {
         (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
-        (APPLICATION_ID, version @ 1..=VERSION) => intact(&moment, path, version),
+        (APPLICATION_ID, 1..=VERSION) => intact(&moment, path),
         (APPLICATION_ID, found) => Err(StoreError::Newer { path: path.to_owned(), found, newest: VERSION }),
         _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
     }
@@ -256,9 +260,6 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
     let failed = |error| error::of(path, error);
     if !is_empty(transaction).map_err(failed)? {
         transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
-        if stated(transaction).map_err(failed)?.1 < WITH_CHECKSUMS {
-            checksum::write_all(transaction).map_err(failed)?;
-        }
         return transaction.pragma_update(None, "user_version", VERSION).map_err(failed);
     }
     transaction.execute_batch(CREATE).map_err(failed)?;
@@ -284,7 +285,7 @@ fn tables(connection: &Connection) -> rusqlite::Result<i64> {
 
 /// Refuses a file in which pages are missing or do not fit together, or one whose tables are none: a view of their name computes what
 /// it likes, for as long as it likes, and so does a trigger.
-fn intact(connection: &Connection, path: &Path, version: i32) -> Result<(), StoreError> {
+fn intact(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     let damaged = |what: String| Err(StoreError::Damaged { path: path.to_owned(), what });
     for StudyTable { name: table, .. } in TABLES {
@@ -296,15 +297,9 @@ fn intact(connection: &Connection, path: &Path, version: i32) -> Result<(), Stor
         return damaged("it has triggers".to_owned());
     }
     let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
-    if found != "ok" {
-        return damaged(found.replace('\n', " "));
-    }
-    if version < WITH_CHECKSUMS {
-        return Ok(());
-    }
-    match checksum::find_damaged(connection).map_err(failed)? {
-        None => Ok(()),
-        Some(number) => damaged(format!("the rows of run {number} are not those that its checksum is of")),
+    match found.as_str() {
+        "ok" => Ok(()),
+        _ => damaged(found.replace('\n', " ")),
     }
 }
 

@@ -21,6 +21,9 @@ const MAX_MEMORY_KIB: u32 = 64 << 10;
 /// The names of functions around addresses, as a file's tables have them, by address.
 pub(super) fn function_names(path: &Path, addresses: &[u64]) -> HashMap<u64, String> {
     let mut found = Found::new(addresses);
+    if addresses.is_empty() {
+        return HashMap::new();
+    }
     let Ok(file) = File::open(path) else { return HashMap::new() };
     let cache = ReadCache::new(file);
     if let Ok(file) = object::File::parse(&cache) {

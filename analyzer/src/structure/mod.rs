@@ -11,11 +11,13 @@
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
 //! first call, and code of a function around the loop's: it runs before the loop is entered. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
+mod activations;
 mod anchors;
 pub mod call_kinds;
 pub mod call_tree;
 mod calls;
 pub mod code_place;
+mod control_flow;
 mod copies;
 mod distribution;
 mod frames;
@@ -24,6 +26,7 @@ mod group;
 mod groups;
 pub mod iterations;
 mod loops;
+mod machine_code;
 pub mod named;
 mod placer;
 mod polls;

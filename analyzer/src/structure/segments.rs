@@ -16,7 +16,8 @@
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, HashMap};
 
-use crate::structure::call_tree::CallTree;
+use crate::structure::activations::Activations;
+use crate::structure::call_tree::{CallTree, Meeting};
 use crate::structure::code_place::{CodePlace, base_name, short};
 use crate::structure::survey::Survey;
 use crate::structure::symbols::Resolved;
@@ -127,10 +128,11 @@ impl Segments {
             all = all.saturating_add(pair.ns);
         }
         let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
+        let mut activations = Activations::new(names, &survey.sites);
         for (pair, ns) in times {
             let node = |place: u32| nodes.get(place as usize).copied().flatten();
             let Some(to) = node(pair.1) else { continue };
-            let code = codes.entry(key(calls, node(pair.0), to)).or_default();
+            let code = codes.entry(key(&mut activations, calls, node(pair.0), to)).or_default();
             if code.pairs.is_empty() {
                 code.calls = (node(pair.0), to);
             }
@@ -253,14 +255,10 @@ fn without_offset(place: &CodePlace) -> CodePlace {
 }
 
 /// Where the code between two calls is; `None`: from the begin of the program.
-fn key(calls: &CallTree, from: Option<u32>, to: u32) -> Key {
+fn key(activations: &mut Activations, calls: &CallTree, from: Option<u32>, to: u32) -> Key {
     let Some(from) = from else { return Key { function: None, from: None, to: point(calls, to, to) } };
-    let (function, first, last) = match calls.callers(to).last() {
-        // The same call again: where the program loops is not known, but that it does not in a function called from several places is likely.
-        Some(&caller) if from == to => (calls.node(caller).and_then(|node| node.parent), caller, caller),
-        _ => calls.meeting(from, to),
-    };
-    Key { function, from: Some(point(calls, first, from)), to: point(calls, last, to) }
+    let Meeting { around, first, last } = activations.meeting(from, to);
+    Key { function: around, from: Some(point(calls, first, from)), to: point(calls, last, to) }
 }
 
 /// The place of a node on the path to a leaf.

@@ -53,15 +53,16 @@ impl<'a> Activations<'a> {
         let calls = &self.names.calls;
         let mut meeting = calls.meeting(from, to);
         while let Some(call) = meeting.around
-            && !self.is_one_activation(call, &meeting)
+            && !self.is_one_activation(to, call, &meeting)
         {
             meeting = Meeting { around: calls.node(call).and_then(|node| node.parent), first: call, last: call };
         }
         meeting
     }
 
-    /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called.
-    fn is_one_activation(&mut self, call: u32, meeting: &Meeting) -> bool {
+    /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
+    /// call of MPI that ends the code.
+    fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &Meeting) -> bool {
         let calls = &self.names.calls;
         let mut can_follow = None;
         for &first in calls.origins(meeting.first) {
@@ -73,7 +74,7 @@ impl<'a> Activations<'a> {
                 }
             }
         }
-        can_follow.unwrap_or_else(|| is_later(calls, call, meeting))
+        can_follow.unwrap_or_else(|| is_later(calls, leaf, call, meeting))
     }
 
     /// Whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
@@ -108,15 +109,16 @@ impl<'a> Activations<'a> {
 }
 
 /// Whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of functions
-/// runs once, so that what it calls is not called again by it in a loop of which nothing is known.
-fn is_later(calls: &CallTree, call: u32, meeting: &Meeting) -> bool {
+/// runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same call again
+/// in a function that is called from several places is likely to be one of its caller's.
+fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &Meeting) -> bool {
     let place = |at: u32| calls.node(at).map(|node| &node.place);
     let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
     let is_script = first.module.is_none() && first.file.as_deref().is_some_and(|file| file.ends_with(".py"));
     let is_outermost = calls.node(call).is_some_and(|node| node.parent.is_none());
     match (first.line, last.line) {
         (Some(first), Some(last)) => first < last || is_script && is_outermost,
-        _ => first.offset < last.offset,
+        _ => meeting.first != meeting.last || !calls.callers(leaf).last().is_some_and(|&at| calls.is_around(at, call)),
     }
 }
 

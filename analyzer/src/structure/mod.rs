@@ -100,9 +100,10 @@ impl Structure {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }
         }
-        structure.loop_calls = structure.loops.iter().map(|one| around_calls(one, survey, names)).collect();
         if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
-            structure.segments = Some(Segments::new(survey, names));
+            let segments = Segments::new(survey, names);
+            structure.loop_calls = structure.loops.iter().map(|one| call_around(one, survey, &segments)).collect();
+            structure.segments = Some(segments);
         }
         structure
     }
@@ -140,12 +141,11 @@ impl Structure {
     }
 }
 
-/// The call of the innermost function around all calls of a loop.
-fn around_calls(one: &Loop, survey: &Survey, names: &Resolved) -> Option<u32> {
+/// Returns the call of the function that has a loop: the innermost around all code between the loop's calls.
+fn call_around(one: &Loop, survey: &Survey, segments: &Segments) -> Option<u32> {
     let is_of_loop = |(at, _): &(u32, &Token)| one.has(*at);
     let tokens = (0..).zip(&survey.tokens).filter(is_of_loop);
-    let calls = tokens.map(|(_, token)| names.calls.node(names.calls.node_of(token.site?)?)?.parent);
-    calls.reduce(|one, other| names.calls.common(one, other)).flatten()
+    segments.function_around(&tokens.map(|(_, token)| segments.place(token.site)).collect())
 }
 
 fn without(survey: &Survey, wanted: &Wanted) -> Without {

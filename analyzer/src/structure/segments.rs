@@ -14,6 +14,7 @@
 //! call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use bincode::{Decode, Encode};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::structure::activations::Activations;
@@ -46,6 +47,8 @@ pub struct Segments {
     place_of_site: Vec<u32>,
     /// The region between two places; place 0 is also the begin of the program.
     between: HashMap<(u32, u32), u32>,
+    /// The call whose function runs between two places, where it is known.
+    function_between: HashMap<(u32, u32), Option<u32>>,
     /// The regions that end at a place, those with most time first.
     ending: HashMap<u32, Vec<u32>>,
     /// The first is [`OTHER`].
@@ -171,7 +174,11 @@ impl Segments {
                 }),
                 None => 0,
             };
-            for pair in code.pairs.into_iter().filter(|_| segment > 0) {
+            for pair in code.pairs {
+                found.function_between.insert(pair, key.function);
+                if segment == 0 {
+                    continue;
+                }
                 found.between.insert(pair, segment);
                 found.ending.entry(pair.1).or_default().push(segment);
             }
@@ -187,6 +194,14 @@ impl Segments {
     /// The region between two places.
     pub fn between(&self, from: u32, to: u32) -> u32 {
         self.between.get(&(from, to)).copied().unwrap_or(0)
+    }
+
+    /// Returns the call of the innermost function around all code between these places; `None` where it is the outermost function, or nothing
+    /// is known.
+    pub fn function_around(&self, places: &FxHashSet<u32>) -> Option<u32> {
+        let is_within = |(from, to): &(u32, u32)| places.contains(from) && places.contains(to);
+        let functions = self.function_between.iter().filter(|(pair, _)| is_within(pair)).map(|(_, function)| *function);
+        functions.reduce(|one, other| self.calls.common(one, other)).flatten()
     }
 
     /// Whether a region lies in the function that `call` calls; also where that is not known.

@@ -30,8 +30,9 @@ const LEAST_SHARE: f64 = 0.005;
 /// Share of the time from which on a function is what the program does, and no part of it.
 const WHOLE_SHARE: f64 = 0.9;
 
-/// Share of a function's time from which on the code between two calls in it is no other region than it.
-const WHOLE_FUNCTION: f64 = 0.9;
+/// Number of places in the code that are regions of their own however little time goes to them: in programs that have no more, each run has
+/// the same regions.
+const MIN_NAMED: usize = 40;
 
 /// Most regions of code between calls, and of functions around it; those that take most time.
 const MOST: usize = 200;
@@ -60,8 +61,10 @@ pub struct Segments {
 /// Code between calls.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 struct Segment {
-    /// Its name; `None`: it is the function around it.
+    /// Its name, or `None` if it is what is left of the function around it.
     name: Option<String>,
+    /// Whether it is all code of the function around it, and no other region than that where the function is one.
+    is_function: bool,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
     /// The call of the function whose code it is; `None`: that of several, or not known.
@@ -152,24 +155,27 @@ impl Segments {
         found.segments.push(Segment { name: Some(OTHER.to_owned()), ..Segment::default() });
         let mut order: Vec<(Key, Code)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
+        let mut codes_in: HashMap<Option<u32>, usize> = HashMap::new();
+        for (key, _) in &order {
+            *codes_in.entry(key.function).or_default() += 1;
+        }
         // The code of functions that is no region of its own, by the function.
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
             let function = functions.around(calls, key.function);
-            let is_function = function.is_some_and(|at| {
-                let one = &found.functions[at];
-                Some(one.call) == key.function && code.ns as f64 >= WHOLE_FUNCTION * functions.ns[at] as f64
-            });
+            let is_function = codes_in.get(&key.function) == Some(&1)
+                && function.is_some_and(|at| Some(found.functions[at].call) == key.function);
+            let is_named = code.ns > 0 && (at < MIN_NAMED || at < MOST && is_heavy(code.ns, all));
             let segment = match function {
-                _ if is_heavy(code.ns, all) && at < MOST && !is_function => {
+                _ if is_named => {
                     let name = Some(name(key.from.as_ref(), &key.to));
-                    found.segments.push(Segment { name, function, call: key.function, calls: Some(code.calls) });
+                    let (call, calls) = (key.function, Some(code.calls));
+                    found.segments.push(Segment { name, is_function, function, call, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
-                    let calls = Some(code.calls).filter(|_| is_function);
                     let call = Some(found.functions[function].call);
-                    found.segments.push(Segment { name: None, function: Some(function), call, calls });
+                    found.segments.push(Segment { function: Some(function), call, ..Segment::default() });
                     found.segments.len() as u32 - 1
                 }),
                 None => 0,
@@ -229,8 +235,10 @@ impl Segments {
         names.reverse();
         calls.reverse();
         let n_functions = names.len();
-        names.extend(segment.name.clone());
-        calls.extend(segment.name.as_ref().map(|_| segment.call));
+        if let Some(name) = segment.name.as_ref().filter(|_| !segment.is_function || names.is_empty()) {
+            names.push(name.clone());
+            calls.push(segment.call);
+        }
         if names.is_empty() {
             names.push(OTHER.to_owned());
         }

@@ -27,9 +27,6 @@ use crate::structure::symbols::Resolved;
 /// together: hundreds of regions, each of next to nothing, would hide the few that matter.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Share of the time from which on a function is what the program does, and no part of it.
-const WHOLE_SHARE: f64 = 0.9;
-
 /// Number of places in the code that are regions of their own however little time goes to them: in programs that have no more, each run has
 /// the same regions.
 const MIN_NAMED: usize = 40;
@@ -322,8 +319,7 @@ impl Functions {
     }
 }
 
-/// The functions in which enough time goes by between calls, if it is not the whole program's: in themselves, or in several of them that
-/// they call.
+/// The functions in which time goes by between calls, if it is not all of the program's: in themselves, or in several of them that they call.
 fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functions {
     let mut own: HashMap<u32, u64> = HashMap::new();
     for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
@@ -339,9 +335,7 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     for (call, &time) in with_callees.iter().enumerate().rev() {
         let call = call as u32;
         let several = in_it.get(&call).copied().unwrap_or(0);
-        let is_kept = is_heavy(time, all)
-            && (time as f64) < WHOLE_SHARE * all as f64
-            && (is_heavy(own.get(&call).copied().unwrap_or(0), all) || several > 1);
+        let is_kept = time > 0 && time < all && (own.get(&call).is_some_and(|&ns| ns > 0) || several > 1);
         if let Some(parent) = calls.node(call).and_then(|node| node.parent) {
             *in_it.entry(parent).or_default() += if is_kept { 1 } else { several };
         }
@@ -350,6 +344,8 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     let ns = |call: u32| with_callees.get(call as usize).copied().unwrap_or(0);
     kept.sort_by_key(|&call| (std::cmp::Reverse(ns(call)), depth(call), call));
     kept.truncate(MOST);
+    let mut place = 0..;
+    kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(ns(call), all));
     kept.sort_by_key(|&call| (depth(call), call));
     let mut found = Functions::default();
     for &call in &kept {

@@ -60,8 +60,6 @@ pub struct Segments {
 struct Segment {
     /// Its name, or `None` if it is what is left of the function around it.
     name: Option<String>,
-    /// Whether it is all code of the function around it, and no other region than that where the function is one.
-    is_function: bool,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
     /// The call of the function whose code it is; `None`: that of several, or not known.
@@ -152,22 +150,16 @@ impl Segments {
         found.segments.push(Segment { name: Some(OTHER.to_owned()), ..Segment::default() });
         let mut order: Vec<(Key, Code)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
-        let mut codes_in: HashMap<Option<u32>, usize> = HashMap::new();
-        for (key, _) in &order {
-            *codes_in.entry(key.function).or_default() += 1;
-        }
         // The code of functions that is no region of its own, by the function.
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
             let function = functions.around(calls, key.function);
-            let is_function = codes_in.get(&key.function) == Some(&1)
-                && function.is_some_and(|at| Some(found.functions[at].call) == key.function);
             let is_named = code.ns > 0 && (at < MIN_NAMED || at < MOST && is_heavy(code.ns, all));
             let segment = match function {
                 _ if is_named => {
                     let name = Some(name(key.from.as_ref(), &key.to));
                     let (call, calls) = (key.function, Some(code.calls));
-                    found.segments.push(Segment { name, is_function, function, call, calls });
+                    found.segments.push(Segment { name, function, call, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
@@ -232,10 +224,8 @@ impl Segments {
         names.reverse();
         calls.reverse();
         let n_functions = names.len();
-        if let Some(name) = segment.name.as_ref().filter(|_| !segment.is_function || names.is_empty()) {
-            names.push(name.clone());
-            calls.push(segment.call);
-        }
+        names.extend(segment.name.clone());
+        calls.extend(segment.name.as_ref().map(|_| segment.call));
         if names.is_empty() {
             names.push(OTHER.to_owned());
         }

@@ -10,7 +10,7 @@ use std::collections::hash_map::Entry;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use super::call_tree::{CallTree, Meeting, NodeOrigin};
+use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, Position};
 use super::control_flow::{ControlFlow, ReachableCalls};
 use super::machine_code::MachineCode;
@@ -49,20 +49,20 @@ impl<'a> Activations<'a> {
 
     /// Returns the innermost call around both nodes whose function makes both calls in one activation, and the calls in it through which
     /// they are reached.
-    pub(super) fn meeting(&mut self, from: u32, to: u32) -> Meeting {
+    pub(super) fn meeting(&mut self, from: u32, to: u32) -> SharedFrame {
         let calls = &self.names.calls;
         let mut meeting = calls.meeting(from, to);
         while let Some(call) = meeting.around
             && !self.is_one_activation(to, call, &meeting)
         {
-            meeting = Meeting { around: calls.node(call).and_then(|node| node.parent), first: call, last: call };
+            meeting = SharedFrame { around: calls.node(call).and_then(|node| node.parent), first: call, last: call };
         }
         meeting
     }
 
     /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
     /// call of MPI that ends the code.
-    fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &Meeting) -> bool {
+    fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
         let calls = &self.names.calls;
         let mut can_follow = None;
         for &first in calls.origins(meeting.first) {
@@ -78,7 +78,7 @@ impl<'a> Activations<'a> {
     }
 
     /// Whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
-    fn can_follow(&mut self, meeting: &Meeting, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
+    fn can_follow(&mut self, meeting: &SharedFrame, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
         let [from, to] = [first, last].map(|origin| self.sites.call_sites.get(origin.site as usize));
         let (from, to) = (from?, to?);
         let module = from.module.filter(|_| from.module == to.module && from.function.is_none())?;
@@ -111,7 +111,7 @@ impl<'a> Activations<'a> {
 /// Whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of functions
 /// runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same call again
 /// in a function that is called from several places is likely to be one of its caller's.
-fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &Meeting) -> bool {
+fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
     let place = |at: u32| calls.node(at).map(|node| &node.place);
     let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
     let is_script = first.module.is_none() && first.file.as_deref().is_some_and(|file| file.ends_with(".py"));
@@ -149,10 +149,9 @@ impl ModuleCode {
     /// Returns where the function of a frame, which is one of those at a return address, is inlined there, or `None` if nothing is.
     fn instance(&mut self, return_address: u64, frame: &CodePlace) -> Option<InlineInstance> {
         let position = self.position(return_address.wrapping_sub(1));
-        let is_it = |(place, _): &(CodePlace, Option<u32>)| {
+        let own = position.iter().position(|(place, _)| {
             (&place.function, &place.file, place.line) == (&frame.function, &frame.file, frame.line)
-        };
-        let own = position.iter().position(is_it)?;
+        })?;
         let outer = position.get(own + 1..)?.to_vec();
         Some(InlineInstance { function: frame.function.clone(), outer }).filter(|instance| !instance.outer.is_empty())
     }
@@ -182,8 +181,9 @@ impl ModuleCode {
             found.ok().flatten()
         });
         let flow = function.take()?;
-        let can_pass = |address: u64| instance.is_none_or(|instance| instance.contains(self.position(address)));
-        let calls = flow.calls_after(return_address, can_pass);
+        let calls = flow.calls_after(return_address, |address| {
+            instance.is_none_or(|instance| instance.contains(self.position(address)))
+        });
         let instructions = flow.len();
         self.functions.insert(address, Some(flow));
         Some((calls, instructions))

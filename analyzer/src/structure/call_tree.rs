@@ -85,7 +85,7 @@ pub struct Node {
 
 /// Two calls in one function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Meeting {
+pub(super) struct SharedFrame {
     /// The call by which the function is called.
     pub(super) around: Option<u32>,
     /// The node of the first call.
@@ -204,7 +204,7 @@ impl CallTree {
 
     /// Returns where the paths of two nodes part: two calls in one function that was called in one way. `around` is `None` where that
     /// function is the outermost, or nothing is known.
-    pub(super) fn meeting(&self, from: u32, to: u32) -> Meeting {
+    pub(super) fn meeting(&self, from: u32, to: u32) -> SharedFrame {
         let (mut first, mut last) = (from, to);
         let depth = |at: u32| self.node(at).map_or(0, |node| node.depth);
         let up = |at: u32| self.node(at).and_then(|node| node.parent).unwrap_or(at);
@@ -217,9 +217,9 @@ impl CallTree {
         loop {
             let parents = [first, last].map(|at| self.node(at).and_then(|node| node.parent));
             match parents {
-                [one, other] if one == other => return Meeting { around: one, first, last },
+                [one, other] if one == other => return SharedFrame { around: one, first, last },
                 [Some(one), Some(other)] => (first, last) = (one, other),
-                _ => return Meeting { around: None, first, last },
+                _ => return SharedFrame { around: None, first, last },
             }
         }
     }
@@ -490,6 +490,6 @@ mod tests {
         assert_ne!(parents[0], parents[1]);
         assert_eq!(tree.callee(parents[1]).unwrap().place.function_label(), "step");
         // They are called one after the other, by a function of which nothing more is known.
-        assert_eq!(tree.meeting(setup, step), Meeting { around: None, first: parents[0], last: parents[1] });
+        assert_eq!(tree.meeting(setup, step), SharedFrame { around: None, first: parents[0], last: parents[1] });
     }
 }

@@ -70,10 +70,9 @@ impl MachineCode {
         let frames = EhFrame::new(&self.frames, LittleEndian);
         let entry = header.table()?.fde_for_address(&frames, &self.bases, address, EhFrame::cie_from_offset).ok()?;
         let (begin, size) = (entry.initial_address(), entry.len());
-        let is_around = |section: &&CodeSection| {
+        let section = self.sections.iter().filter(|_| size <= MAX_FUNCTION_BYTES).find(|section| {
             begin.checked_sub(section.begin).is_some_and(|before| before.saturating_add(size) <= section.size)
-        };
-        let section = self.sections.iter().find(is_around).filter(|_| size <= MAX_FUNCTION_BYTES)?;
+        })?;
         let mut bytes = vec![0; size as usize];
         self.file.read_exact_at(&mut bytes, section.offset.checked_add(begin - section.begin)?).ok()?;
         Some(FunctionCode { begin, bytes })

@@ -18,7 +18,7 @@ use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, HashMap};
 
 use crate::structure::activations::Activations;
-use crate::structure::call_tree::{CallTree, Meeting};
+use crate::structure::call_tree::{CallTree, SharedFrame};
 use crate::structure::code_place::{CodePlace, base_name, short};
 use crate::structure::survey::Survey;
 use crate::structure::symbols::Resolved;
@@ -267,7 +267,7 @@ fn without_offset(place: &CodePlace) -> CodePlace {
 /// Where the code between two calls is; `None`: from the begin of the program.
 fn key(activations: &mut Activations, calls: &CallTree, from: Option<u32>, to: u32) -> Key {
     let Some(from) = from else { return Key { function: None, from: None, to: point(calls, to, to) } };
-    let Meeting { around, first, last } = activations.meeting(from, to);
+    let SharedFrame { around, first, last } = activations.meeting(from, to);
     Key { function: around, from: Some(point(calls, first, from)), to: point(calls, last, to) }
 }
 

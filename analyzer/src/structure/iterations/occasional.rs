@@ -34,8 +34,8 @@ pub fn occasional_tokens(calls: &[CallInterval], classes: &[Class], anchors: Anc
             false => *after.entry(call.token).or_default() += 1,
         }
     }
-    let is_occasional = |token: &u32| !elsewhere.contains(token) && after.get(token).is_none_or(|&n| n <= 1);
-    let mut tokens: Vec<u32> = within.into_iter().filter(is_occasional).collect();
+    within.retain(|token| !elsewhere.contains(token) && after.get(token).is_none_or(|&n| n <= 1));
+    let mut tokens: Vec<u32> = within.into_iter().collect();
     tokens.sort_unstable();
     tokens
 }

@@ -169,8 +169,8 @@ fn the_verdict_names_the_function() {
     let dir = written(run_of(&program, 1000));
     let report = report(dir.path(), &Selection::default());
     let verdict = text::verdict(&report);
-    assert!(verdict.contains("more than the mean in region"), "{verdict}");
-    assert!(verdict.contains("% of it in force (md.c:"), "{verdict}");
+    assert!(verdict.contains("more than the mean in force (md.c:"), "{verdict}");
+    assert!(verdict.contains("), in region main/step/pair."), "{verdict}");
     let document = json::document(&report, &Bounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);

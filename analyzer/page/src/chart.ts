@@ -64,7 +64,7 @@ export class Chart {
         const hadFocus = this.plot?.over === document.activeElement;
         this.plot?.destroy();
         const { spec } = this;
-        const data = [spec.x, ...spec.series.map((series) => series.values)] as unknown as uPlot.AlignedData;
+        const data = [spec.x, ...spec.series.map((series) => drawnValues(series))] as unknown as uPlot.AlignedData;
         this.silent = true;
         this.plot = new uPlot(this.options(width), data, this.element);
         this.silent = false;
@@ -165,6 +165,11 @@ export class Chart {
             this.spec.choose?.(plot.cursor.idx);
         }
     }
+}
+
+/** The values of a series, null where one is not known: to uPlot, NaN is a number, and makes a scale that shows nothing at all. */
+function drawnValues({ values }: Series): (number | null)[] {
+    return Array.from(values, (value) => (Number.isNaN(value) ? null : value));
 }
 
 /** Half a bar's room on either side where there are bars. */

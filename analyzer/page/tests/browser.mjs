@@ -55,6 +55,23 @@ export async function coloursIn(page, id) {
     );
 }
 
+/** How many coloured pixels each visible chart has: lines and bars, but not axes and grid, which are grey. */
+export async function colouredPixels(page) {
+    return page.$$eval(".chart", (charts) => {
+        const shown = charts.filter((chart) => chart.checkVisibility() && chart.querySelector("canvas"));
+        return shown.map((chart) => {
+            const canvas = chart.querySelector("canvas");
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let coloured = 0;
+            for (let at = 0; at < data.length; at += 4) {
+                const [red, green, blue, alpha] = data.slice(at, at + 4);
+                coloured += alpha > 128 && Math.max(red, green, blue) - Math.min(red, green, blue) > 64;
+            }
+            return { label: canvas.ariaLabel ?? chart.textContent.slice(0, 60), coloured };
+        });
+    });
+}
+
 /** The text of a cell: of the row of a table whose first cell is `row`, under `column`. */
 export async function cell(page, id, caption, row, column) {
     return page.$$eval(

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { cell, coloursIn, launch, open, placeIn, show, widest } from "./browser.mjs";
+import { cell, colouredPixels, coloursIn, launch, open, placeIn, show, widest } from "./browser.mjs";
 import { dataOf, unpack } from "./data.mjs";
 import { count, percent, seconds } from "./words.mjs";
 
@@ -20,6 +20,24 @@ function tells(cell, time) {
 }
 
 const missing = (page, id) => page.$eval(`#panel-${id}`, (panel) => panel.querySelector(".body > .missing:not(:empty)")?.textContent ?? "");
+
+test("every chart shows its series, of loops that were found as well", async () => {
+    // Of a found loop the first iteration has no value; a line across the plot has hundreds of pixels, the legend's marks a few dozen at most.
+    for (const name of ["small", "found", "large"]) {
+        const { page, complaints, close } = await open(browser, name);
+        const drawn = [];
+        for (const id of PANELS) {
+            await show(page, id);
+            for (const { label, coloured } of await colouredPixels(page)) {
+                assert.ok(coloured > 200, `${name}, ${id}: the chart "${label}" has ${coloured} coloured pixels`);
+                drawn.push(id);
+            }
+        }
+        assert.ok(drawn.includes("iterations"), `${name} has charts of iterations: ${drawn}`);
+        assert.deepEqual(complaints, []);
+        await close();
+    }
+});
 
 for (const name of ["small", "hostile", "large"]) {
     test(`every panel of ${name} draws, without a complaint`, async () => {

@@ -7,7 +7,7 @@
 // expect: iterations = 16
 // expect: loops = 1
 // expect: loop[iterations] = 16
-// expect: longest[main/loop/step (fortran_step.f90:29 → 31)] = 16 * 0.030
+// expect: longest[main/loop/step/step (fortran_step.f90:29 → 31)] = 16 * 0.030
 // says: step (fortran_step.f90:29 → 31)
 #include <dlfcn.h>
 

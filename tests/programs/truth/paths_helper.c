@@ -9,10 +9,10 @@
 // expect: loop[iterations] = 16
 // expect: loop[confidence] = 2
 // expect: t_ideal_phase_profile_s = 16 * 0.050
-// expect: longest[main/loop/step (paths_helper.c:54 → 56)] = 16 * 0.030
-// expect: longest[main/loop/step (paths_helper.c:56 → 58)] = 16 * 0.005
-// expect: region_load_balance[main/loop/step (paths_helper.c:54 → 56)] = (0.010 + 0.020/P) / 0.030
-// expect: saved[region balanced main/loop/step (paths_helper.c:54 → 56)] = 16 * (0.020 - 0.020/P)
+// expect: longest[main/loop/step/step (paths_helper.c:54 → 56)] = 16 * 0.030
+// expect: longest[main/loop/step/step (paths_helper.c:56 → 58)] = 16 * 0.005
+// expect: region_load_balance[main/loop/step/step (paths_helper.c:54 → 56)] = (0.010 + 0.020/P) / 0.030
+// expect: saved[region balanced main/loop/step/step (paths_helper.c:54 → 56)] = 16 * (0.020 - 0.020/P)
 // says: step (paths_helper.c:54 → 56)
 #include "work.h"
 

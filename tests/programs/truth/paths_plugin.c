@@ -7,7 +7,7 @@
 // expect: iterations = 100
 // expect: loops = 1
 // expect: loop[iterations] = 100
-// expect: longest[main/loop/step (plugin_step.c:16 → 18)] = 100 * 0.012
+// expect: longest[main/loop/step/step (plugin_step.c:16 → 18)] = 100 * 0.012
 // says: step (plugin_step.c:16 → 18)
 #include <dlfcn.h>
 

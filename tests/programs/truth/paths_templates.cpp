@@ -6,7 +6,7 @@
 // expect: loops = 1
 // expect: loop[iterations] = 16
 // expect: loop[confidence] = 2
-// expect: longest[main/loop/Solver::step (paths_templates.cpp:54 → 56)] = 16 * 0.030
+// expect: longest[main/loop/Solver::step/Solver::step (paths_templates.cpp:54 → 56)] = 16 * 0.030
 // says: Solver::step (paths_templates.cpp:54 → 56)
 #include <vector>
 

@@ -6,7 +6,7 @@
 // expect: iterations = 16
 // expect: loops = 1
 // expect: loop[iterations] = 16
-// expect: longest[main/loop/step (paths_threads.c:44 → 46)] = 16 * 0.030
+// expect: longest[main/loop/step/step (paths_threads.c:44 → 46)] = 16 * 0.030
 #include <pthread.h>
 
 #include "work.h"

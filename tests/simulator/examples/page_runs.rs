@@ -6,6 +6,7 @@
 //! - `hostile`: the same with names that are markup, quotes and escape codes;
 //! - `sums`: the same recorded as sums, so without timeline and waiting;
 //! - `gaps`: the same without the records of some calls of rank 1, which can't be read;
+//! - `found`: 4 ranks without markers, a loop of 20 iterations: the computation before the first one is not known;
 //! - `slow`: 4,096 ranks, a few iterations, one rank slower than all others;
 //! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
 //! - `hostile-study`: some of them with such names.
@@ -47,6 +48,7 @@ fn main() -> io::Result<()> {
     run(&PLAIN).profile_mode().write(&folder.join("sums"))?;
     run(&PLAIN).rank(1, |log| log.batch(8)).write(&folder.join("gaps"))?;
     damage(&folder.join("gaps").join(log_name(1)))?;
+    unmarked().write(&folder.join("found"))?;
     slow().write(&folder.join("slow"))?;
     for (study, names, sizes) in [("study", &PLAIN, &SIZES[..]), ("hostile-study", &HOSTILE, &SIZES[..4])] {
         for &n in sizes {
@@ -56,6 +58,16 @@ fn main() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Iterations that nothing marks.
+fn unmarked() -> Scenario {
+    Scenario::ranks(RANKS).each(|rank, script| {
+        let work_ms = 1.0 + f64::from(rank);
+        script.compute(2.0).at("start").barrier(0.5).repeat(ITERATIONS, |_, script| {
+            script.compute(work_ms).at("exchange").barrier(0.25).compute(0.5).at("reduce").allreduce(8, 5.0 - work_ms)
+        })
+    })
 }
 
 /// Ranks of a run of which the page has a row for several each.

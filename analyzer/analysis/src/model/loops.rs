@@ -67,9 +67,10 @@ impl Loop {
         self.classes.get(token as usize) == Some(&Class::Anchor)
     }
 
-    /// Whether calls of this kind belong to it.
+    /// Whether calls of this kind belong to it, in each iteration or in some.
     pub fn has(&self, token: u32) -> bool {
-        self.classes.get(token as usize).is_some_and(|class| class.is_of_loop())
+        let class = self.classes.get(token as usize);
+        class.is_some_and(|class| class.is_of_loop() || *class == Class::Occasional)
     }
 }
 
@@ -130,6 +131,8 @@ pub enum Class {
     Inside,
     /// Ends an iteration of the loop.
     Anchor,
+    /// Not of the loop's usual calls, but made between its iterations alone: as output in every tenth step.
+    Occasional,
     /// Neither here nor there: a poll, whose number says nothing. It joins the interval that it comes in.
     Neutral,
 }

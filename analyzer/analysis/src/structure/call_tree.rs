@@ -38,6 +38,9 @@ pub const MOST_SITES: usize = 100_000;
 /// So many calls around a call are looked at to distinguish it from others at its place.
 const MOST_LEVELS: usize = 64;
 
+/// Maximum number of places in the machine code that are kept of a node: copies of a call beyond them are not looked at.
+const MAX_ORIGINS: usize = 8;
+
 /// The tree of call paths.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallTree {
@@ -56,6 +59,17 @@ pub struct CallTree {
     first_callee: Vec<Option<u32>>,
     /// See [`CallTree::callers`].
     callers: HashMap<u32, Vec<u32>>,
+    /// See [`CallTree::origins`].
+    origins: Vec<Vec<NodeOrigin>>,
+}
+
+/// A place in the machine code that a node stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub(super) struct NodeOrigin {
+    /// The call site with its return address.
+    pub(super) site: u32,
+    /// Whether the node's function is inlined there into another one.
+    pub(super) is_inlined: bool,
 }
 
 /// A call in a function of the source that was called in one way.
@@ -67,6 +81,17 @@ pub struct Node {
     pub depth: u32,
     /// Where it is; without offset if the line is known.
     pub place: CodePlace,
+}
+
+/// Two calls in one function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SharedFrame {
+    /// The call by which the function is called.
+    pub(super) around: Option<u32>,
+    /// The node of the first call.
+    pub(super) first: u32,
+    /// The node of the second call.
+    pub(super) last: u32,
 }
 
 impl CallTree {
@@ -112,9 +137,11 @@ impl CallTree {
             }
             let called_by = all.call_sites[at].parent.and_then(|parent| caller[parent as usize]);
             let callee = frames[at].last().and_then(|(frame, _)| function_of(frame));
-            around[at] = called_by.and_then(|by| builder.add(around[by], &frames[by], callee));
+            around[at] = called_by
+                .and_then(|by| builder.add(around[by], SiteFrames { site: by as u32, frames: &frames[by] }, callee));
             // What calls MPI is not what calls a function, even at one address.
-            of_site[at] = builder.add(around[at], &frames[at], None).unwrap_or(0);
+            of_site[at] =
+                builder.add(around[at], SiteFrames { site: at as u32, frames: &frames[at] }, None).unwrap_or(0);
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
         all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
@@ -131,6 +158,7 @@ impl CallTree {
             is_leaf,
             first_callee,
             callers: HashMap::new(),
+            origins: builder.origins,
         };
         tree.callers = tree.distinguishing();
         tree
@@ -139,6 +167,11 @@ impl CallTree {
     /// The node of a call site.
     pub fn node_of(&self, site: u32) -> Option<u32> {
         self.of_site.get(site as usize).copied()
+    }
+
+    /// Returns places in the machine code that a node stands for: compilers copy a call.
+    pub(super) fn origins(&self, at: u32) -> &[NodeOrigin] {
+        self.origins.get(at as usize).map_or(&[], Vec::as_slice)
     }
 
     /// A node.
@@ -169,24 +202,24 @@ impl CallTree {
         path
     }
 
-    /// The innermost node around both, if they have one, and the nodes below it through which they are reached: two calls in one function
-    /// that was called once, or on several iterations of a loop. `None` where that is not known.
-    pub fn meeting(&self, one: u32, other: u32) -> (Option<u32>, u32, u32) {
-        let (mut one, mut other) = (one, other);
+    /// Returns where the paths of two nodes part: two calls in one function that was called in one way. `around` is `None` where that
+    /// function is the outermost, or nothing is known.
+    pub(super) fn meeting(&self, from: u32, to: u32) -> SharedFrame {
+        let (mut first, mut last) = (from, to);
         let depth = |at: u32| self.node(at).map_or(0, |node| node.depth);
         let up = |at: u32| self.node(at).and_then(|node| node.parent).unwrap_or(at);
-        while depth(one) > depth(other) {
-            one = up(one);
+        while depth(first) > depth(last) {
+            first = up(first);
         }
-        while depth(other) > depth(one) {
-            other = up(other);
+        while depth(last) > depth(first) {
+            last = up(last);
         }
         loop {
-            let parents = (self.node(one).and_then(|node| node.parent), self.node(other).and_then(|node| node.parent));
+            let parents = [first, last].map(|at| self.node(at).and_then(|node| node.parent));
             match parents {
-                _ if parents.0 == parents.1 => return (parents.0, one, other),
-                (Some(own), Some(others)) => (one, other) = (own, others),
-                _ => return (None, one, other),
+                [one, other] if one == other => return SharedFrame { around: one, first, last },
+                [Some(one), Some(other)] => (first, last) = (one, other),
+                _ => return SharedFrame { around: None, first, last },
             }
         }
     }
@@ -355,28 +388,44 @@ fn join_split(frames: &mut [Vec<Frame>], caller: &[Option<usize>], all: &Sites) 
     }
 }
 
+/// The frames of a call site, the innermost first.
+#[derive(Clone, Copy)]
+struct SiteFrames<'a> {
+    site: u32,
+    frames: &'a [Frame],
+}
+
 #[derive(Default)]
 struct Builder {
     nodes: Vec<Node>,
+    origins: Vec<Vec<NodeOrigin>>,
     /// By parent, frame and the function called there.
     known: HashMap<(Option<u32>, Frame, Option<String>), u32>,
 }
 
 impl Builder {
-    /// The innermost node of frames, the innermost first, that were called from `parent`; that one where there are none. The innermost calls
-    /// the function `callee`; `None`: MPI, or it is not known.
-    fn add(&mut self, parent: Option<u32>, frames: &[Frame], callee: Option<&str>) -> Option<u32> {
+    /// Adds the frames of a call site, the innermost first, that were called from `parent`, and returns the innermost node; `parent` where there
+    /// are none. The innermost frame calls the function `callee`; `None`: MPI, or it is not known.
+    fn add(&mut self, parent: Option<u32>, called: SiteFrames, callee: Option<&str>) -> Option<u32> {
+        let SiteFrames { site, frames } = called;
         (0..frames.len()).rev().fold(parent, |parent, at| {
             let (place, column) = &frames[at];
             let called = at.checked_sub(1).map_or(callee, |inner| function_of(&frames[inner].0)).map(str::to_owned);
             let offset = if place.line.is_some() { 0 } else { place.offset };
             let place = CodePlace { offset, ..place.clone() };
             let next = self.nodes.len() as u32;
-            Some(*self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
+            let node = *self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
                 let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
                 self.nodes.push(Node { parent, depth, place });
+                self.origins.push(Vec::new());
                 next
-            }))
+            });
+            let origins = &mut self.origins[node as usize];
+            let origin = NodeOrigin { site, is_inlined: at + 1 < frames.len() };
+            if origins.len() < MAX_ORIGINS && !origins.contains(&origin) {
+                origins.push(origin);
+            }
+            Some(node)
         })
     }
 }
@@ -441,6 +490,6 @@ mod tests {
         assert_ne!(parents[0], parents[1]);
         assert_eq!(tree.callee(parents[1]).unwrap().place.function_label(), "step");
         // They are called one after the other, by a function of which nothing more is known.
-        assert_eq!(tree.meeting(setup, step), (None, parents[0], parents[1]));
+        assert_eq!(tree.meeting(setup, step), SharedFrame { around: None, first: parents[0], last: parents[1] });
     }
 }

@@ -18,6 +18,7 @@ use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::find::find_loops;
 use crate::structure::iterations::found::FoundLoop;
 use crate::structure::iterations::number::number;
+use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::split::Splitter;
 use crate::structure::iterations::window::{CallInterval, Window};
 use crate::structure::survey::{RankSurvey, Survey, Token};
@@ -116,6 +117,17 @@ impl Calls<'_> {
             })),
         }
         number(&splitter.finish(), ends).count
+    }
+
+    /// Returns the kinds of calls in a window that a loop makes in some iterations alone.
+    pub(super) fn occasional(
+        &self,
+        one: &FoundLoop,
+        anchors: Anchors,
+        ends: Ends,
+        window: &[CallInterval],
+    ) -> Vec<u32> {
+        occasional_tokens(window, &classes(one, self.survey), anchors, ends)
     }
 
     /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.

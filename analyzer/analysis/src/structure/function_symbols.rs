@@ -29,6 +29,9 @@ const MAX_MEMORY_KIB: u32 = 64 << 10;
 /// What is dropped, because names are longer than a compiler makes them, is noted in `faults`.
 pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<String>) -> HashMap<u64, String> {
     let mut found = Found::new(addresses);
+    if addresses.is_empty() {
+        return HashMap::new();
+    }
     let Ok(file) = File::open(path) else { return HashMap::new() };
     let cache = ReadCache::new(file);
     if let Ok(file) = object::File::parse(&cache) {

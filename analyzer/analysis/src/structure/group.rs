@@ -41,6 +41,8 @@ pub(super) struct LoopGroup<'a> {
     pub(super) found: Vec<FoundLoop>,
     /// Which of them is the main one.
     pub(super) main: usize,
+    /// Kinds of calls that the main one makes in some iterations alone.
+    pub(super) occasional: Vec<u32>,
 }
 
 impl<'a> LoopGroup<'a> {
@@ -62,6 +64,7 @@ impl<'a> LoopGroup<'a> {
             chosen,
             found,
             main,
+            occasional: Vec::new(),
         })
     }
 
@@ -72,6 +75,11 @@ impl<'a> LoopGroup<'a> {
 
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
     pub(super) fn settle(&mut self, evidence: Evidence, window: &[CallInterval]) {
+        self.count_iterations(evidence, window);
+        self.occasional = self.calls.occasional(self.main(), self.anchors(), self.ends, window);
+    }
+
+    fn count_iterations(&mut self, evidence: Evidence, window: &[CallInterval]) {
         let calls = self.calls;
         let count = |group: &LoopGroup| calls.iterations(group.main(), (group.anchors(), group.ends), window);
         self.iterations = count(self);

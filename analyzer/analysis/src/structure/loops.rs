@@ -21,7 +21,7 @@ use super::named::LoopAt;
 use super::placer::MOST_LOOPS;
 use super::segments::label;
 use super::together::Team;
-use crate::model::loops::{Anchors, Ends, Loop};
+use crate::model::loops::{Anchors, Class, Ends, Loop};
 use crate::read::open::Run;
 use crate::structure::iterations::found::FoundLoop;
 use crate::structure::survey::{RankSurvey, Survey, Token};
@@ -183,6 +183,16 @@ fn to_loop(
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,
         named: false,
-        classes: classes(one, survey),
+        classes: if one.main { with_occasional(classes(one, survey), &group.occasional) } else { classes(one, survey) },
     }
+}
+
+/// Returns what each kind of call is to a loop that also makes these in some iterations.
+fn with_occasional(mut classes: Vec<Class>, occasional: &[u32]) -> Vec<Class> {
+    for &token in occasional {
+        if let Some(class) = classes.get_mut(token as usize) {
+            *class = Class::Occasional;
+        }
+    }
+    classes
 }

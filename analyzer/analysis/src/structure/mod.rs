@@ -11,11 +11,13 @@
 //! A call belongs to the loop that its token belongs to, and so does the computation before it, but for that before the loop's
 //! first call, and code of a function around the loop's: it runs before the loop is entered. What the user marked is left as it is: with marked iterations no loop is sought, with marked phases no code is named by its call sites.
 
+mod activations;
 mod anchors;
 pub mod call_kinds;
 pub mod call_tree;
 mod calls;
 pub mod code_place;
+mod control_flow;
 mod copies;
 mod debug_budget;
 mod distribution;
@@ -25,6 +27,7 @@ mod group;
 mod groups;
 pub mod iterations;
 mod loops;
+mod machine_code;
 pub mod named;
 mod placer;
 mod polls;
@@ -98,9 +101,10 @@ impl Structure {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }
         }
-        structure.loop_calls = structure.loops.iter().map(|one| around_calls(one, survey, names)).collect();
         if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
-            structure.segments = Some(Segments::new(survey, names));
+            let segments = Segments::new(survey, names);
+            structure.loop_calls = structure.loops.iter().map(|one| call_around(one, survey, &segments)).collect();
+            structure.segments = Some(segments);
         }
         structure
     }
@@ -138,12 +142,10 @@ impl Structure {
     }
 }
 
-/// The call of the innermost function around all calls of a loop.
-fn around_calls(one: &Loop, survey: &Survey, names: &Resolved) -> Option<u32> {
-    let is_of_loop = |(at, _): &(u32, &Token)| one.has(*at);
-    let tokens = (0..).zip(&survey.tokens).filter(is_of_loop);
-    let calls = tokens.map(|(_, token)| names.calls.node(names.calls.node_of(token.site?)?)?.parent);
-    calls.reduce(|one, other| names.calls.common(one, other)).flatten()
+/// Returns the call of the function that has a loop: the innermost around all code between the loop's calls.
+fn call_around(one: &Loop, survey: &Survey, segments: &Segments) -> Option<u32> {
+    let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.has(*at));
+    segments.function_around(&tokens.map(|(_, token)| segments.place(token.site)).collect())
 }
 
 fn without(survey: &Survey, wanted: &Wanted) -> Without {

@@ -14,9 +14,11 @@
 //! call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use bincode::{Decode, Encode};
+use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, HashMap};
 
-use crate::structure::call_tree::CallTree;
+use crate::structure::activations::Activations;
+use crate::structure::call_tree::{CallTree, SharedFrame};
 use crate::structure::code_place::{CodePlace, base_name, short};
 use crate::structure::survey::Survey;
 use crate::structure::symbols::Resolved;
@@ -25,11 +27,9 @@ use crate::structure::symbols::Resolved;
 /// together: hundreds of regions, each of next to nothing, would hide the few that matter.
 const LEAST_SHARE: f64 = 0.005;
 
-/// Share of the time from which on a function is what the program does, and no part of it.
-const WHOLE_SHARE: f64 = 0.9;
-
-/// Share of a function's time from which on the code between two calls in it is no other region than it.
-const WHOLE_FUNCTION: f64 = 0.9;
+/// Number of places in the code that are regions of their own however little time goes to them: in programs that have no more, each run has
+/// the same regions.
+const MIN_NAMED: usize = 40;
 
 /// Most regions of code between calls, and of functions around it; those that take most time.
 const MOST: usize = 200;
@@ -45,6 +45,8 @@ pub struct Segments {
     place_of_site: Vec<u32>,
     /// The region between two places; place 0 is also the begin of the program.
     between: HashMap<(u32, u32), u32>,
+    /// The call whose function runs between two places, where it is known.
+    function_between: HashMap<(u32, u32), Option<u32>>,
     /// The regions that end at a place, those with most time first.
     ending: HashMap<u32, Vec<u32>>,
     /// The first is [`OTHER`].
@@ -56,7 +58,7 @@ pub struct Segments {
 /// Code between calls.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 struct Segment {
-    /// Its name; `None`: it is the function around it.
+    /// Its name, or `None` if it is what is left of the function around it.
     name: Option<String>,
     /// The innermost function around it that is a region, as an index.
     function: Option<usize>,
@@ -127,10 +129,11 @@ impl Segments {
             all = all.saturating_add(pair.ns);
         }
         let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
+        let mut activations = Activations::new(names, &survey.sites);
         for (pair, ns) in times {
             let node = |place: u32| nodes.get(place as usize).copied().flatten();
             let Some(to) = node(pair.1) else { continue };
-            let code = codes.entry(key(calls, node(pair.0), to)).or_default();
+            let code = codes.entry(key(&mut activations, calls, node(pair.0), to)).or_default();
             if code.pairs.is_empty() {
                 code.calls = (node(pair.0), to);
             }
@@ -151,25 +154,26 @@ impl Segments {
         let mut rest: HashMap<usize, u32> = HashMap::new();
         for (at, (key, code)) in order.into_iter().enumerate() {
             let function = functions.around(calls, key.function);
-            let is_function = function.is_some_and(|at| {
-                let one = &found.functions[at];
-                Some(one.call) == key.function && code.ns as f64 >= WHOLE_FUNCTION * functions.ns[at] as f64
-            });
+            let is_named = code.ns > 0 && (at < MIN_NAMED || at < MOST && is_heavy(code.ns, all));
             let segment = match function {
-                _ if is_heavy(code.ns, all) && at < MOST && !is_function => {
+                _ if is_named => {
                     let name = Some(name(key.from.as_ref(), &key.to));
-                    found.segments.push(Segment { name, function, call: key.function, calls: Some(code.calls) });
+                    let (call, calls) = (key.function, Some(code.calls));
+                    found.segments.push(Segment { name, function, call, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
-                    let calls = Some(code.calls).filter(|_| is_function);
                     let call = Some(found.functions[function].call);
-                    found.segments.push(Segment { name: None, function: Some(function), call, calls });
+                    found.segments.push(Segment { function: Some(function), call, ..Segment::default() });
                     found.segments.len() as u32 - 1
                 }),
                 None => 0,
             };
-            for pair in code.pairs.into_iter().filter(|_| segment > 0) {
+            for pair in code.pairs {
+                found.function_between.insert(pair, key.function);
+                if segment == 0 {
+                    continue;
+                }
                 found.between.insert(pair, segment);
                 found.ending.entry(pair.1).or_default().push(segment);
             }
@@ -185,6 +189,14 @@ impl Segments {
     /// The region between two places.
     pub fn between(&self, from: u32, to: u32) -> u32 {
         self.between.get(&(from, to)).copied().unwrap_or(0)
+    }
+
+    /// Returns the call of the innermost function around all code between these places; `None` where it is the outermost function, or nothing
+    /// is known.
+    pub fn function_around(&self, places: &FxHashSet<u32>) -> Option<u32> {
+        let is_within = |(from, to): &(u32, u32)| places.contains(from) && places.contains(to);
+        let functions = self.function_between.iter().filter(|(pair, _)| is_within(pair)).map(|(_, function)| *function);
+        functions.reduce(|one, other| self.calls.common(one, other)).flatten()
     }
 
     /// Whether a region lies in the function that `call` calls; also where that is not known.
@@ -253,14 +265,10 @@ fn without_offset(place: &CodePlace) -> CodePlace {
 }
 
 /// Where the code between two calls is; `None`: from the begin of the program.
-fn key(calls: &CallTree, from: Option<u32>, to: u32) -> Key {
+fn key(activations: &mut Activations, calls: &CallTree, from: Option<u32>, to: u32) -> Key {
     let Some(from) = from else { return Key { function: None, from: None, to: point(calls, to, to) } };
-    let (function, first, last) = match calls.callers(to).last() {
-        // The same call again: where the program loops is not known, but that it does not in a function called from several places is likely.
-        Some(&caller) if from == to => (calls.node(caller).and_then(|node| node.parent), caller, caller),
-        _ => calls.meeting(from, to),
-    };
-    Key { function, from: Some(point(calls, first, from)), to: point(calls, last, to) }
+    let SharedFrame { around, first, last } = activations.meeting(from, to);
+    Key { function: around, from: Some(point(calls, first, from)), to: point(calls, last, to) }
 }
 
 /// The place of a node on the path to a leaf.
@@ -301,8 +309,7 @@ impl Functions {
     }
 }
 
-/// The functions in which enough time goes by between calls, if it is not the whole program's: in themselves, or in several of them that
-/// they call.
+/// The functions in which time goes by between calls, if it is not all of the program's: in themselves, or in several of them that they call.
 fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functions {
     let mut own: HashMap<u32, u64> = HashMap::new();
     for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
@@ -318,9 +325,7 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     for (call, &time) in with_callees.iter().enumerate().rev() {
         let call = call as u32;
         let several = in_it.get(&call).copied().unwrap_or(0);
-        let is_kept = is_heavy(time, all)
-            && (time as f64) < WHOLE_SHARE * all as f64
-            && (is_heavy(own.get(&call).copied().unwrap_or(0), all) || several > 1);
+        let is_kept = time > 0 && time < all && (own.get(&call).is_some_and(|&ns| ns > 0) || several > 1);
         if let Some(parent) = calls.node(call).and_then(|node| node.parent) {
             *in_it.entry(parent).or_default() += if is_kept { 1 } else { several };
         }
@@ -329,6 +334,8 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     let ns = |call: u32| with_callees.get(call as usize).copied().unwrap_or(0);
     kept.sort_by_key(|&call| (std::cmp::Reverse(ns(call)), depth(call), call));
     kept.truncate(MOST);
+    let mut place = 0..;
+    kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(ns(call), all));
     kept.sort_by_key(|&call| (depth(call), call));
     let mut found = Functions::default();
     for &call in &kept {

@@ -60,6 +60,8 @@ pub struct Resolved {
     pub sampled: SampledCode,
     /// What kept names from being found.
     pub problems: Vec<Problem>,
+    /// Modules whose files are there, and are those of the run.
+    pub files: BTreeSet<u32>,
 }
 
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
@@ -112,8 +114,12 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
         .collect();
     let mut problems = Vec::new();
     let mut known: HashMap<(u32, u64), Found> = HashMap::new();
+    let mut files = BTreeSet::new();
     for ((module, offsets), result) in modules.into_iter().zip(found) {
         let Some(names) = result else { continue };
+        if !names.found.is_empty() {
+            files.insert(module);
+        }
         let faults = names.faults.into_iter();
         problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
         known.extend(offsets.into_iter().map(|offset| (module, offset)).zip(names.found));
@@ -139,6 +145,7 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     }
     resolved.sampled = code.finish();
     resolved.problems.extend(problems);
+    resolved.files = files;
     resolved
 }
 
@@ -180,7 +187,7 @@ fn known_calls<'a>(
         problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
     }
     let sampled = SampledCode::default();
-    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems }
+    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems, files: BTreeSet::new() }
 }
 
 /// What Python calls the code of a file outside of its functions.
@@ -270,7 +277,7 @@ fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Mo
 }
 
 /// A file's own names and those of its separate debug file.
-struct Sources {
+pub(super) struct Sources {
     debug: Option<Loader>,
     own: Option<Loader>,
     /// The functions of addresses by the symbol tables of both.
@@ -281,7 +288,7 @@ struct Sources {
 
 impl Sources {
     /// Those of `addresses`. `None` where the file is not the one with `build_id` (if that is known).
-    fn open(path: &Path, build_id: &[u8], addresses: &[u64]) -> Option<Sources> {
+    pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64]) -> Option<Sources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
         if !build_id.is_empty() && found != build_id {
@@ -299,11 +306,14 @@ impl Sources {
         Some(Sources { debug, own, functions, faults })
     }
 
+    /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
+    pub(super) fn position(&self, address: u64) -> Position {
+        let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
+        positions.find(|position| own_place(position).is_some()).unwrap_or_default()
+    }
+
     fn place(&self, address: u64) -> Found {
-        let loaders = || self.debug.iter().chain(&self.own);
-        let position =
-            loaders().map(|loader| dwarf_position(loader, address)).find(|position| own_place(position).is_some());
-        let mut position = position.unwrap_or_default();
+        let mut position = self.position(address);
         let mut place = own_place(&position).cloned().unwrap_or_default();
         let symbol = self.functions.get(&address).map(String::as_str);
         let outermost = position.last().map(|(place, _)| place.function_label());

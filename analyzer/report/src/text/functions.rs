@@ -3,7 +3,7 @@
 use super::function_parts::{Part, render, shown};
 use super::{DIM, LONGEST_NAME, Options};
 use crate::Report;
-use crate::functions::{ExplainedExcess, FunctionTable, RegionFunctions};
+use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
@@ -107,6 +107,30 @@ pub(super) fn explained(excess: &ExplainedExcess, whole: &str) -> String {
         }
         None => String::new(),
     }
+}
+
+/// Share of an excess from which on the function that has it is named first: samples show no time without a core, so that it is rarely all.
+const DECISIVE: f64 = 0.6;
+
+/// Returns the function that has most of an excess, if one has.
+pub(super) fn decisive(excess: &ExplainedExcess) -> Option<&ExcessIn> {
+    excess.functions.first().filter(|one| one.share.is_some_and(|share| share >= DECISIVE))
+}
+
+/// Returns the function with file and line.
+pub(super) fn label(function: &ExcessIn) -> String {
+    shorten(&clean(&function.name.label()), LONGEST_NAME)
+}
+
+/// Returns ", called from main" for a function in code between calls of main, of which `region` is the name; empty where that is its own code,
+/// or not known.
+pub(super) fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
+    let caller = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
+    let is_other = |caller: &&str| {
+        let own = function.name.function.as_deref().unwrap_or_default();
+        !caller.contains(" → ") && !own.starts_with(caller) && !own.ends_with(&format!("::{caller}"))
+    };
+    caller.filter(is_other).map_or_else(String::new, |caller| format!(", called from {}", clean(caller)))
 }
 
 /// A share by samples, which does not say more than whole percents, and no more than all.

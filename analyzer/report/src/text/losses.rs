@@ -63,7 +63,8 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
     let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_verdict(report, loss, rank));
     if let Some((rank, excess)) = rank.zip(loss.explained.as_ref()) {
         let explained = functions::explained(excess, &format!("of what rank {rank} computes more there is"));
-        text.push_str(&if explained.is_empty() { explained } else { format!(" {explained}.") });
+        let is_said = functions::decisive(excess).is_some() || explained.is_empty();
+        text.push_str(&if is_said { String::new() } else { format!(" {explained}.") });
     }
     let is_advised = !report.is_only_described();
     if is_advised {
@@ -114,6 +115,8 @@ fn what(report: &Report, loss: &Loss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
+    let function = loss.explained.as_ref().and_then(functions::decisive).filter(|_| !loss.ranks.is_empty());
+    let region = function.map_or(region.clone(), |one| format!(" in {}, which is{region}", functions::label(one)));
     let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
     match loss.kind {
         LossKind::Imbalance if loss.by_cause => format!("waiting for the computation of {of}{region}"),

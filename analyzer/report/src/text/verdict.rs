@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
 use super::{LONGEST_NAME, Options, clusters, doubts, functions, losses, place_name, region_name};
-use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, WorstRegion};
+use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::{Report, Verdict};
 use lbprof_analysis::model::what_if::WhatIf;
@@ -52,17 +52,36 @@ pub fn verdict(report: &Report) -> String {
             write!(text, ", of which it waited {how} {} for a core", seconds(lost.delayed_s)).ok();
         }
         write!(text, "{} the mean is {mean}", if worst.preempted.is_some() { ";" } else { "," }).ok();
-        if let Some(region) = &worst.region {
-            write!(text, "; {} more than the mean {}", seconds(region.excess_s), where_in_words(region)).ok();
-        }
-        let (link, whole) = if worst.region.is_some() { (", ", "of it") } else { ("; ", "of the difference") };
-        let explained = worst.explained.as_ref().map(|excess| functions::explained(excess, whole)).unwrap_or_default();
-        if !explained.is_empty() {
-            write!(text, "{link}{explained}").ok();
-        }
+        text += &excess(worst, &seconds);
         text.push('.');
     }
     text + &gain(report)
+}
+
+/// Returns where a rank computes more than the mean: the function first, if samples show one, then the place between the calls.
+fn excess(worst: &Worst, seconds: &dyn Fn(f64) -> String) -> String {
+    let explained = |whole: &str| {
+        let explained = worst.explained.as_ref().map(|excess| functions::explained(excess, whole));
+        explained.unwrap_or_default()
+    };
+    let Some(region) = &worst.region else {
+        let explained = explained("of the difference");
+        return if explained.is_empty() { explained } else { format!("; {explained}") };
+    };
+    let (more, place) = (seconds(region.excess_s), where_in_words(region));
+    let is_found = region.found && region.path != WHOLE_PROGRAM;
+    let called_from = |function| functions::called_from(function, is_found.then_some(region.name.as_str()));
+    let explained = explained("of it");
+    let in_function = worst.explained.as_ref().and_then(functions::decisive);
+    match (in_function, worst.explained.as_ref().and_then(|excess| excess.functions.first())) {
+        (Some(function), _) => {
+            let label = functions::label(function);
+            format!("; {more} more than the mean in {label}{}, {place}", called_from(function))
+        }
+        (None, Some(_)) if !explained.is_empty() => format!("; {more} more than the mean, {explained}, {place}"),
+        (None, _) if explained.is_empty() => format!("; {more} more than the mean {place}"),
+        (None, _) => format!("; {more} more than the mean {place}, {explained}"),
+    }
 }
 
 /// What would be gained most of all that was asked; of ranks that do not share one work no mean of all is a gain.

@@ -23,6 +23,7 @@
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
+//! | [`occasional`] | calls that come in some iterations alone: [`occasional::occasional_tokens`] |
 //! | [`carried`] | what the iterations carry, by which calls of a wrapper are known: [`carried::carried`] |
 
 mod anchor;
@@ -35,6 +36,7 @@ pub mod find;
 pub mod found;
 mod judge;
 pub mod number;
+pub mod occasional;
 mod outline;
 mod sequence;
 pub mod split;

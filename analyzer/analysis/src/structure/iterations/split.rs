@@ -63,9 +63,11 @@ impl Splitter {
     pub fn new(classes: Vec<Class>, anchors: Anchors) -> Splitter {
         let mut inside = 0u32;
         let meanings = classes.into_iter().enumerate().map(|(token, class)| {
+            // Which iteration they come in is a matter of numbering, as for all foreign calls.
+            let class = if class == Class::Occasional { Class::Foreign } else { class };
             let bit = match class {
                 Class::Neutral => 0,
-                Class::Foreign => foreign_bit(token as u32),
+                Class::Foreign | Class::Occasional => foreign_bit(token as u32),
                 Class::Inside | Class::Anchor => {
                     inside += 1;
                     1 << ((inside - 1) % u64::BITS)
@@ -153,7 +155,7 @@ impl Open {
 fn begins_another(open: &Open, class: Class, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;
     match class {
-        Class::Foreign => open.interval.inside,
+        Class::Foreign | Class::Occasional => open.interval.inside,
         Class::Inside => open.foreign || ended,
         Class::Anchor => open.foreign || (ended && !run),
         // A poll after a run's first anchor may still have more of the run after it.

@@ -1,0 +1,191 @@
+//! The function whose code runs between two calls: the innermost that makes both in one activation.
+//!
+//! Call paths alone do not show it: of a function that is called again and again with the same path, each call is another activation, and
+//! between two of them its caller runs. The machine code does: a function that cannot get from one call to the other without returning
+//! ([`super::control_flow`]) has been called again. Code that was inlined counts as its function as long as no other code's jumps and calls
+//! are passed. Where the code is not known, an order of lines decides: a return to the same or an earlier line is a new activation.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
+use super::code_place::{CodePlace, Position};
+use super::control_flow::{ControlFlow, ReachableCalls};
+use super::machine_code::MachineCode;
+use super::symbols::{Resolved, Sources};
+use crate::model::sites::Sites;
+
+/// Maximum number of instructions that are looked at, each time that they are. Programs have some thousand calls in functions of some thousand
+/// instructions; beyond that the order of lines has to do.
+const MAX_INSTRUCTIONS: usize = 50_000_000;
+
+/// Finds the functions in which calls follow one another.
+pub(super) struct Activations<'a> {
+    names: &'a Resolved,
+    sites: &'a Sites,
+    modules: HashMap<u32, Option<ModuleCode>>,
+    /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
+    reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
+    instructions: usize,
+}
+
+/// The code of a module, as far as it was needed.
+struct ModuleCode {
+    code: MachineCode,
+    sources: Option<Sources>,
+    /// By an address that was asked for.
+    functions: HashMap<u64, Option<ControlFlow>>,
+    /// The frames of the source at addresses of jumps and calls.
+    positions: HashMap<u64, Position>,
+}
+
+impl<'a> Activations<'a> {
+    /// Creates one for the call tree of `names`, whose call sites are `sites`.
+    pub(super) fn new(names: &'a Resolved, sites: &'a Sites) -> Activations<'a> {
+        Activations { names, sites, modules: HashMap::new(), reachable: HashMap::new(), instructions: 0 }
+    }
+
+    /// Returns the innermost call around both nodes whose function makes both calls in one activation, and the calls in it through which
+    /// they are reached.
+    pub(super) fn meeting(&mut self, from: u32, to: u32) -> SharedFrame {
+        let calls = &self.names.calls;
+        let mut meeting = calls.meeting(from, to);
+        while let Some(call) = meeting.around
+            && !self.is_one_activation(to, call, &meeting)
+        {
+            meeting = SharedFrame { around: calls.node(call).and_then(|node| node.parent), first: call, last: call };
+        }
+        meeting
+    }
+
+    /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
+    /// call of MPI that ends the code.
+    fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
+        let calls = &self.names.calls;
+        let mut can_follow = None;
+        for &first in calls.origins(meeting.first) {
+            for &last in calls.origins(meeting.last) {
+                match self.can_follow(meeting, first, last) {
+                    Some(true) => return true,
+                    Some(false) => can_follow = Some(false),
+                    None => {}
+                }
+            }
+        }
+        can_follow.unwrap_or_else(|| is_later(calls, leaf, call, meeting))
+    }
+
+    /// Whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
+    fn can_follow(&mut self, meeting: &SharedFrame, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
+        let [from, to] = [first, last].map(|origin| self.sites.call_sites.get(origin.site as usize));
+        let (from, to) = (from?, to?);
+        let module = from.module.filter(|_| from.module == to.module && from.function.is_none())?;
+        let place = &self.names.calls.node(meeting.first)?.place;
+        let (names, sites) = (self.names, self.sites);
+        let code = self.modules.entry(module).or_insert_with(|| {
+            let module = names.files.contains(&module).then(|| sites.modules.get(module as usize))??;
+            ModuleCode::open(&module.path, &module.build_id)
+        });
+        let code = code.as_mut()?;
+        let instance = if first.is_inlined { code.instance(from.offset, place) } else { None };
+        let depth = instance.as_ref().map_or(0, |instance| instance.outer.len());
+        let reachable = match self.reachable.entry((first.site, depth)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(_) if self.instructions > MAX_INSTRUCTIONS => return None,
+            Entry::Vacant(new) => {
+                let found = code.calls_after(from.offset, instance.as_ref());
+                self.instructions += found.as_ref().map_or(0, |(_, instructions)| *instructions);
+                new.insert(found.map(|(calls, _)| calls))
+            }
+        };
+        let reachable = reachable.as_ref()?;
+        match reachable.return_addresses.contains(&to.offset) {
+            true => Some(true),
+            false => reachable.is_complete.then_some(false),
+        }
+    }
+}
+
+/// Whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of functions
+/// runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same call again
+/// in a function that is called from several places is likely to be one of its caller's.
+fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
+    let place = |at: u32| calls.node(at).map(|node| &node.place);
+    let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
+    let is_script = first.module.is_none() && first.file.as_deref().is_some_and(|file| file.ends_with(".py"));
+    let is_outermost = calls.node(call).is_some_and(|node| node.parent.is_none());
+    match (first.line, last.line) {
+        (Some(first), Some(last)) => first < last || is_script && is_outermost,
+        _ => meeting.first != meeting.last || !calls.callers(leaf).last().is_some_and(|&at| calls.is_around(at, call)),
+    }
+}
+
+/// One of the places at which a function is inlined.
+struct InlineInstance {
+    function: Option<String>,
+    /// The frames around it, the innermost first.
+    outer: Position,
+}
+
+impl InlineInstance {
+    /// Whether it has the code of which these are the frames.
+    fn contains(&self, position: &Position) -> bool {
+        let Some(own) = position.len().checked_sub(self.outer.len() + 1) else { return false };
+        position[own].0.function == self.function && position[own + 1..] == self.outer
+    }
+}
+
+impl ModuleCode {
+    fn open(path: &str, build_id: &[u8]) -> Option<ModuleCode> {
+        let path = Path::new(path);
+        // Files may be damaged in ways that their readers do not expect.
+        let opened = catch_unwind(AssertUnwindSafe(|| (MachineCode::open(path), Sources::open(path, build_id, &[]))));
+        let (code, sources) = opened.ok()?;
+        Some(ModuleCode { code: code?, sources, functions: HashMap::new(), positions: HashMap::new() })
+    }
+
+    /// Returns where the function of a frame, which is one of those at a return address, is inlined there, or `None` if nothing is.
+    fn instance(&mut self, return_address: u64, frame: &CodePlace) -> Option<InlineInstance> {
+        let position = self.position(return_address.wrapping_sub(1));
+        let own = position.iter().position(|(place, _)| {
+            (&place.function, &place.file, place.line) == (&frame.function, &frame.file, frame.line)
+        })?;
+        let outer = position.get(own + 1..)?.to_vec();
+        Some(InlineInstance { function: frame.function.clone(), outer }).filter(|instance| !instance.outer.is_empty())
+    }
+
+    fn position(&mut self, address: u64) -> &Position {
+        let sources = self.sources.as_ref();
+        self.positions.entry(address).or_insert_with(|| {
+            let found = catch_unwind(AssertUnwindSafe(|| sources.map(|sources| sources.position(address))));
+            found.ok().flatten().unwrap_or_default()
+        })
+    }
+
+    /// Returns the calls that can follow the one that returns to an address, and how many instructions its function has; with `instance`
+    /// only those reached within it.
+    fn calls_after(
+        &mut self,
+        return_address: u64,
+        instance: Option<&InlineInstance>,
+    ) -> Option<(ReachableCalls, usize)> {
+        let address = return_address.wrapping_sub(1);
+        let code = &self.code;
+        let function = self.functions.entry(address).or_insert_with(|| {
+            let found = catch_unwind(AssertUnwindSafe(|| {
+                let function = code.function(address)?;
+                Some(ControlFlow::decode(&function.bytes, function.begin))
+            }));
+            found.ok().flatten()
+        });
+        let flow = function.take()?;
+        let calls = flow.calls_after(return_address, |address| {
+            instance.is_none_or(|instance| instance.contains(self.position(address)))
+        });
+        let instructions = flow.len();
+        self.functions.insert(address, Some(flow));
+        Some((calls, instructions))
+    }
+}

@@ -1,0 +1,70 @@
+//! Calls that a loop makes in some iterations alone: between its iterations, and nowhere else.
+//!
+//! ```text
+//!   calls       S F R F R X F R F R X F R X E       X comes after every second R: it belongs to the loop, and so does what is computed before it
+//!   iteration   – 0   1   2     3   4
+//! ```
+//!
+//! After the last iteration one more of them may come.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::model::loops::{Anchors, Class, Ends};
+use crate::structure::iterations::number::number;
+use crate::structure::iterations::split::Splitter;
+use crate::structure::iterations::window::CallInterval;
+
+/// Returns the tokens, ascending, of foreign calls that only come within the iterations of a loop in these calls.
+pub fn occasional_tokens(calls: &[CallInterval], classes: &[Class], anchors: Anchors, ends: Ends) -> Vec<u32> {
+    let mut splitter = Splitter::new(classes.to_vec(), anchors);
+    let intervals: Vec<u32> = calls.iter().map(|call| splitter.next(call.token, call.begin, call.end)).collect();
+    let numbering = number(&splitter.finish(), ends);
+    let is_in_iteration = |interval: &u32| numbering.iteration(*interval as usize).is_some();
+    let Some(last) = intervals.iter().rposition(is_in_iteration) else { return Vec::new() };
+    let is_foreign = |token: u32| classes.get(token as usize).is_none_or(|class| *class == Class::Foreign);
+    let mut within: FxHashSet<u32> = FxHashSet::default();
+    let mut elsewhere: FxHashSet<u32> = FxHashSet::default();
+    let mut after: FxHashMap<u32, usize> = FxHashMap::default();
+    for (at, (call, interval)) in
+        calls.iter().zip(&intervals).enumerate().filter(|(_, (call, _))| is_foreign(call.token))
+    {
+        match is_in_iteration(interval) {
+            true => _ = within.insert(call.token),
+            false if at < last => _ = elsewhere.insert(call.token),
+            false => *after.entry(call.token).or_default() += 1,
+        }
+    }
+    within.retain(|token| !elsewhere.contains(token) && after.get(token).is_none_or(|&n| n <= 1));
+    let mut tokens: Vec<u32> = within.into_iter().collect();
+    tokens.sort_unstable();
+    tokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The occasional ones of these calls, of which F and R are the loop's and R ends an iteration.
+    fn occasional(calls: &str) -> String {
+        let mut classes = vec![Class::Foreign; 128];
+        classes[b'F' as usize] = Class::Inside;
+        classes[b'R' as usize] = Class::Anchor;
+        let calls: Vec<CallInterval> =
+            calls.bytes().map(|call| CallInterval { token: call.into(), begin: 0, end: 0 }).collect();
+        let tokens = occasional_tokens(&calls, &classes, Anchors::default(), Ends::Found);
+        tokens.into_iter().filter_map(char::from_u32).collect()
+    }
+
+    #[test]
+    fn calls_between_iterations_alone_are_the_loops() {
+        assert_eq!(occasional("SFRFRXFRFRXFRFRXE"), "X");
+        assert_eq!(occasional("SFRFRXYFRFRE"), "XY");
+    }
+
+    #[test]
+    fn calls_that_also_come_elsewhere_are_not() {
+        assert_eq!(occasional("XFRFRXFRFRXFRFR"), "");
+        assert_eq!(occasional("SFRFRXFRFRXXE"), "");
+        assert_eq!(occasional("SXE"), "");
+    }
+}

@@ -8,6 +8,7 @@ mod packed;
 mod timeline;
 mod views;
 
+#[cfg(feature = "schema")]
 pub(crate) use views::ViewsData;
 
 use std::io::{self, Write};

@@ -125,19 +125,22 @@ impl Ring {
     ///
     /// Errors: what the system says, among them ENOSPC where the disk is full and EEXIST where the file is there already.
     pub fn create(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
+        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        Self::create_in(&file, bytes, rank, thread, run_id).inspect_err(|_| {
+            let _ = std::fs::remove_file(path);
+        })
+    }
+
+    /// Makes a ring in a new and empty file: allocates its blocks and maps it.
+    ///
+    /// Errors: as of [`Ring::create`].
+    pub fn create_in(file: &File, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let capacity = slots_in(bytes);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        let ring = (|| {
-            allocate(&file, 0, length)?;
-            // Not through the mapping: nobody looks after its pages yet, and the file may be cut short at any time.
-            file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), 0)?;
-            Self::map(&file, 0, length, capacity)
-        })();
-        if ring.is_err() {
-            let _ = std::fs::remove_file(path);
-        }
-        ring
+        allocate(file, 0, length)?;
+        // Not through the mapping: nobody looks after its pages yet, and the file may be cut short at any time.
+        file.write_all_at(&first_words(rank, thread, run_id, capacity as u32), 0)?;
+        Self::map(file, 0, length, capacity)
     }
 
     /// Whether a ring with so many bytes of slots fits into a piece of so many.

@@ -11,12 +11,17 @@ mod system {
             format!("{:?}", std::thread::current().id())
         }
     }
+    pub(crate) use super::owned_files;
 }
 #[path = "../src/run/hosts.rs"]
 mod hosts;
+#[path = "../src/system/owned_files.rs"]
+mod owned_files;
 
 fn folder(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("lbprof-hosts-{name}-{}", std::process::id()))
+    let folder = std::env::temp_dir().join(format!("lbprof-hosts-{name}-{}", std::process::id()));
+    assert!(std::fs::create_dir_all(&folder).is_ok());
+    folder
 }
 
 /// What each host sees, all at the same time.

@@ -18,6 +18,7 @@ use crate::run::{job, launcher, peers};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
+use crate::system::owned_files::OwnedFolder;
 use crate::system::{clock, faults, process, sandbox};
 use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, Definition, Instant, RankList};
@@ -25,6 +26,8 @@ use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::words::Plural;
 use std::ffi::c_int;
+use std::io;
+use std::path::Path;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -42,7 +45,7 @@ pub fn before_init() {
         *kept = Some(settings);
     }
     if let (Some(key), Some(rank)) = (job::key(), launcher::rank()) {
-        peers::register(&key, rank);
+        peers::register(&launcher::key_on_host(key), rank);
     }
     let [ticks, ns] = &BEFORE;
     let instant = clock::instant();
@@ -77,6 +80,14 @@ pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
         start(thread, 0, agreement::of_session);
     }
     drop(peers::registered());
+}
+
+/// Makes the run's folder where it is not there yet, and looks whose it is.
+fn make_folder(dir: &Path) -> io::Result<()> {
+    if let Some(parent) = dir.parent() {
+        std::fs::create_dir_all(parent)?;
+    }
+    OwnedFolder::open_or_create(dir).map(drop)
 }
 
 /// # Safety
@@ -137,7 +148,7 @@ unsafe fn open(
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
-        let log = match std::fs::create_dir_all(&place.dir).and_then(|()| RankLog::create(place, &header, settings)) {
+        let log = match make_folder(&place.dir).and_then(|()| RankLog::create(place, &header, settings)) {
             Ok(log) => log,
             Err(error) => {
                 set_state(RecordingState::Done);

@@ -64,7 +64,10 @@ pub fn append(definition: &Definition) {
     let Some(bytes) = memory.get(begin..FRAME_HEAD_BYTES + length) else { return };
     // SAFETY: system calls on a path that lives as long as the process, and on the descriptor that they give.
     unsafe {
-        let file = libc::open(closed.path.as_ptr(), libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC);
+        let file = libc::open(
+            closed.path.as_ptr(),
+            libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK,
+        );
         if file < 0 {
             return;
         }

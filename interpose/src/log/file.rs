@@ -7,12 +7,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::mem::ManuallyDrop;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::node::frame::frame_into;
 
 use crate::harmless::{guard, signals};
 use crate::system::descriptors::{self, Identity, identify, out_of_the_way};
+use crate::system::owned_files::open_owned;
 use crate::system::sandbox;
 
 /// The log's file.
@@ -43,7 +45,7 @@ impl LogFile {
     ///
     /// Errors: what the system says; NotFound where it is another file.
     pub fn of_node(path: &Path, identity: Identity, run_id: u64, rank: u32) -> io::Result<Self> {
-        let file = out_of_the_way(OpenOptions::new().append(true).open(path)?)?;
+        let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND)?)?;
         if identify(file.as_raw_fd())?.0 != identity {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -65,7 +67,7 @@ impl LogFile {
     ///
     /// Errors: what the system says.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let file = out_of_the_way(OpenOptions::new().append(true).create_new(true).open(path)?)?;
+        let file = out_of_the_way(open_owned(path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT)?)?;
         let (identity, _) = identify(file.as_raw_fd())?;
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames: None })
     }
@@ -92,7 +94,9 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
             ));
         }
         None => {
-            let new = out_of_the_way(OpenOptions::new().append(true).open(path)?)?;
+            // The program may have another user by now: what counts is that it is the same file.
+            let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+            let new = out_of_the_way(OpenOptions::new().append(true).custom_flags(flags).open(path)?)?;
             let (found, names) = identify(new.as_raw_fd())?;
             if found != identity {
                 return Err(io::Error::new(io::ErrorKind::NotFound, "the log was replaced"));

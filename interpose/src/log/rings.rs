@@ -3,7 +3,6 @@
 //! All processes of the node map the head of that file ([`lbprof_collector::node::rings`]). Somebody may truncate the file at any time: then the head
 //! is not as it was made, and nothing more is taken from it or given back.
 
-use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
@@ -19,6 +18,7 @@ use crate::harmless::signals::Lock;
 use crate::state::thread_log::RingFile;
 use crate::system::descriptors::{Identity, identify, quietly};
 use crate::system::faults;
+use crate::system::owned_files::open_owned;
 
 /// The node's file of rings, as this process has it mapped: for good, once.
 struct NodeRings {
@@ -56,8 +56,14 @@ pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io
         return Ok(taken);
     }
     let path = dir.join(ring_name(rank, thread));
-    let ring = quietly(|| Ring::create(&path, bytes, rank, thread, run_id))
-        .map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
+    let ring = quietly(|| {
+        let file = open_owned(&path, libc::O_RDWR | libc::O_CREAT)?;
+        Ring::create_in(&file, bytes, rank, thread, run_id).inspect_err(|_| {
+            let _ = std::fs::remove_file(&path);
+        })
+    });
+    let ring =
+        ring.map_err(|error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display())))?;
     Ok((ring, RingFile { path, is_of_node: false }))
 }
 
@@ -80,7 +86,7 @@ pub fn remove(files: impl Iterator<Item = RingFile>) {
 
 impl NodeRings {
     fn open(path: PathBuf) -> io::Result<NodeRings> {
-        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let file = open_owned(&path, libc::O_RDWR)?;
         let (identity, _) = identify(file.as_raw_fd())?;
         if file.metadata()?.len() < RINGS_HEAD_BYTES as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -117,7 +123,7 @@ impl NodeRings {
     /// Errors: what the system says; others where the file is not to be used any more.
     fn take(&self, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let file = File::options().read(true).write(true).open(&self.path)?;
+        let file = open_owned(&self.path, libc::O_RDWR)?;
         if identify(file.as_raw_fd())?.0 != self.identity || !self.is_whole() {
             return Err(gone());
         }

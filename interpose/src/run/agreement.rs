@@ -51,7 +51,7 @@ pub unsafe fn agree(own: StartingRank) -> Agreement {
     let registered = peers::registered();
     // SAFETY: the caller's promise.
     unsafe {
-        match job::key() {
+        match key_of_job(own.size) {
             Some(key) if own.size > 1 => {
                 let peer = Peer { rank: own.rank as u32, wanted: own.wanted, clock: offsets::clock_identity(own.rank) };
                 match registered.map_or(Meeting::Alone, |registered| peers::meet(registered, peer)) {
@@ -68,10 +68,16 @@ pub unsafe fn agree(own: StartingRank) -> Agreement {
 
 /// Finds the folder alone: after MPI_Session_init, which only some ranks may call.
 pub fn of_session(own: StartingRank) -> Agreement {
-    match job::key() {
+    match key_of_job(own.size) {
         Some(key) if own.size > 1 => by_key(own, &key),
         _ => apart(own, "MPI was started by a session"),
     }
+}
+
+/// Returns the key by which the ranks find the folder, the same on all of them.
+fn key_of_job(size: i32) -> Option<String> {
+    let key = job::key()?;
+    Some(if launcher::single_host(size) == Some(true) { launcher::key_on_host(key) } else { key })
 }
 
 fn same_clock() -> ClockOffset {
@@ -192,6 +198,7 @@ impl Measuring {
 /// MPI is initialised.
 unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -> Agreement {
     let (settings, size) = (own.settings, own.size as usize);
+    company.keep_plausible(peer.rank, size);
     let host: Vec<Peer> = company.peers().chain([peer]).collect();
     let ranks: Vec<u32> = host.iter().map(|peer| peer.rank).collect();
     let one_host = host.len() == size || launcher::single_host(own.size) == Some(true);

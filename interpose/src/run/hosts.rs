@@ -6,9 +6,11 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+use crate::system::owned_files::{OwnedFolder, open_owned};
 
 /// How long is waited for ranks of other hosts. MPI_Init has returned, so they will arrive if they exist; a network file
 /// system may show their files seconds later.
@@ -18,7 +20,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// host; `size`: how many ranks the job has; `patience`: how long they are waited for.
 pub fn all(run: &Path, own: &[u32], size: usize, patience: Duration) -> Vec<u32> {
     let folder = run.join(".hosts");
-    let found = fs::create_dir_all(&folder).and_then(|()| {
+    let found = OwnedFolder::open_or_create(&folder).and_then(|_| {
         write(&folder, own)?;
         agreed(&folder, size, patience)
     });
@@ -32,7 +34,7 @@ fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>
     let result = folder.join("all");
     let mut seen = Seen::default();
     loop {
-        if let Ok(text) = fs::read_to_string(&result) {
+        if let Ok(text) = read_owned(&result) {
             return Ok(ranks(&text));
         }
         seen.look(folder)?;
@@ -47,12 +49,12 @@ fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>
 /// Makes the file `result`, at once and whole, unless another host has made it; what it says.
 fn settled(folder: &Path, result: &Path, seen: &BTreeSet<u32>) -> io::Result<Vec<u32>> {
     let draft = folder.join(format!("draft-all-{}-{}", crate::system::process::host(), std::process::id()));
-    fs::write(&draft, text(seen.iter()))?;
+    write_new(&draft, &text(seen.iter()))?;
     let made = fs::hard_link(&draft, result);
     fs::remove_file(&draft)?;
     match made {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(ranks(&fs::read_to_string(result)?)),
+        _ => Ok(ranks(&read_owned(result)?)),
     }
 }
 
@@ -60,7 +62,7 @@ fn settled(folder: &Path, result: &Path, seen: &BTreeSet<u32>) -> io::Result<Vec
 fn write(folder: &Path, own: &[u32]) -> io::Result<()> {
     let first = own.iter().min().copied().unwrap_or_default();
     let draft = folder.join(format!("draft-{first}"));
-    fs::write(&draft, text(own.iter()))?;
+    write_new(&draft, &text(own.iter()))?;
     fs::rename(draft, folder.join(format!("host-{first}")))
 }
 
@@ -77,12 +79,22 @@ impl Seen {
             let entry = entry?;
             let name = entry.file_name();
             if name.as_encoded_bytes().starts_with(b"host-") && !self.files.contains(&name) {
-                self.ranks.extend(ranks(&fs::read_to_string(entry.path())?));
+                self.ranks.extend(ranks(&read_owned(&entry.path())?));
                 self.files.insert(name);
             }
         }
         Ok(())
     }
+}
+
+fn write_new(path: &Path, text: &str) -> io::Result<()> {
+    open_owned(path, libc::O_WRONLY | libc::O_CREAT)?.write_all(text.as_bytes())
+}
+
+fn read_owned(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    open_owned(path, libc::O_RDONLY)?.read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn text<'a>(ranks: impl Iterator<Item = &'a u32>) -> String {

@@ -50,6 +50,20 @@ pub fn single_host(size: i32) -> Option<bool> {
         .map(|nodes| nodes.trim() == "1")
 }
 
+/// Returns a job's key with what distinguishes its launcher from those of all other times, hosts and containers: boot, PID namespace and the launcher's start.
+///
+/// `key` may be made of a host name and process ids, which two containers can have alike. Where the launcher cannot be seen, as from a container
+/// of the rank's own, `key` stays as it is. The result is the same on all ranks of a host, not on those of several.
+pub fn key_on_host(key: String) -> String {
+    let Some((_, started)) = starter() else { return key };
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    format!("{key} {} {} {started}", boot.trim(), pid_namespace())
+}
+
+fn pid_namespace() -> String {
+    std::fs::read_link("/proc/self/ns/pid").map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
 /// A number that all ranks of the job find without a word: of the job's own id. `size`: how many ranks there are.
 pub fn job(size: i32) -> u64 {
     const JOB: [&str; 8] = [
@@ -75,6 +89,7 @@ pub fn job(size: i32) -> u64 {
         // SAFETY: getppid has no preconditions.
         let parent = unsafe { libc::getppid() };
         hasher.write_i32(parent);
+        hasher.write(pid_namespace().as_bytes());
         hasher.write_u64(job::parent_of(parent as u32).map_or(0, |(_, started)| started));
     }
     hasher.write_i32(size);

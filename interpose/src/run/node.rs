@@ -1,6 +1,6 @@
 //! The files that the ranks of a node write into together: made by the one that leads them, before the others learn of them.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
@@ -17,6 +17,7 @@ use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::settings::{Files, Settings};
 use crate::system::descriptors::{Identity, identify, quietly};
+use crate::system::owned_files::open_owned;
 
 /// From so many ranks of a node, or of the job, they write one file.
 const MANY_HERE: usize = 64;
@@ -78,7 +79,7 @@ pub fn made(
     }
     let lowest = ranks.iter().min().copied()?;
     let path = dir.join(node_name(lowest));
-    let log = match OpenOptions::new().append(true).create_new(true).open(&path) {
+    let log = match open_owned(&path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT) {
         Ok(log) => log,
         Err(error) => {
             if settings.files == Files::Node {
@@ -97,7 +98,7 @@ pub fn made(
 }
 
 fn make_rings(path: &Path, buffer: usize, run_id: u64) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut file = open_owned(path, libc::O_WRONLY | libc::O_CREAT)?;
     let mut head = first_words(piece_bytes(buffer + size_of::<Record>()) as u32, run_id).to_vec();
     head.resize(RINGS_HEAD_BYTES, 0);
     let written = quietly(|| file.write_all(&head));
@@ -123,7 +124,7 @@ pub fn announce(dir: &Path, run_id: u64, files: NodeFiles, ranks: &[u32]) {
     let ranks: Vec<u8> = ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect();
     let mut frame = Vec::new();
     if frame_into(&mut frame, run_id, OF_NO_RANK, 0, &ranks)
-        && let Ok(mut file) = OpenOptions::new().append(true).open(dir.join(node_name(files.lowest)))
+        && let Ok(mut file) = open_owned(&dir.join(node_name(files.lowest)), libc::O_WRONLY | libc::O_APPEND)
     {
         // Where the disk is full, the ranks will find out.
         let _ = quietly(|| file.write(&frame));
@@ -146,7 +147,7 @@ pub fn has_logs(dir: &Path, ranks: &[u32], one_host: bool) -> bool {
 
 /// The ranks that the node file at `path` was made for.
 fn announced(path: &Path) -> Option<Vec<u32>> {
-    let mut file = File::open(path).ok()?;
+    let mut file = open_owned(path, libc::O_RDONLY).ok()?;
     let mut head = [0; FRAME_HEAD_BYTES];
     file.read_exact(&mut head).ok()?;
     let head = FrameHead::from_bytes(&head).filter(|head| head.rank == OF_NO_RANK)?;

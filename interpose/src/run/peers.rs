@@ -10,12 +10,16 @@
 //!  other ranks   list  connect ──────────────────────────────────────────────────→
 //! ```
 //!
+//! Everyone on the host can read these names and make such sockets. So a socket counts only if the kernel says that a process of this user and PID
+//! namespace is at its other end (SO_PEERCRED). Others are skipped, and never waited for.
+//!
 //! A rank that nobody answers goes on alone. One that has said "here" waits for the leader, or for the leader's end. The sockets go with
 //! their processes, so that a job which was killed leaves nothing.
 
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher};
 use std::io::{self, Read, Write};
+use std::ops::Bound::{Excluded, Unbounded};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -23,6 +27,7 @@ use std::time::{Duration, Instant};
 
 use foldhash::quality::FixedState;
 
+use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::run::launcher;
 use crate::system::descriptors;
@@ -99,18 +104,76 @@ pub struct Company {
 
 /// Finds the ranks of this host; `own`: this one.
 pub fn meet(registered: Registered, own: Peer) -> Meeting {
-    let names = all_sockets(&registered.job);
-    match names.first() {
-        Some(first) if *first == registered.name => Meeting::Leader(accept(&registered.listener, names.len() - 1)),
-        // Its own socket stays until then, so that the leader knows whom to wait for.
-        Some(first) => ask(first, own).map_or(Meeting::Alone, |(stream, offer)| Meeting::Member(stream, offer)),
-        None => Meeting::Alone,
+    let mut names = all_sockets(&registered.job);
+    names.insert(registered.name.clone());
+    for name in names.iter().take_while(|name| **name != registered.name) {
+        if let Some(leader) = connect_to_own_user(name) {
+            // This rank's own socket stays until then, so that the leader knows whom to wait for.
+            let answer = ask(leader, own);
+            if answer.is_none() {
+                guard::say(format_args!("rank {} goes on alone: the first rank of the host did not answer", own.rank));
+            }
+            return answer.map_or(Meeting::Alone, |(stream, offer)| Meeting::Member(stream, offer));
+        }
     }
+    let later = names.range((Excluded(registered.name.clone()), Unbounded));
+    let others = later.filter(|name| connect_to_own_user(name).is_some()).count();
+    Meeting::Leader(accept(&registered.listener, others))
+}
+
+/// Connects to a socket of this host, if a process of this user and PID namespace listens there. Never waits for others.
+fn connect_to_own_user(name: &str) -> Option<UnixStream> {
+    /// A process of our own empties a full queue in that time; whose queue it is cannot be seen.
+    const TRIES: u32 = 20;
+    const NAP: Duration = Duration::from_millis(1);
+    // SAFETY: an address is plain bytes, of which all are valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+    // The first byte stays 0: a name without a file.
+    let to = address.sun_path.get_mut(1..=name.len())?;
+    for (to, from) in to.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
+    // SAFETY: plain system calls; the descriptor is new, and ours alone.
+    let stream = unsafe {
+        let number = libc::socket(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC, 0);
+        if number < 0 {
+            return None;
+        }
+        UnixStream::from_raw_fd(number)
+    };
+    for _ in 0..TRIES {
+        // SAFETY: the address lives, and has so many bytes.
+        if unsafe { libc::connect(stream.as_raw_fd(), (&raw const address).cast(), length as libc::socklen_t) } == 0 {
+            stream.set_nonblocking(false).ok()?;
+            return is_of_own_user(&stream).then_some(stream);
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::WouldBlock {
+            return None;
+        }
+        std::thread::sleep(NAP);
+    }
+    None
+}
+
+/// Whether the process at the other end is of this user and can be seen from our PID namespace, as the kernel says.
+fn is_of_own_user(stream: &UnixStream) -> bool {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    // SAFETY: a buffer of the length that is stated; geteuid has no preconditions.
+    let (code, user) = unsafe {
+        let to = (&raw mut peer).cast();
+        let code = libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, to, &raw mut length);
+        (code, libc::geteuid())
+    };
+    // A process that is in none of our namespaces has no number here.
+    code == 0 && peer.uid == user && peer.pid != 0
 }
 
 /// The names of sockets that begin so, in order. While others come and go the system's list may lack one: it is read again where the
 /// launcher has started more ranks here.
-fn all_sockets(prefix: &str) -> Vec<String> {
+fn all_sockets(prefix: &str) -> BTreeSet<String> {
     const TRIES: u32 = 5;
     const NAP: Duration = Duration::from_millis(1);
     let expected = launcher::ranks_here().unwrap_or(0) as usize;
@@ -122,7 +185,7 @@ fn all_sockets(prefix: &str) -> Vec<String> {
         }
         std::thread::sleep(NAP);
     }
-    names.into_iter().collect()
+    names
 }
 
 fn sockets(prefix: &str) -> Vec<String> {
@@ -133,26 +196,43 @@ fn sockets(prefix: &str) -> Vec<String> {
     paths.filter(|name| name.starts_with(prefix)).map(str::to_owned).collect()
 }
 
+/// Waits for so many connections of this user, no longer than [`PATIENCE`], and for what they say of themselves.
 fn accept(listener: &UnixListener, others: usize) -> Company {
     const NAP: Duration = Duration::from_micros(200);
-    let mut peers = Vec::new();
+    let mut streams = Vec::new();
     let until = Instant::now() + PATIENCE;
     if listener.set_nonblocking(true).is_ok() {
-        while peers.len() < others && Instant::now() < until {
+        while streams.len() < others && Instant::now() < until {
             match listener.accept() {
-                Ok((stream, _)) => peers.extend(introduced(stream)),
+                Ok((stream, _)) if is_of_own_user(&stream) => streams.push(stream),
+                Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(NAP),
                 Err(_) => break,
             }
         }
     }
+    let peers: Vec<_> = streams.into_iter().filter_map(|stream| read_introduction(stream, until)).collect();
+    if peers.len() < others {
+        let missing = others - peers.len();
+        guard::say(format_args!(
+            "{missing} rank(s) of this host did not answer for {} s in MPI_Init; the others go on without them",
+            PATIENCE.as_secs()
+        ));
+    }
     Company { peers }
 }
 
+/// Limits how long reading from `stream` takes: until `until`, or what has arrived already.
+fn set_deadline(stream: &UnixStream, until: Instant) -> io::Result<()> {
+    const ARRIVED: Duration = Duration::from_millis(1);
+    let rest = until.saturating_duration_since(Instant::now()).max(ARRIVED);
+    stream.set_read_timeout(Some(rest))
+}
+
 /// Reads what the other end says of itself.
-fn introduced(mut stream: UnixStream) -> Option<(Peer, UnixStream)> {
+fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(Peer, UnixStream)> {
     stream.set_nonblocking(false).ok()?;
-    stream.set_read_timeout(Some(PATIENCE)).ok()?;
+    set_deadline(&stream, until).ok()?;
     let mut bytes = [0u8; 9];
     stream.read_exact(&mut bytes).ok()?;
     let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
@@ -160,8 +240,7 @@ fn introduced(mut stream: UnixStream) -> Option<(Peer, UnixStream)> {
     Some((Peer { rank, wanted: wanted != 0, clock }, stream))
 }
 
-fn ask(leader: &str, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
-    let mut stream = UnixStream::connect_addr(&SocketAddr::from_abstract_name(leader).ok()?).ok()?;
+fn ask(mut stream: UnixStream, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
     let [r0, r1, r2, r3] = own.rank.to_le_bytes();
     let [c0, c1, c2, c3] = own.clock.to_le_bytes();
     send(&mut stream, &[r0, r1, r2, r3, u8::from(own.wanted), c0, c1, c2, c3]).ok()?;
@@ -179,10 +258,17 @@ impl Company {
         self.peers.iter().map(|&(peer, _)| peer)
     }
 
-    /// Sends the others where to write, and keeps those that have understood.
+    /// Keeps those of the others whose ranks exist, each once, and are not `own`.
+    pub fn keep_plausible(&mut self, own: u32, size: usize) {
+        let mut ranks = BTreeSet::from([own]);
+        self.peers.retain(|&(peer, _)| (peer.rank as usize) < size && ranks.insert(peer.rank));
+    }
+
+    /// Sends the others where to write, and keeps those that have understood in time.
     pub fn offer(&mut self, offer: &[u8]) {
+        let until = Instant::now() + PATIENCE;
         self.peers.retain_mut(|(_, stream)| send_message(stream, offer).is_ok());
-        self.peers.retain_mut(|(_, stream)| stream.read_exact(&mut [0]).is_ok());
+        self.peers.retain_mut(|(_, stream)| set_deadline(stream, until).is_ok() && stream.read_exact(&mut [0]).is_ok());
     }
 
     /// Sends the conclusion to all that have understood.
@@ -205,10 +291,15 @@ fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
 }
 
 fn receive(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
+    /// More than a path and the ranks of the largest machines need.
+    const MAX_BYTES: u64 = 64 << 20;
     let mut length = [0u8; 4];
     stream.read_exact(&mut length)?;
     let mut message = Vec::new();
     let length = u64::from(u32::from_le_bytes(length));
+    if length > MAX_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
     stream.take(length).read_to_end(&mut message)?;
     if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::hash::{BuildHasher, Hasher};
-use std::io;
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,6 +18,7 @@ use crate::run::launcher;
 use crate::run::node::{self, NodeFiles};
 use crate::run::settings::Settings;
 use crate::system::clock::ticks;
+use crate::system::owned_files::{OwnedFolder, open_owned};
 use crate::system::process;
 
 /// Where a run's logs go, and the number that marks them as one run's.
@@ -38,6 +39,9 @@ const MOST: u32 = 100_000;
 
 /// The file in a run's folder that says which job made it.
 const JOB_FILE: &str = ".job";
+
+/// More than a job's file ever has.
+const MAX_JOB_FILE_BYTES: u64 = 4096;
 
 /// The folder's name as given and those that are tried after it. The path is absolute, because the program may change its
 /// working directory.
@@ -71,7 +75,8 @@ fn note_starter(dir: &Path) {
     let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
     let starter = Starter { number, spawned: world::is_spawned() };
     // Without it the spawned run is reported as not recorded, no more.
-    let _ = fs::write(dir.join(STARTER_FILE), starter.to_string());
+    let file = open_owned(&dir.join(STARTER_FILE), libc::O_WRONLY | libc::O_CREAT);
+    let _ = file.and_then(|mut file| file.write_all(starter.to_string().as_bytes()));
 }
 
 /// Says that the folder has another name than the user gave.
@@ -95,8 +100,8 @@ pub fn say_failure(settings: &Settings, error: &io::Error) {
 pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
     let wanted = prepared(settings)?;
     for dir in names(&wanted) {
-        match fs::create_dir(&dir) {
-            Ok(()) => {
+        match OwnedFolder::create(&dir) {
+            Ok(_) => {
                 // Under a launcher of another MPI each process is a rank 0 with a folder of its own, and that is reported already.
                 if size != 1 || !launcher::is_foreign() {
                     say_name(settings, &dir, &wanted);
@@ -165,13 +170,16 @@ struct JobFile<'a> {
 }
 
 impl JobFile<'_> {
-    fn write(&self, dir: &Path) -> io::Result<()> {
-        fs::write(dir.join(JOB_FILE), format!("{}\n{:016x}\n{}\n", number_of(self.key), self.run_id, self.clock))
+    fn write(&self, dir: &OwnedFolder) -> io::Result<()> {
+        let text = format!("{}\n{:016x}\n{}\n", number_of(self.key), self.run_id, self.clock);
+        dir.open_file(JOB_FILE, libc::O_WRONLY | libc::O_CREAT)?.write_all(text.as_bytes())
     }
 
     /// The number and the clock of the run in `dir`; `None`: it is not of this job.
     fn read(dir: &Path, key: &str) -> Option<(u64, i32)> {
-        let text = fs::read_to_string(dir.join(JOB_FILE)).ok()?;
+        let mut text = String::new();
+        let file = open_owned(&dir.join(JOB_FILE), libc::O_RDONLY).ok()?;
+        file.take(MAX_JOB_FILE_BYTES).read_to_string(&mut text).ok()?;
         let mut lines = text.lines();
         let is_ours = lines.next()? == number_of(key);
         let run_id = u64::from_str_radix(lines.next()?, 16).ok()?;
@@ -187,9 +195,10 @@ fn number_of(key: &str) -> String {
 /// Makes the folder with the job's file in it, both at once; false where there is something of that name.
 fn make_for(dir: &Path, job: &JobFile) -> io::Result<bool> {
     let mut draft = dir.as_os_str().to_owned();
-    draft.push(format!(".{}-{}", process::host(), std::process::id()));
+    // Nobody can make a name before us that holds the time.
+    draft.push(format!(".{}-{}-{:x}", process::host(), std::process::id(), ticks()));
     let draft = PathBuf::from(draft);
-    let made = fs::create_dir(&draft).and_then(|()| job.write(&draft)).and_then(|()| rename_new(&draft, dir));
+    let made = OwnedFolder::create(&draft).and_then(|folder| job.write(&folder)).and_then(|()| rename_new(&draft, dir));
     if !matches!(made, Ok(true)) {
         // What is left of it is in nobody's way.
         let _ = fs::remove_dir_all(&draft);

@@ -5,6 +5,7 @@ pub mod descriptors;
 pub mod faults;
 pub mod memory;
 pub mod objects;
+pub mod owned_files;
 pub mod perf;
 pub mod process;
 pub mod sandbox;

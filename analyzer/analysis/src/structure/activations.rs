@@ -95,7 +95,7 @@ impl<'a> Activations<'a> {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(_) if self.instructions > MAX_INSTRUCTIONS => return None,
             Entry::Vacant(new) => {
-                let found = code.calls_after(from.offset, instance.as_ref());
+                let found = code.reachable_calls(from.offset, instance.as_ref());
                 self.instructions += found.as_ref().map_or(0, |(_, instructions)| *instructions);
                 new.insert(found.map(|(calls, _)| calls))
             }
@@ -166,7 +166,7 @@ impl ModuleCode {
 
     /// Returns the calls that can follow the one that returns to an address, and how many instructions its function has; with `instance`
     /// only those reached within it.
-    fn calls_after(
+    fn reachable_calls(
         &mut self,
         return_address: u64,
         instance: Option<&InlineInstance>,
@@ -181,7 +181,7 @@ impl ModuleCode {
             found.ok().flatten()
         });
         let flow = function.take()?;
-        let calls = flow.calls_after(return_address, |address| {
+        let calls = flow.reachable_calls(return_address, |address| {
             instance.is_none_or(|instance| instance.contains(self.position(address)))
         });
         let instructions = flow.len();

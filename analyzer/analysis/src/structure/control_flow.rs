@@ -81,7 +81,7 @@ impl ControlFlow {
 
     /// Returns the calls that the function can get to after the call that returns to `return_address`, passing only those jumps and calls
     /// at whose address `can_pass` holds.
-    pub(super) fn calls_after(&self, return_address: u64, mut can_pass: impl FnMut(u64) -> bool) -> ReachableCalls {
+    pub(super) fn reachable_calls(&self, return_address: u64, mut can_pass: impl FnMut(u64) -> bool) -> ReachableCalls {
         let mut reachable = ReachableCalls { is_complete: true, ..ReachableCalls::default() };
         let mut is_seen = vec![false; self.steps.len()];
         let mut pending: Vec<usize> = self.index(return_address).into_iter().collect();
@@ -123,8 +123,8 @@ mod tests {
     const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
 
     /// The addresses, in order, of the calls after that which returns to `from` in code at 0x100.
-    fn calls_after(code: &[u8], from: u64) -> (Vec<u64>, bool) {
-        let found = ControlFlow::decode(code, 0x100).calls_after(from, |_| true);
+    fn reachable_calls(code: &[u8], from: u64) -> (Vec<u64>, bool) {
+        let found = ControlFlow::decode(code, 0x100).reachable_calls(from, |_| true);
         let mut calls: Vec<u64> = found.return_addresses.into_iter().collect();
         calls.sort_unstable();
         (calls, found.is_complete)
@@ -133,29 +133,29 @@ mod tests {
     #[test]
     fn a_function_gets_to_later_calls_and_never_back() {
         let code = [&CALL[..], &CALL, &CALL, &[0xc3]].concat();
-        assert_eq!(calls_after(&code, 0x105), (vec![0x10a, 0x10f], true));
-        assert_eq!(calls_after(&code, 0x10f), (vec![], true));
+        assert_eq!(reachable_calls(&code, 0x105), (vec![0x10a, 0x10f], true));
+        assert_eq!(reachable_calls(&code, 0x10f), (vec![], true));
     }
 
     #[test]
     fn a_loop_gets_back_to_the_calls_in_it() {
         // call; call; jne −7 (to the second call); call; ret
         let code = [&CALL[..], &CALL, &[0x75, 0xf9], &CALL, &[0xc3]].concat();
-        assert_eq!(calls_after(&code, 0x10a), (vec![0x10a, 0x111], true));
-        assert_eq!(calls_after(&code, 0x111), (vec![], true));
+        assert_eq!(reachable_calls(&code, 0x10a), (vec![0x10a, 0x111], true));
+        assert_eq!(reachable_calls(&code, 0x111), (vec![], true));
     }
 
     #[test]
     fn a_branch_does_not_get_to_the_other_one() {
         // je +7; call; jmp +5; call; ret
         let code = [&[0x74, 7], &CALL[..], &[0xeb, 5], &CALL, &[0xc3]].concat();
-        assert_eq!(calls_after(&code, 0x107), (vec![], true));
+        assert_eq!(reachable_calls(&code, 0x107), (vec![], true));
     }
 
     #[test]
     fn what_cannot_be_passed_ends_a_path() {
         let code = [&CALL[..], &CALL, &CALL, &[0xc3]].concat();
-        let found = ControlFlow::decode(&code, 0x100).calls_after(0x105, |address| address < 0x10a);
+        let found = ControlFlow::decode(&code, 0x100).reachable_calls(0x105, |address| address < 0x10a);
         assert_eq!(found.return_addresses.into_iter().collect::<Vec<_>>(), [0x10a]);
     }
 
@@ -163,6 +163,6 @@ mod tests {
     fn a_jump_by_a_table_may_lead_anywhere() {
         // call; jmp *%rax
         let code = [&CALL[..], &[0xff, 0xe0]].concat();
-        assert_eq!(calls_after(&code, 0x105), (vec![], false));
+        assert_eq!(reachable_calls(&code, 0x105), (vec![], false));
     }
 }

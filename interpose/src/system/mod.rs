@@ -8,3 +8,4 @@ pub mod objects;
 pub mod perf;
 pub mod process;
 pub mod sandbox;
+pub mod stack;

@@ -136,6 +136,8 @@ unsafe fn open(
         nesting::find_mpi();
         stack::find_out();
         system::memory::find_out();
+        system::objects::find_out();
+        process::note_folder();
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);

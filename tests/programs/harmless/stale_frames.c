@@ -2,6 +2,7 @@
 // link: -O2 -fomit-frame-pointer -lpthread
 // records: Barrier 18
 // end: finalize
+// problems: OtherThreads
 // truth: code that has data in %rbp calls MPI, as hand-written routines and generated code do; the data is unmapped between two calls from the same
 // truth: place. On the first thread, on another one, on a coroutine's stack
 #define _GNU_SOURCE

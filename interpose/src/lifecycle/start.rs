@@ -19,7 +19,7 @@ use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
 use crate::system::owned_files::OwnedFolder;
-use crate::system::{clock, faults, process, sandbox};
+use crate::system::{self, clock, faults, process, sandbox, stack};
 use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, Definition, Instant, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
@@ -145,6 +145,10 @@ unsafe fn open(
     unsafe {
         forward::resolve_c();
         nesting::find_mpi();
+        stack::find_out();
+        system::memory::find_out();
+        system::objects::find_out();
+        process::note_folder();
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);

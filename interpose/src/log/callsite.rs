@@ -4,6 +4,7 @@
 //! the log of thousands of calls.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Function, Module};
@@ -12,7 +13,7 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{Location, Sample};
 
 use crate::harmless::guard;
-use crate::system::objects::{self, Changes, Object};
+use crate::system::objects::{self, Object};
 use crate::system::process;
 use crate::unwind::Call;
 
@@ -37,11 +38,11 @@ pub struct Sites {
     ids: HashMap<Key, u32, foldhash::fast::FixedState>,
     /// Modules, also those that were unloaded. Those that are not defined have the id [`NONE`].
     modules: Vec<Module>,
-    /// Places in `modules` of those that are loaded.
+    /// Places in `modules` of those that are loaded, as far as something was found in them.
     loaded: Vec<usize>,
     next_module: u32,
-    /// What was loaded and unloaded when the modules were last looked at.
-    changes: Changes,
+    /// How often something was unloaded when `loaded` was last emptied.
+    unloads: u64,
     next_site: u32,
     /// Interpreted functions by name and file.
     functions: HashMap<(String, String), u32, foldhash::fast::FixedState>,
@@ -55,7 +56,7 @@ impl Sites {
             modules: Vec::new(),
             loaded: Vec::new(),
             next_module: 0,
-            changes: Changes::default(),
+            unloads: 0,
             next_site: 0,
             functions: HashMap::default(),
         }
@@ -85,7 +86,7 @@ impl Sites {
         let mut last = None;
         for sample in samples {
             let address = sample.location.offset;
-            last = last.filter(|&at| self.holds(at, address)).or_else(|| self.find(address));
+            last = last.filter(|&at| self.holds(at, address)).or_else(|| self.module_at(address));
             if let Some(at) = last {
                 let (module, base) = self.defined(at, new);
                 sample.location = Location { module, offset: address - base };
@@ -99,8 +100,19 @@ impl Sites {
     }
 
     /// The place of the module that an address is in.
-    fn find(&self, address: u64) -> Option<usize> {
-        self.loaded.iter().copied().find(|&at| self.holds(at, address))
+    fn module_at(&mut self, address: u64) -> Option<usize> {
+        if let Some(at) = self.loaded.iter().copied().find(|&at| self.holds(at, address)) {
+            return Some(at);
+        }
+        let object = objects::look_at(address as usize, module)?;
+        let is_same =
+            |known: &Module| known.base == object.base && known.end == object.end && known.path == object.path;
+        let at = self.modules.iter().position(is_same).unwrap_or(self.modules.len());
+        if at == self.modules.len() {
+            self.modules.push(object);
+        }
+        self.loaded.push(at);
+        Some(at)
     }
 
     /// Id and base of a module, which the log has from now on.
@@ -140,7 +152,7 @@ impl Sites {
         self.ids.insert(key, id);
         let site = match place {
             Place::Address(address) => {
-                let (module, base) = self.find(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
+                let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
                 CallSite::alone(id, module, address as u64 - base)
             }
             Place::Line(function, line, column) => {
@@ -151,35 +163,23 @@ impl Sites {
         Some(id)
     }
 
-    /// Looks whether objects were loaded or unloaded; forgets sites whose addresses may have changed hands.
+    /// Looks whether objects were unloaded; forgets sites whose addresses may have changed hands.
     pub fn refresh(&mut self) {
-        let known = (!self.modules.is_empty()).then_some(self.changes);
-        let mut objects = Vec::new();
-        let changes = objects::visit(known, |object| objects.push(module(object, objects.is_empty())));
-        let Some(changes) = changes else { return };
-        if changes.unloaded != self.changes.unloaded {
+        let unloads = objects::unloads();
+        if unloads != self.unloads {
+            self.unloads = unloads;
             self.ids.clear();
-        }
-        self.changes = changes;
-        self.loaded.clear();
-        for object in objects {
-            let is_same =
-                |known: &&Module| known.base == object.base && known.end == object.end && known.path == object.path;
-            let at = self.modules.iter().position(|known| is_same(&known)).unwrap_or(self.modules.len());
-            if at == self.modules.len() {
-                self.modules.push(object);
-            }
-            self.loaded.push(at);
+            self.loaded.clear();
         }
     }
 }
 
-/// A loaded object as the log has it; `is_first`: it is the program. Without a name there is one more, the kernel's own object, whose
-/// functions read the clocks.
-fn module(object: &Object, is_first: bool) -> Module {
+/// A loaded object as the log has it. The program has no name; nor has the kernel's own object, whose functions read the clocks.
+fn module(object: &Object) -> Module {
     let path = match object.path().to_string_lossy() {
-        path if !path.is_empty() && !path.starts_with("linux-vdso") => path.into_owned(),
-        _ if is_first => process::executable().to_string_lossy().into_owned(),
+        path if path.starts_with("linux-vdso") => "[vdso]".to_owned(),
+        path if !path.is_empty() => process::absolute(Path::new(&*path)).to_string_lossy().into_owned(),
+        _ if object.is_program() => process::executable().to_string_lossy().into_owned(),
         _ => "[vdso]".to_owned(),
     };
     // SAFETY: mapped while the object is visited.

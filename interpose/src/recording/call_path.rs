@@ -23,7 +23,7 @@ use crate::harmless::{enter, guard};
 use crate::log::LOG;
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES};
 use crate::state::thread::Thread;
-use crate::system::memory;
+use crate::system::{memory, stack};
 use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
 use crate::unwind::{self, End, Entry, Path, StackWord};
 
@@ -89,14 +89,14 @@ pub unsafe fn current(thread: *mut Thread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
-        match find((*thread).paths_by_place, place(caller, key), caller, key, |_| true).as_ref() {
+        match find((*thread).paths_by_place, place(caller, key), caller, key, |known| holds(known)).as_ref() {
             Some(known) => known.id,
             None => learn(thread),
         }
     }
 }
 
-/// The path of this return address and key at a place of a table whose words, and what else is asked, are as they were; null: there is none.
+/// The path of this return address and key at a place of a table that is said to be as it was; null: there is none.
 ///
 /// # Safety
 /// The first of [`PLACES`] places; the key is that of a call under way on this thread.
@@ -106,7 +106,7 @@ unsafe fn find(
     place: usize,
     caller: usize,
     key: usize,
-    also: impl Fn(&KnownPath) -> bool,
+    mut is_as_it_was: impl FnMut(&KnownPath) -> bool,
 ) -> *const KnownPath {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
@@ -114,7 +114,7 @@ unsafe fn find(
         let mut known = *places.add(place);
         loop {
             let is_of_call = (*known).caller == caller && (*known).key == key;
-            if is_of_call && holds((*known).end, (*known).before) && also(&*known) {
+            if is_of_call && is_as_it_was(&*known) {
                 return known;
             }
             known = (*known).next;
@@ -145,11 +145,12 @@ fn place(caller: usize, key: usize) -> usize {
 /// Whether the words are as they were.
 ///
 /// # Safety
-/// The return address and the stack pointer are.
+/// They are on the calling thread's stack, or in its state ([`keep`]).
 #[inline(always)]
-unsafe fn holds(end: *const StackWord, mut before: isize) -> bool {
-    // SAFETY: words of a known path; each one's address follows from those before it, which were found equal.
+unsafe fn holds(known: &KnownPath) -> bool {
+    // SAFETY: the caller's promise: a stack is there from the stack pointer to its end, whatever the words hold.
     unsafe {
+        let (end, mut before) = (known.end, known.before);
         while before != 0 {
             let word = end.byte_offset(before);
             if ((*word).address as *const usize).read() != (*word).value {
@@ -172,12 +173,41 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
     // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
     unsafe {
         let Some(paths) = (*thread).paths.as_mut() else { return 0 };
-        if let Some(known) = find_with_python(thread, paths).as_ref().filter(|_| !CHECKED.load(Relaxed)) {
+        if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
             return known.id;
         }
         enter::recording(thread, || critical(|| id = unwound(thread, paths)));
     }
     id
+}
+
+/// The path of the call under way, if it is one of those that [`current`] does not look at.
+///
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<&'static KnownPath> {
+    // SAFETY: the caller's promise; known paths live as long as they are in the table.
+    unsafe { find_with_python(thread, paths).as_ref().or_else(|| find_elsewhere(thread, paths).as_ref()) }
+}
+
+/// The path of the call under way, if it has words that are not on the thread's own stack; null: it is not known, or there is none.
+///
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+unsafe fn find_elsewhere(thread: *mut Thread, paths: &CallPaths) -> *const KnownPath {
+    if paths.elsewhere.is_empty() {
+        return std::ptr::null();
+    }
+    let python = interpreter().filter(|_| paths.is_first_thread).map(Interpreter::thread_state);
+    // SAFETY: the caller's promise; Python's words are compared on its own thread only.
+    unsafe {
+        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        let mut stack = memory::Readable::with(stack::in_use((*thread).sp));
+        find(paths.elsewhere.as_ptr(), place(caller, key), caller, key, |known| {
+            known.words.iter().all(|word| stack.word(word.address) == Some(word.value))
+                && known.python.as_ref().is_none_or(|read| Some(read.state) == python && read.holds())
+        })
+    }
 }
 
 /// The path of the call under way on the first thread of a process with a Python interpreter; null: it is not known, or there is none.
@@ -193,7 +223,7 @@ unsafe fn find_with_python(thread: *mut Thread, paths: &mut CallPaths) -> *const
         let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
         let place = python_place(python, caller, key, state);
         find(paths.places.as_ptr(), place, caller, key, |known| {
-            known.python.as_ref().is_none_or(|read| read.state == state && read.holds())
+            holds(known) && known.python.as_ref().is_none_or(|read| read.state == state && read.holds())
         })
     }
 }
@@ -215,6 +245,7 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     let unloads = KEY.load(Relaxed);
     if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN || paths.python_words >= MAX_PYTHON_WORDS {
         paths.places.copy_from_slice(&NO_PATHS.0);
+        paths.elsewhere.clear();
         paths.known.clear();
         paths.python_words = 0;
         if paths.unloads != unloads {
@@ -226,7 +257,7 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     let (caller, sp, bp) = unsafe { ((*thread).caller, (*thread).sp, (*thread).bp) };
     // SAFETY: only the address is taken.
     let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
-    let mut stack = memory::Readable::default();
+    let mut stack = memory::Readable::with(stack::in_use(sp));
     let depth = DEPTH.load(Relaxed);
     let path = unwind::walk(Entry { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
     let (runs, python) = python_of(&path, paths);
@@ -270,15 +301,26 @@ fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<
     let (caller, sp) = unsafe { ((*thread).caller, (*thread).sp) };
     let key = sp | paths.unloads;
     let words = path.words.as_slice().to_vec();
+    // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a path is compared
+    // without looking whether its words are there only if they are on the stack that this thread has in any case.
+    let own = memory::Readable::with(stack::in_use(sp));
+    // SAFETY: only the address is taken.
+    let is_own =
+        |word: &StackWord| own.is_known(word.address) || word.address == unsafe { &raw const (*thread).bp } as usize;
+    let is_elsewhere = !words.iter().all(is_own);
     let (end, before) = (words.as_ptr_range().end, -(size_of_val(&words[..]) as isize));
-    let at = match interpreter().filter(|_| paths.is_first_thread) {
+    let at = match interpreter().filter(|_| paths.is_first_thread && !is_elsewhere) {
         None => place(caller, key),
         // SAFETY: this is the first thread.
         Some(interpreter) => unsafe { python_place(interpreter, caller, key, interpreter.thread_state()) },
     };
     paths.python_words += python.as_ref().map_or(0, |read| read.words.len());
-    let Some(place) = paths.places.get_mut(at) else { return };
-    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, _words: words, python });
+    if is_elsewhere && paths.elsewhere.is_empty() {
+        paths.elsewhere.extend_from_slice(&NO_PATHS.0);
+    }
+    let places = if is_elsewhere { &mut paths.elsewhere[..] } else { &mut paths.places[..] };
+    let Some(place) = places.get_mut(at) else { return };
+    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, words, python });
     *place = &raw const *known;
     paths.known.push(known);
 }
@@ -336,10 +378,10 @@ unsafe fn check(
     // SAFETY: the thread's own table.
     let taken = unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
-        match interpreter().filter(|_| paths.is_first_thread) {
-            Some(_) => find_with_python(thread, paths).as_ref(),
-            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |_| true).as_ref(),
-        }
+        find_apart(thread, paths).or_else(|| match interpreter().filter(|_| paths.is_first_thread) {
+            Some(_) => None,
+            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |known| holds(known)).as_ref(),
+        })
     };
     if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken.id != id) {
         guard::count(ProblemKind::CallPathWrong, 1);

@@ -21,7 +21,7 @@ pub struct KnownPath {
     /// Another path in the same place of the table.
     pub next: *const KnownPath,
     /// The words.
-    pub _words: Vec<StackWord>,
+    pub words: Vec<StackWord>,
     /// What shows that Python's functions are the same; `None`: there is no need.
     pub python: Option<Read>,
 }
@@ -40,7 +40,7 @@ static OF_NO_CALL: Constant<KnownPath> = Constant(KnownPath {
     before: 0,
     id: 0,
     next: std::ptr::null(),
-    _words: Vec::new(),
+    words: Vec::new(),
     python: None,
 });
 
@@ -51,6 +51,8 @@ pub static NO_PATHS: Constant<[*const KnownPath; PLACES]> = Constant([&raw const
 pub struct CallPaths {
     /// The newest path in each place. [`crate::state::thread::Thread`] has its address.
     pub places: Box<[*const KnownPath]>,
+    /// The same of paths with words that are not on the thread's own stack; empty: there are none.
+    pub elsewhere: Vec<*const KnownPath>,
     /// The paths in the table.
     #[expect(clippy::vec_box, reason = "places point to them, so they must not move")]
     pub known: Vec<Box<KnownPath>>,
@@ -69,6 +71,7 @@ impl CallPaths {
     pub fn new() -> Self {
         CallPaths {
             places: NO_PATHS.0.into(),
+            elsewhere: Vec::new(),
             known: Vec::new(),
             rules: Rules::default(),
             unloads: 0,

@@ -9,3 +9,4 @@ pub mod owned_files;
 pub mod perf;
 pub mod process;
 pub mod sandbox;
+pub mod stack;

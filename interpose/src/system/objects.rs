@@ -1,6 +1,98 @@
 //! The program and its shared objects, as the loader has them now.
+//!
+//! [`visit`] takes the loader's lock. A fork in another thread at that moment leaves the lock taken in the child for ever, and what the child
+//! loads then hangs. So once recording has started, objects are found by [`look_at`] alone.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
+
+use crate::system::memory::Readable;
+
+/// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
+static FIND: AtomicUsize = AtomicUsize::new(0);
+
+/// How often the program has unloaded something.
+static UNLOADS: AtomicU64 = AtomicU64::new(0);
+
+/// Finds out how objects can be found. May take the loader's lock.
+pub fn find_out() {
+    // SAFETY: a look-up by name.
+    FIND.store(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) } as usize, Relaxed);
+}
+
+/// The program has unloaded something: what was found may lie there no more.
+pub fn note_unload() {
+    UNLOADS.fetch_add(1, SeqCst);
+}
+
+/// How often the program has unloaded something.
+pub fn unloads() -> u64 {
+    UNLOADS.load(SeqCst)
+}
+
+/// What `_dl_find_object` tells of an object (dlfcn.h).
+#[repr(C)]
+struct Found {
+    flags: u64,
+    begin: usize,
+    end: usize,
+    map: *const LinkMap,
+    tables: usize,
+    reserved: [u64; 7],
+}
+
+/// The first members of an object's description (link.h).
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+}
+
+/// Looks at the object that holds an address; `None`: there is none.
+pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> {
+    let find = FIND.load(Relaxed);
+    if find == 0 {
+        let mut look = Some(look);
+        let mut result = None;
+        visit(None, |object| {
+            if object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&address)) {
+                result = look.take().map(|look| look(object));
+            }
+        });
+        return result;
+    }
+    // SAFETY: the loader's function of this type, which fills the structure where it gives 0. Its description of the object lives as long
+    // as the object.
+    let (found, map) = unsafe {
+        let find: unsafe extern "C" fn(usize, *mut Found) -> c_int = std::mem::transmute(find);
+        let mut found: Found = std::mem::zeroed();
+        if find(address, &mut found) != 0 {
+            return None;
+        }
+        (found.begin..found.end, &*found.map)
+    };
+    let (segments, n) = segments_of(found)?;
+    // SAFETY: a plain structure.
+    let mut info: libc::dl_phdr_info = unsafe { std::mem::zeroed() };
+    (info.dlpi_addr, info.dlpi_name) = (map.base as u64, map.name);
+    (info.dlpi_phdr, info.dlpi_phnum) = (segments as *const libc::Elf64_Phdr, n);
+    Some(look(&Object(&info)))
+}
+
+/// Address and number of the segments of an object, by its head, which is at its beginning.
+fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
+    let mut bytes = [0; size_of::<libc::Elf64_Ehdr>()];
+    // Another thread may be unloading what a sample has hit.
+    if bytes.len() > object.len() || !Readable::default().fill(object.start, &mut bytes) {
+        return None;
+    }
+    // SAFETY: a structure of numbers.
+    let head: libc::Elf64_Ehdr = unsafe { bytes.as_ptr().cast::<libc::Elf64_Ehdr>().read_unaligned() };
+    let segments = object.start.checked_add(head.e_phoff as usize)?;
+    let end = segments.checked_add(usize::from(head.e_phnum) * size_of::<libc::Elf64_Phdr>())?;
+    let is_whole = bytes.starts_with(b"\x7fELF") && usize::from(head.e_phentsize) == size_of::<libc::Elf64_Phdr>();
+    (is_whole && segments.is_multiple_of(8) && end <= object.end).then_some((segments, head.e_phnum))
+}
 
 /// A loaded object, while all of them are visited.
 pub struct Object<'a>(&'a libc::dl_phdr_info);
@@ -62,6 +154,13 @@ impl Object<'_> {
     pub fn path(&self) -> &CStr {
         // SAFETY: a string that lives as long as the description.
         if self.0.dlpi_name.is_null() { c"" } else { unsafe { CStr::from_ptr(self.0.dlpi_name) } }
+    }
+
+    /// Whether it is the program.
+    pub fn is_program(&self) -> bool {
+        // SAFETY: a plain query.
+        let segments = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+        self.segments(libc::PT_LOAD).any(|(begin, end)| (begin..end).contains(&segments))
     }
 
     /// Its segments of a kind: the first address of each, and one past its last.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use lbprof_collector::definition::Usage;
@@ -35,6 +35,32 @@ pub fn command() -> Vec<String> {
 pub fn executable() -> PathBuf {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| std::fs::read_link("/proc/self/exe").unwrap_or_default()).clone()
+}
+
+/// Where the process was started, as far as its environment says; else where it was when recording started.
+static STARTED_IN: OnceLock<PathBuf> = OnceLock::new();
+
+/// Notes where the process is. Reads the environment, which other threads of the program may change later.
+pub fn note_folder() {
+    let named = std::env::var_os("PWD").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    if let Some(folder) = named.or_else(|| std::env::current_dir().ok()) {
+        let _ = STARTED_IN.set(folder);
+    }
+}
+
+/// A file's path from the root on. The loader keeps paths as they were given, relative to where the process was at that time: as a rule where it was
+/// started, else where it is now.
+pub fn absolute(path: &Path) -> PathBuf {
+    if path.is_absolute() {
+        return path.to_owned();
+    }
+    let started = STARTED_IN.get().map(|folder| folder.join(path));
+    if sandbox::is_filtered() {
+        return started.unwrap_or_else(|| path.to_owned());
+    }
+    let now = std::env::current_dir().ok().map(|folder| folder.join(path));
+    let places = [started, now].into_iter().flatten();
+    places.into_iter().find(|place| place.exists()).unwrap_or_else(|| path.to_owned())
 }
 
 /// Name of the program's file.

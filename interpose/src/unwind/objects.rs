@@ -1,6 +1,6 @@
 //! The program and its shared objects, as the loader has them: where their tables for unwinding are.
 
-use crate::system::objects::{self, Changes};
+use crate::system::objects;
 
 /// A loaded object with tables for unwinding.
 #[derive(Clone, Copy, Debug)]
@@ -14,27 +14,9 @@ pub struct Object {
     pub tables_end: usize,
 }
 
-/// All of them.
-#[derive(Default)]
-pub struct Objects {
-    loaded: Vec<Object>,
-    changes: Changes,
-}
-
-impl Objects {
-    /// The one that holds `address`.
-    pub fn at(&mut self, address: usize) -> Option<Object> {
-        self.refresh();
-        self.loaded.iter().find(|object| (object.begin..object.end).contains(&address)).copied()
-    }
-
-    fn refresh(&mut self) {
-        let known = (!self.loaded.is_empty()).then_some(self.changes);
-        let mut loaded = Vec::new();
-        if let Some(changes) = objects::visit(known, |object| loaded.extend(with_tables(object))) {
-            *self = Objects { loaded, changes };
-        }
-    }
+/// The one that holds `address`.
+pub fn object_at(address: usize) -> Option<Object> {
+    objects::look_at(address, with_tables).flatten()
 }
 
 /// What is needed of an object; `None`: it has no tables.
@@ -43,7 +25,7 @@ fn with_tables(object: &objects::Object) -> Option<Object> {
     let (at, header_end) = object.segments(libc::PT_GNU_EH_FRAME).next()?;
     let (_, tables_end) = object.segments(libc::PT_LOAD).find(|(begin, end)| (*begin..*end).contains(&at))?;
     (header_end <= tables_end).then(|| {
-        // SAFETY: mapped for as long as the object is loaded; where it is not any more, the list is made anew.
+        // SAFETY: mapped for as long as the object is loaded.
         let header = unsafe { std::slice::from_raw_parts(at as *const u8, header_end - at) };
         Object { begin, end, header, tables_end }
     })

@@ -7,7 +7,7 @@ use gimli::{
     RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow, X86_64,
 };
 
-use super::objects::{Object, Objects};
+use super::objects::{Object, object_at};
 
 /// What a location is counted from. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,6 @@ pub struct Rule {
 #[derive(Default)]
 pub struct Rules {
     known: HashMap<usize, Option<Rule>, foldhash::fast::FixedState>,
-    objects: Objects,
     /// Where the C library and the program's start are, once looked for.
     start: Option<[(usize, usize); 2]>,
 }
@@ -68,7 +67,7 @@ impl Rules {
         if let Some(&rule) = self.known.get(&pc) {
             return rule;
         }
-        let rule = self.objects.at(pc).and_then(|object| look_up(&object, pc));
+        let rule = object_at(pc).and_then(|object| look_up(&object, pc));
         if self.known.len() >= MAX_RULES {
             self.known.clear();
         }
@@ -79,7 +78,7 @@ impl Rules {
     /// Whether an address lies in the C library, which calls main and the functions of threads, or in what has called that.
     pub fn is_start(&mut self, address: usize) -> bool {
         let start = self.start.get_or_insert_with(|| {
-            let libc = self.objects.at(libc::abort as *const () as usize).map_or((0, 0), |libc| (libc.begin, libc.end));
+            let libc = object_at(libc::abort as *const () as usize).map_or((0, 0), |libc| (libc.begin, libc.end));
             // SAFETY: a plain query.
             let entry = unsafe { libc::getauxval(libc::AT_ENTRY) } as usize;
             // `_start` calls its only function at once.

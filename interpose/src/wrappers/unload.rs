@@ -7,6 +7,7 @@ use crate::harmless::{enter, signals};
 use crate::recording::call_path;
 use crate::sampling;
 use crate::state::thread;
+use crate::system::objects;
 
 /// The C library's.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -30,6 +31,7 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         let next: unsafe extern "C-unwind" fn(*mut c_void) -> c_int = std::mem::transmute(next);
         next(handle)
     };
+    objects::note_unload();
     call_path::unloaded();
     result
 }

@@ -139,14 +139,16 @@ void jumps(int i)
     helper(161);
 }
 
-/* Two libraries of one layout: each is loaded where the other one was. */
+/* Two libraries of one layout: each is loaded where the other one was. One is found by a path relative to where the process is then. */
 void plugins(void)
 {
     const char *folder = getenv("PLUGINS");
     for (int i = 0; i < 100; i++) {
         char path[4096];
         const char *name = i % 2 ? "second_plugin" : "first_plugin";
-        snprintf(path, sizeof path, "%s/%s.so", folder, name);
+        snprintf(path, sizeof path, "%s/%s.so", i % 2 ? "." : folder, name);
+        if (chdir(folder))
+            exit(2);
         void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         if (!library) {
             fprintf(stderr, "%s\n", dlerror());

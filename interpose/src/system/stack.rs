@@ -1,0 +1,80 @@
+//! The calling thread's own stack: memory that stays where it is for as long as the thread runs.
+//!
+//! Where a stack is, the C library keeps in its description of each thread, at the thread pointer. It has no function that tells without a lock, so
+//! the place of that is looked for once, when recording starts. Nothing is believed that does not fit: a stack is one only if it holds
+//! the stack pointer, and the description itself, which lies at its end.
+
+use std::arch::asm;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Where a thread's description has its stack's address, in bytes from the thread pointer, and a word later its size; 0: not known.
+static BLOCK: AtomicUsize = AtomicUsize::new(0);
+/// One past the stack of the process's first thread; 0: not known.
+static FIRST_END: AtomicUsize = AtomicUsize::new(0);
+
+/// Nothing else is mapped so close below the end of the first thread's stack: the system keeps at least twice as much free for it.
+const FIRST_BYTES: usize = 64 << 20;
+
+/// Bytes of a thread's description that are searched.
+const DESCRIPTION: usize = 2048;
+
+const WORD: usize = size_of::<usize>();
+
+/// Finds out where stacks are. May take locks of the C library.
+pub fn find_out() {
+    // SAFETY: a look-up by name of a variable of the loader's, which is constant.
+    let end = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_stack_end".as_ptr()).cast::<usize>().as_ref() };
+    let Some(&end) = end else { return };
+    FIRST_END.store(end, Relaxed);
+    // SAFETY: plain queries.
+    let is_first = unsafe { libc::gettid() == libc::getpid() };
+    // The first thread's has that end in place of a size, and no address.
+    let sought = if is_first { Some((0, end)) } else { own_block() };
+    let at = |offset| word_of_thread(offset);
+    let place = (WORD..DESCRIPTION).step_by(WORD).find(|&offset| Some((at(offset), at(offset + WORD))) == sought);
+    BLOCK.store(place.unwrap_or(0), Relaxed);
+}
+
+/// Address and size of the stack of the calling thread, which is not the first.
+fn own_block() -> Option<(usize, usize)> {
+    let (mut address, mut size) = (std::ptr::null_mut(), 0);
+    // SAFETY: the functions fill the structure and the variables, or say that they do not.
+    unsafe {
+        let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attributes) != 0 {
+            return None;
+        }
+        libc::pthread_attr_getstack(&attributes, &mut address, &mut size);
+        libc::pthread_attr_destroy(&mut attributes);
+    }
+    (size != 0).then_some((address as usize, size))
+}
+
+/// A word of the calling thread's description; `offset` is less than [`DESCRIPTION`] and a multiple of its size.
+fn word_of_thread(offset: usize) -> usize {
+    let word: usize;
+    // SAFETY: a part of the description, which is longer.
+    unsafe {
+        asm!("mov {word}, qword ptr fs:[{offset}]", word = out(reg) word, offset = in(reg) offset, options(nostack, readonly))
+    };
+    word
+}
+
+/// The part of the calling thread's stack in use, from a stack pointer on; empty where that is not on the thread's stack, or not known to be.
+pub fn in_use(sp: usize) -> Range<usize> {
+    let first_end = FIRST_END.load(Relaxed);
+    if (first_end.saturating_sub(FIRST_BYTES)..first_end).contains(&sp) {
+        return sp..first_end;
+    }
+    let block = BLOCK.load(Relaxed);
+    if block != 0 {
+        let (begin, description) = (word_of_thread(block), word_of_thread(0x10));
+        let end = begin.saturating_add(word_of_thread(block + WORD));
+        // The first thread's begins at 0.
+        if begin != 0 && begin <= sp && sp < description && description < end {
+            return sp..description;
+        }
+    }
+    0..0
+}

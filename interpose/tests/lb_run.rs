@@ -217,52 +217,35 @@ fn closed_output_is_no_error() {
     assert_eq!(code.code(), Some(0));
 }
 
-/// Starts the command after it as a process that ends up with all orphans of it, with SIGCHLD blocked, and prints how many there were.
-/// With FILTER in its environment the command is under a system call filter, which allows everything.
+/// Starts the command after it as a process that adopts orphans and, where CHILD is y, has a child that ends with 42 after SECONDS.
 const ADOPTING: &str = "\
-import ctypes, os, signal, sys
-prctl = ctypes.CDLL(None).prctl
-prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-if 'FILTER' in os.environ:
-    allow = ctypes.create_string_buffer(bytes.fromhex('060000000000ff7f'))  # BPF_RET, SECCOMP_RET_ALLOW
-    class Program(ctypes.Structure):
-        _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
-    prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(allow))), 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-child = os.fork()
-if not child:
-    os.execv(sys.argv[1], sys.argv[1:])
-os.waitpid(child, 0)
-orphans = 0
+import ctypes, os, signal, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+if os.environ['CHILD'] == 'y':
+    child = os.fork()
+    if not child:
+        time.sleep(float(os.environ['SECONDS']))
+        os._exit(42)
+os.execv(sys.argv[1], sys.argv[1:])";
+
+/// Prints the exit codes of all children that a program has, or had as lb-run, and its action on SIGCHLD.
+const CHILDREN: &str = "\
+import os, signal
+action, codes = signal.getsignal(signal.SIGCHLD), []
 while True:
     try:
-        os.waitpid(-1, 0)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
     except ChildProcessError:
         break
-    orphans += 1
-print(orphans, 'orphans')";
-
-/// What a program sees of the children that it has, or that it had as lb-run.
-const CHILDREN: &str = "\
-import os, resource, signal
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-pending, action = signal.sigpending(), signal.getsignal(signal.SIGCHLD)
-try:
-    child = os.waitpid(-1, os.WNOHANG)
-except ChildProcessError:
-    child = None
-print(child, used.ru_utime + used.ru_stime, used.ru_minflt, pending, action.name, flush=True)";
+print(codes, action.name, flush=True)";
 
 #[test]
-fn the_process_that_prepares_samples_is_not_the_programs() {
-    let said = |options: &[&str], (name, value): (&str, &str)| {
-        let program = ["python3", "-c", CHILDREN];
-        let mut command = lb_run(&[]);
-        let lb_run = command.get_program().to_owned();
+fn the_program_has_the_children_that_lb_run_was_started_with_and_no_other() {
+    let said = |child: &str, seconds: &str| {
+        let command = lb_run(&[]);
         let mut adopting = Command::new("python3");
-        adopting.args(["-c", ADOPTING]).arg(lb_run).args(options).args(program);
-        command.env("OMPI_COMM_WORLD_LOCAL_RANK", "0").env(name, value);
+        adopting.args(["-c", ADOPTING]).arg(command.get_program()).args(["python3", "-c", CHILDREN]);
+        adopting.env("OMPI_COMM_WORLD_LOCAL_RANK", "0").env("CHILD", child).env("SECONDS", seconds);
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => adopting.env(name, value),
@@ -271,11 +254,9 @@ fn the_process_that_prepares_samples_is_not_the_programs() {
         }
         run(adopting).out
     };
-    let seen = "None 0.0 0 set() SIG_DFL\n";
-    assert_eq!(said(&[], ("LBPROF_MODE", "events")), format!("{seen}1 orphans\n"));
-    let nobody = format!("{seen}0 orphans\n");
-    assert_eq!(said(&["--sample", "0"], ("LBPROF_SAMPLE", "100")), nobody);
-    assert_eq!(said(&[], ("LBPROF_MODE", "off")), nobody);
-    assert_eq!(said(&[], ("OMPI_COMM_WORLD_LOCAL_RANK", "1")), nobody, "the host's first rank does it");
-    assert_eq!(said(&[], ("FILTER", "")), nobody, "the filter might not allow it");
+    assert_eq!(said("n", "0"), "[] SIG_DFL\n");
+    // It ends while lb-run is at work, or before, or after.
+    for seconds in ["0", "0.001", "0.003", "0.006", "0.01", "0.03"] {
+        assert_eq!(said("y", seconds), "[42] SIG_DFL\n", "a child that ends after {seconds} s");
+    }
 }

@@ -104,9 +104,10 @@ fn options_become_variables_of_the_program_alone() {
     let script = "echo $LD_PRELOAD; env | grep ^LBPROF_ | grep -v -e LIBRARY -e JOB | sort";
     let mut command = lb_run(&["--mode", "profile", "-v", "--ranks=0-3:2", "sh", "-c", script]);
     command.env("LBPROF_MODE", "events").env("LBPROF_LIMIT", "1G");
-    let preload = library.display();
-    let expected = format!("{preload}\nLBPROF_LIMIT=1G\nLBPROF_MODE=profile\nLBPROF_RANKS=0-3:2\nLBPROF_VERBOSE=1\n");
-    assert_eq!(run(command).out, expected);
+    let out = run(command).out;
+    let (preload, variables) = out.split_once('\n').unwrap();
+    assert!(preload.starts_with("$ORIGIN/..") && preload.ends_with(library.to_str().unwrap()), "{preload}");
+    assert_eq!(variables, "LBPROF_LIMIT=1G\nLBPROF_MODE=profile\nLBPROF_RANKS=0-3:2\nLBPROF_VERBOSE=1\n");
 }
 
 #[test]
@@ -115,7 +116,8 @@ fn what_was_preloaded_before_stays_behind_the_library() {
     let other = folder.file("other.so", &fs::read(some_library()).unwrap(), 0o755);
     let mut command = lb_run(&["sh", "-c", "echo $LD_PRELOAD"]);
     command.env("LD_PRELOAD", &other);
-    assert_eq!(run(command).out, format!("{}:{other}\n", some_library().display()));
+    let preload = run(command).out;
+    assert!(preload.ends_with(&format!("{}:{other}\n", some_library().display())), "{preload}");
 }
 
 #[test]
@@ -217,52 +219,104 @@ fn closed_output_is_no_error() {
     assert_eq!(code.code(), Some(0));
 }
 
-/// Starts the command after it as a process that ends up with all orphans of it, with SIGCHLD blocked, and prints how many there were.
-/// With FILTER in its environment the command is under a system call filter, which allows everything.
-const ADOPTING: &str = "\
-import ctypes, os, signal, sys
-prctl = ctypes.CDLL(None).prctl
-prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
-if 'FILTER' in os.environ:
-    allow = ctypes.create_string_buffer(bytes.fromhex('060000000000ff7f'))  # BPF_RET, SECCOMP_RET_ALLOW
-    class Program(ctypes.Structure):
-        _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
-    prctl(38, 1, 0, 0, 0)  # PR_SET_NO_NEW_PRIVS
-    prctl(22, 2, ctypes.byref(Program(1, ctypes.addressof(allow))), 0, 0)  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
-child = os.fork()
-if not child:
-    os.execv(sys.argv[1], sys.argv[1:])
-os.waitpid(child, 0)
-orphans = 0
-while True:
-    try:
-        os.waitpid(-1, 0)
-    except ChildProcessError:
-        break
-    orphans += 1
-print(orphans, 'orphans')";
+/// Compiles a source; `None`: there is no such compiler.
+fn compiled(folder: &Folder, compiler: &str, name: &str, source: &str, options: &[&str]) -> Option<String> {
+    let (source, output) = (folder.file(&format!("{name}.c"), source.as_bytes(), 0o644), folder.0.join(name));
+    match Command::new(compiler).arg(&source).args(options).arg("-o").arg(&output).output() {
+        Ok(done) if done.status.success() => output.into_os_string().into_string().ok(),
+        done => {
+            eprintln!("not tried: {compiler} {options:?}: {done:?}");
+            None
+        }
+    }
+}
 
-/// What a program sees of the children that it has, or that it had as lb-run.
-const CHILDREN: &str = "\
-import os, resource, signal
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-pending, action = signal.sigpending(), signal.getsignal(signal.SIGCHLD)
-try:
-    child = os.waitpid(-1, os.WNOHANG)
-except ChildProcessError:
-    child = None
-print(child, used.ru_utime + used.ru_stime, used.ru_minflt, pending, action.name, flush=True)";
+const HELLO: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 3; }";
+
+/// Says on stderr that it was loaded, by functions that no C library has but the GNU one.
+const GNU_LIBRARY: &str = "#include <stdio.h>\n#include <gnu/libc-version.h>\n
+__attribute__((constructor)) static void loaded(void) { fprintf(stderr, \"loaded %d\\n\", *gnu_get_libc_version() != 0); }";
 
 #[test]
-fn the_process_that_prepares_samples_is_not_the_programs() {
-    let said = |options: &[&str], (name, value): (&str, &str)| {
-        let program = ["python3", "-c", CHILDREN];
-        let mut command = lb_run(&[]);
-        let lb_run = command.get_program().to_owned();
+fn programs_that_cannot_load_the_library_start_all_the_same() {
+    let folder = Folder::new("other-libc");
+    let library = compiled(&folder, "cc", "library.so", GNU_LIBRARY, &["-shared", "-fPIC"]).unwrap();
+    let gnu = compiled(&folder, "cc", "gnu", HELLO, &[]).unwrap();
+    let others = [("musl-gcc", "musl", &[][..]), ("cc", "static", &["-static"]), ("cc", "narrow", &["-m32"])];
+    let others = others.map(|(compiler, name, options)| (name, compiled(&folder, compiler, name, HELLO, options)));
+    let with = |arguments: &[&str]| {
+        let mut command = lb_run(arguments);
+        command.env("LBPROF_LIBRARY", &library);
+        run(command)
+    };
+    let loaded = with(&[&gnu]);
+    assert_eq!((loaded.code, loaded.out.as_str(), loaded.err.as_str()), (Some(3), "hello\n", "loaded 1\n"));
+    for (name, program) in others.iter().filter_map(|(name, program)| Some((*name, program.as_deref()?))) {
+        let alone = with(&[program]);
+        assert_eq!((alone.code, alone.out.as_str()), (Some(3), "hello\n"), "{name}: {}", alone.err);
+        assert!(alone.err.starts_with("lb-run: ") && alone.err.lines().count() == 1, "{name}: {}", alone.err);
+        // A shell of the GNU C library is the program, which starts it.
+        let child = with(&["sh", "-c", "\"$0\" || exit $?", program]);
+        assert_eq!((child.code, child.out.as_str()), (Some(3), "hello\n"), "{name}: {}", child.err);
+        if name != "narrow" {
+            assert_eq!(child.err, "loaded 1\n", "{name}");
+        }
+    }
+}
+
+#[test]
+fn the_library_is_loaded_from_wherever_the_program_lies() {
+    let folder = Folder::new("wherever");
+    let library = compiled(&folder, "cc", "library.so", GNU_LIBRARY, &["-shared", "-fPIC"]).unwrap();
+    let gnu = compiled(&folder, "cc", "gnu", HELLO, &[]).unwrap();
+    let deep = folder.0.join("a/".repeat(40));
+    fs::create_dir_all(&deep).unwrap();
+    fs::copy(&gnu, deep.join("program")).unwrap();
+    std::os::unix::fs::symlink(&deep, folder.0.join("link")).unwrap();
+    let loader = fs::read_to_string("/proc/self/maps").unwrap();
+    let loader = loader.split_whitespace().find(|word| word.contains("/ld-linux")).unwrap().to_owned();
+    let in_folder = |arguments: &[&str], inside: &Path| {
+        let mut command = lb_run(arguments);
+        command.env("LBPROF_LIBRARY", &library).current_dir(inside);
+        run(command).err
+    };
+    assert_eq!(in_folder(&["link/program"], &folder.0), "loaded 1\n");
+    assert_eq!(in_folder(&["./program"], &deep), "loaded 1\n");
+    assert_eq!(in_folder(&[&loader, "./gnu"], &folder.0), "loaded 1\n", "the loader as a program");
+    // A launcher that hands the variable to a shell.
+    let script = "eval \"LD_PRELOAD=$LD_PRELOAD \\\"\\$0\\\"\"";
+    assert_eq!(in_folder(&["sh", "-c", script, &gnu], &folder.0), "loaded 1\nloaded 1\n");
+}
+
+/// Starts the command after it as a process that adopts orphans and, where CHILD is y, has a child that ends with 42 after SECONDS.
+const ADOPTING: &str = "\
+import ctypes, os, signal, sys, time
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+if os.environ['CHILD'] == 'y':
+    child = os.fork()
+    if not child:
+        time.sleep(float(os.environ['SECONDS']))
+        os._exit(42)
+os.execv(sys.argv[1], sys.argv[1:])";
+
+/// Prints the exit codes of all children that a program has, or had as lb-run, and its action on SIGCHLD.
+const CHILDREN: &str = "\
+import os, signal
+action, codes = signal.getsignal(signal.SIGCHLD), []
+while True:
+    try:
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
+    except ChildProcessError:
+        break
+print(codes, action.name, flush=True)";
+
+#[test]
+fn the_program_has_the_children_that_lb_run_was_started_with_and_no_other() {
+    let said = |child: &str, seconds: &str| {
+        let command = lb_run(&[]);
         let mut adopting = Command::new("python3");
-        adopting.args(["-c", ADOPTING]).arg(lb_run).args(options).args(program);
-        command.env("OMPI_COMM_WORLD_LOCAL_RANK", "0").env(name, value);
+        adopting.args(["-c", ADOPTING]).arg(command.get_program()).args(["python3", "-c", CHILDREN]);
+        adopting.env("OMPI_COMM_WORLD_LOCAL_RANK", "0").env("CHILD", child).env("SECONDS", seconds);
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => adopting.env(name, value),
@@ -271,11 +325,9 @@ fn the_process_that_prepares_samples_is_not_the_programs() {
         }
         run(adopting).out
     };
-    let seen = "None 0.0 0 set() SIG_DFL\n";
-    assert_eq!(said(&[], ("LBPROF_MODE", "events")), format!("{seen}1 orphans\n"));
-    let nobody = format!("{seen}0 orphans\n");
-    assert_eq!(said(&["--sample", "0"], ("LBPROF_SAMPLE", "100")), nobody);
-    assert_eq!(said(&[], ("LBPROF_MODE", "off")), nobody);
-    assert_eq!(said(&[], ("OMPI_COMM_WORLD_LOCAL_RANK", "1")), nobody, "the host's first rank does it");
-    assert_eq!(said(&[], ("FILTER", "")), nobody, "the filter might not allow it");
+    assert_eq!(said("n", "0"), "[] SIG_DFL\n");
+    // It ends while lb-run is at work, or before, or after.
+    for seconds in ["0", "0.001", "0.003", "0.006", "0.01", "0.03"] {
+        assert_eq!(said("y", seconds), "[42] SIG_DFL\n", "a child that ends after {seconds} s");
+    }
 }

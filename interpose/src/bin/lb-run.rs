@@ -37,6 +37,8 @@ use std::ffi::{c_char, c_int};
 use std::fmt::Arguments;
 use std::io::Write;
 
+use crate::inspect::Obstacle;
+
 /// How lb-run ends where it does not become the program. Codes of 125 and above as `env` and shells have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -97,13 +99,14 @@ fn run() -> Exit {
         }
     };
     warm_up::warm_up(&options.settings);
-    if is_first_rank() {
-        for obstacle in inspect::obstacles(&options.command, &library) {
-            say(format_args!("{obstacle}"));
-        }
+    let obstacles = inspect::obstacles(&options.command, &library);
+    for obstacle in obstacles.iter().filter(|_| is_first_rank()) {
+        say(format_args!("{obstacle}"));
     }
     let mut settings = options.settings;
-    settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+    if !obstacles.iter().any(Obstacle::is_in_the_loader) {
+        settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
+    }
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
     // One that lb-run has inherited is not of this job.
     settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));

@@ -8,8 +8,9 @@
 //! that wait for it wait for a limited time ([`Patience`]), without an attempt to find out what the holder does: only what shows that it
 //! is at work prolongs the wait. Then recording ends, and whoever waits does without what the lock guards.
 //!
-//! Who has waited longest comes first ([`Turns`]): where each section takes seconds, because the disk is slow, a thread that leaves one
-//! would be back in the next before a thread that naps finds the lock free.
+//! A thread that waits sleeps (futex(2)), and who leaves a section wakes one that waits, in the order in which they came. Each also wakes by itself now and then, for the one
+//! that was woken may never come. Where a section was long, because the disk is slow, the lock is kept for who was woken: a thread that leaves one would be back in the
+//! next before the other one runs. Where sections are short, whoever comes takes it: hundreds of threads would do nothing but wait for the one to run.
 //!
 //! Blocking the signals would be simpler, and wrong: while one thread holds a signal off, the system gives it to another one, be
 //! it a helper of MPI, and a handler that leaves by siglongjmp would do so on a stack that is not its own.
@@ -17,7 +18,7 @@
 use std::cell::UnsafeCell;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{
-    AtomicI32, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Acquire, Relaxed, Release},
 };
 
@@ -40,14 +41,17 @@ const LONGEST_NS: u64 = 60_000_000_000;
 const LOOK_NS: u64 = 100_000_000;
 
 /// Time between two tries counts only up to this: the process may have been stopped meanwhile, or had no core.
-const STEP_NS: u64 = 10_000_000;
+const STEP_NS: u64 = 60_000_000;
 
-/// How long a thread waits, and how often it tries, before it naps and may claim the next turn: sections take microseconds, if the disk is quick.
-const SOON_NS: u64 = 1_000_000;
-const TRIES: u32 = 50;
+/// How long a thread sleeps at most before it looks at the lock again: at first, and then. A section that outlives the first sleep is long.
+const FIRST_SLEEP_NS: u64 = 2_000_000;
+const SLEEP_NS: u64 = 50_000_000;
 
-/// How long a lock that is free is kept for who has waited longest, where that has not tried to take it meanwhile.
+/// How long a lock is kept, after a long section, for the thread that was woken.
 const TURN_NS: u64 = 20_000_000;
+
+/// How often [`wait_while`] tries before it naps.
+const TRIES: u32 = 50;
 
 /// System calls of sections that may take long. A holder that waits in one of them is at work.
 const SLOW: [libc::c_long; 14] = [
@@ -135,15 +139,18 @@ unsafe fn leave(thread: *mut Thread) {
 /// A lock whose holder is in a critical section. Waiting for it neither allocates nor parks: it may be the C library's malloc that
 /// a handler has interrupted.
 pub struct Lock<T> {
-    /// Null: nobody has it.
-    holder: AtomicPtr<Thread>,
+    /// Address of the state of the thread that has it, 0: nobody; with [`AWAITED`] where somebody may wait for it.
+    holder: AtomicUsize,
     used: Used,
-    turns: Turns,
+    turn: Turn,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: one thread at a time reaches the value.
 unsafe impl<T: Send> Sync for Lock<T> {}
+
+/// In a lock's word: a thread may sleep that waits for it. Addresses of states are even.
+const AWAITED: usize = 1;
 
 /// What a [`Lock`] guards, until dropped, by the thread that took it.
 pub struct Held<'a, T> {
@@ -155,14 +162,14 @@ impl<T> Lock<T> {
     /// Nobody has it.
     pub const fn new(value: T) -> Self {
         Lock {
-            holder: AtomicPtr::new(std::ptr::null_mut()),
+            holder: AtomicUsize::new(0),
             used: Used {
                 id: AtomicI32::new(0),
                 frame: AtomicUsize::new(0),
                 taken: AtomicU32::new(0),
                 tries: AtomicU32::new(0),
             },
-            turns: Turns { first: AtomicU64::new(NOBODY), seen: AtomicU64::new(0) },
+            turn: Turn { is_section_long: AtomicBool::new(false), kept_until: AtomicU64::new(0) },
             value: UnsafeCell::new(value),
         }
     }
@@ -191,30 +198,27 @@ impl<T> Lock<T> {
 
     fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<Held<'_, T>> {
         let thread = thread::current();
-        let (mut tries, mut since) = (0u32, NOBODY);
+        let mut slept = 0u32;
         loop {
             // SAFETY: the calling thread's state.
             unsafe { enter(thread) };
-            let taken = match self.turns.is_ours(since) {
-                true => self.holder.compare_exchange(std::ptr::null_mut(), thread, Acquire, Relaxed),
-                false => Err(self.holder.load(Relaxed)),
-            };
-            let holder = match taken {
-                Ok(_) => {
-                    self.turns.first.store(NOBODY, Relaxed);
-                    // SAFETY: as above.
-                    unsafe {
-                        if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
-                            *free = &raw const self.used.tries;
-                        }
-                        self.used.id.store((*thread).id, Relaxed);
+            let word = self.holder.load(Relaxed);
+            let may_take = word & !AWAITED == 0 && (slept != 0 || self.turn.is_anyones());
+            // Where this thread has slept others may sleep still.
+            let awaited = if slept == 0 { word & AWAITED } else { AWAITED };
+            if may_take && self.take_from(word, thread as usize | awaited) {
+                self.turn.forget();
+                // SAFETY: as above.
+                unsafe {
+                    if let Some(free) = (*thread).held.iter_mut().find(|held| held.is_null()) {
+                        *free = &raw const self.used.tries;
                     }
-                    self.used.frame.store((&raw const tries) as usize, Relaxed);
-                    self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
-                    return Some(Held { lock: self, thread });
+                    self.used.id.store((*thread).id, Relaxed);
                 }
-                Err(holder) => holder,
-            };
+                self.used.frame.store((&raw const slept) as usize, Relaxed);
+                self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
+                return Some(Held { lock: self, thread });
+            }
             // SAFETY: as above.
             unsafe {
                 leave(thread);
@@ -223,46 +227,87 @@ impl<T> Lock<T> {
                     tries.fetch_add(1, Relaxed);
                 }
             }
-            if holder == thread || in_vain() {
+            if word & !AWAITED == thread as usize || in_vain() {
                 return None;
             }
-            tries = tries.saturating_add(1);
-            let now = monotonic_ns();
-            since = since.min(now);
-            if now - since > SOON_NS {
-                self.turns.claim(since, now);
-                tries = tries.max(TRIES);
+            // Where the word has changed meanwhile, the thread may take it now.
+            if !may_take && (word & AWAITED != 0 || self.take_from(word, word | AWAITED)) {
+                self.sleep(word | AWAITED, if slept == 0 { FIRST_SLEEP_NS } else { SLEEP_NS });
+                slept = slept.saturating_add(1);
             }
-            pause(tries);
+        }
+    }
+
+    /// Changes the word from what it was.
+    fn take_from(&self, word: usize, new: usize) -> bool {
+        self.holder.compare_exchange(word, new, Acquire, Relaxed).is_ok()
+    }
+
+    /// Sleeps until it is woken, or for so long, unless the word is another one than this.
+    fn sleep(&self, word: usize, most_ns: u64) {
+        let taken = self.used.taken.load(Relaxed);
+        let is_over = futex_wait(&self.holder, word, most_ns);
+        if is_over && word & !AWAITED != 0 && self.used.taken.load(Relaxed) == taken {
+            self.turn.is_section_long.store(true, Relaxed);
+        }
+    }
+
+    /// Nobody has it from here on; one of those who wait comes.
+    fn release(&self) {
+        if self.turn.is_section_long.load(Relaxed) {
+            self.turn.keep();
+        }
+        if self.holder.swap(0, Release) & AWAITED != 0 {
+            futex_wake(&self.holder);
         }
     }
 }
 
-/// Whose turn it is to take a lock. A hint: a thread may give up, or be left by siglongjmp, or have no core, while it is first. So each thread
-/// that waits says so again and again, and whoever takes the lock forgets who was first.
-struct Turns {
-    /// Since when the one has waited that has waited longest; [`NOBODY`]: no one is known.
-    first: AtomicU64,
-    /// When that one has tried last.
-    seen: AtomicU64,
+/// Who may take a lock that is free. A hint: the thread that was woken may have given up, or been left by siglongjmp, or have no core.
+struct Turn {
+    /// Whether somebody has seen that the section under way takes long.
+    is_section_long: AtomicBool,
+    /// Until when threads that have just come leave the lock to those that have slept, in nanoseconds; 0: they do not.
+    kept_until: AtomicU64,
 }
 
-/// No time at all, later than any.
-const NOBODY: u64 = u64::MAX;
-
-impl Turns {
-    /// Whether a thread may take the lock that has waited since then, or [`NOBODY`]: that has just come.
-    fn is_ours(&self, since: u64) -> bool {
-        let first = self.first.load(Relaxed);
-        since <= first || monotonic_ns().saturating_sub(self.seen.load(Relaxed)) > TURN_NS
+impl Turn {
+    /// Whether a thread may take the lock that has just come.
+    fn is_anyones(&self) -> bool {
+        let until = self.kept_until.load(Relaxed);
+        until == 0 || until < monotonic_ns()
     }
 
-    /// A thread that has waited since then tries again `now`.
-    fn claim(&self, since: u64, now: u64) {
-        if since <= self.first.fetch_min(since, Relaxed) {
-            self.seen.store(now, Relaxed);
+    /// The lock is taken.
+    fn forget(&self) {
+        if self.kept_until.load(Relaxed) != 0 {
+            self.kept_until.store(0, Relaxed);
         }
     }
+
+    /// A long section ends.
+    fn keep(&self) {
+        self.is_section_long.store(false, Relaxed);
+        self.kept_until.store(monotonic_ns() + TURN_NS, Relaxed);
+    }
+}
+
+/// Sleeps while the lower half of `place` is that of `word`, until it is woken or so many nanoseconds have passed; whether they have.
+fn futex_wait(place: &AtomicUsize, word: usize, most_ns: u64) -> bool {
+    let most = libc::timespec { tv_sec: 0, tv_nsec: most_ns as libc::c_long };
+    // SAFETY: the lower half of a live word comes first; a live duration. errno is kept by who enters the recorder.
+    let code = unsafe {
+        let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+        libc::syscall(libc::SYS_futex, place.as_ptr(), operation, word as u32, &raw const most)
+    };
+    // SAFETY: the calling thread's errno.
+    code != 0 && unsafe { *libc::__errno_location() } == libc::ETIMEDOUT
+}
+
+/// Wakes one thread that sleeps there.
+fn futex_wake(place: &AtomicUsize) {
+    // SAFETY: a live word.
+    unsafe { libc::syscall(libc::SYS_futex, place.as_ptr(), libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG, 1) };
 }
 
 /// Waits while `goes_on`, but not for ever: what another thread does may never end.
@@ -371,7 +416,7 @@ pub fn writing<T>(write: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Leaves the processor to others: a flush takes some 50 µs, on a slow disk much longer.
+/// Leaves the processor to others.
 fn pause(tries: u32) {
     // SAFETY: plain system calls.
     unsafe {
@@ -406,7 +451,7 @@ impl<T> Drop for Held<'_, T> {
             if let Some(held) = (*self.thread).held.iter_mut().find(|held| **held == &raw const self.lock.used.tries) {
                 *held = std::ptr::null();
             }
-            self.lock.holder.store(std::ptr::null_mut(), Release);
+            self.lock.release();
             leave(self.thread);
         }
     }

@@ -16,6 +16,7 @@ use crate::harmless::guard;
 use crate::harmless::signals::{self, Lock};
 use crate::log::{LOG, define, rings};
 use crate::recording::call_path;
+use crate::recording::flush::{batch, close_ring};
 use crate::sampling;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, RecordingState, state};
@@ -96,12 +97,8 @@ pub unsafe fn attach(thread: *mut Thread) {
         if (*thread).id == 0 && !sandbox::is_filtered() {
             (*thread).id = libc::gettid();
         }
-        let Some(mut threads) = THREADS.lock() else { return };
-        if state() == RecordingState::Done {
-            return;
-        }
         let found = if is_end_known(thread) {
-            ring(&mut threads)
+            find_ring()
         } else {
             Err(io::Error::other("the system would not report its end"))
         };
@@ -117,6 +114,16 @@ pub unsafe fn attach(thread: *mut Thread) {
                 return;
             }
         };
+        sampling::records((*thread).id, log.number);
+        let mut threads = THREADS.lock().filter(|_| state() != RecordingState::Done);
+        let Some(threads) = threads.as_deref_mut() else {
+            // Nobody else closes it any more; it may hold records of a thread that has ended.
+            close_ring(std::ptr::null_mut(), &mut log);
+            if batch(std::ptr::null_mut(), &log).is_empty() && !sandbox::is_filtered() {
+                rings::remove(std::iter::once(std::mem::take(&mut log.file)));
+            }
+            return;
+        };
         let slots = log.ring.slots();
         (*thread).cursor = log.paused.take().unwrap_or(slots);
         log.checks = sampling::is_on().then(|| (1, ticks()));
@@ -124,7 +131,6 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).poll = std::ptr::null_mut();
         call_path::attach(thread);
         forget_comms(thread);
-        sampling::records((*thread).id, log.number);
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);
     }
@@ -133,28 +139,53 @@ pub unsafe fn attach(thread: *mut Thread) {
 /// A ring for a thread: that of one that has ended, or a new one.
 ///
 /// Errors: why there can be none.
-fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
-    if let Some(log) = threads.idle.pop() {
-        return Ok(log);
-    }
-    let number = threads.numbers;
-    if number != 0 && sandbox::is_filtered() {
-        return Err(io::Error::other("the program has put itself under a system call filter"));
-    }
-    if number >= MAX_THREADS {
-        return Err(io::Error::other(format!("{MAX_THREADS} others are")));
-    }
-    let mut guard = LOG.lock();
-    let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
-    let bytes = log.buffer() + size_of::<Record>();
-    let (ring, file) = rings::make(log.dir(), bytes, log.rank(), number, log.run_id())?;
+fn find_ring() -> io::Result<ThreadLog> {
+    let number = {
+        let given_up = || io::Error::other("recording was given up");
+        let mut threads = THREADS.lock().ok_or_else(given_up)?;
+        if let Some(log) = threads.idle.pop() {
+            return Ok(log);
+        }
+        if threads.numbers != 0 && sandbox::is_filtered() {
+            return Err(io::Error::other("the program has put itself under a system call filter"));
+        }
+        if threads.numbers >= MAX_THREADS {
+            return Err(io::Error::other(format!("{MAX_THREADS} others are")));
+        }
+        threads.numbers += 1;
+        threads.numbers - 1
+    };
+    // Other threads make theirs at the same time.
+    make_ring(number).inspect_err(|_| {
+        if let Some(mut threads) = THREADS.lock()
+            && threads.numbers == number + 1
+        {
+            threads.numbers = number;
+        }
+    })
+}
+
+/// Makes the ring of this number.
+///
+/// Errors: why there can be none.
+fn make_ring(number: u32) -> io::Result<ThreadLog> {
+    let (dir, bytes, rank, run_id) = {
+        let mut guard = LOG.lock();
+        let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
+        (log.dir().to_owned(), log.buffer() + size_of::<Record>(), log.rank(), log.run_id())
+    };
+    let (ring, file) = rings::make(&dir, bytes, rank, number, run_id)?;
     let (start, bytes) = ring.pages();
     faults::look_after(number, start, bytes);
     faults::cover();
-    threads.numbers += 1;
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
-    log.define(&[Definition::Thread(number, tid as u32)]);
+    let sums_events = {
+        let mut guard = LOG.lock();
+        let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
+        log.define(&[Definition::Thread(number, tid as u32)]);
+        log.summaries().sums_events()
+    };
     let now = ticks();
     ring.head().previous_end.store(now, Relaxed);
     if number == 0 {
@@ -168,7 +199,7 @@ fn ring(threads: &mut Threads) -> io::Result<ThreadLog> {
         fold: None,
         folded_at: now,
         is_fold_logged: false,
-        sums_events: log.summaries().sums_events(),
+        sums_events,
         summary: None,
         phases: Phases::default(),
         paused: None,

@@ -14,6 +14,7 @@
 //! which no system call is needed.
 
 mod clock;
+mod locked;
 mod sampled;
 mod tasks;
 
@@ -31,6 +32,7 @@ use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
 use crate::harmless::signals::Lock;
 use crate::log::{self, LOG, RankLog};
 use crate::sampling::clock::SampleClock;
+use crate::sampling::locked::LockedShare;
 use crate::sampling::sampled::Sampled;
 use crate::system::clock::{sample_clock, ticks};
 use crate::system::perf::{Event, Options, Refused};
@@ -60,6 +62,8 @@ struct Sampler {
     threads: Vec<Sampled>,
     /// Threads that record: their numbers in the system and in the log.
     recording: Vec<(libc::pid_t, u32)>,
+    /// Memory that more threads may get for their samples.
+    share: LockedShare,
     /// Ids given so far.
     ids: u32,
     /// State of a generator of numbers.
@@ -111,6 +115,7 @@ pub fn start(per_second: u64) {
         clock: SampleClock::new(assumed),
         threads: Vec::new(),
         recording: Vec::new(),
+        share: LockedShare::of_process(),
         ids: 0,
         random: ticks() | 1,
         scanned: 0,
@@ -134,8 +139,10 @@ pub fn start(per_second: u64) {
 impl Refused {
     /// The system's error number.
     fn number(&self) -> i32 {
-        let (Refused::Event(error) | Refused::Memory(error)) = self;
-        error.raw_os_error().unwrap_or(0)
+        match self {
+            Refused::Event(error) | Refused::Memory(error) => error.raw_os_error().unwrap_or(0),
+            Refused::Share => libc::ENOMEM,
+        }
     }
 
     /// In words, with the limit of the system that forbids it.
@@ -147,6 +154,10 @@ impl Refused {
         match self {
             Refused::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
             Refused::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
+            Refused::Share => {
+                "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
+                    .into()
+            }
         }
     }
 }
@@ -208,6 +219,7 @@ pub fn thread_ends(thread: libc::pid_t) {
             let mut sampled = sampler.threads.swap_remove(at);
             sampler.clock.look();
             write_log(|log| sampled.write_last(log, &sampler.clock));
+            sampler.share.give_back(sampled.locked_bytes());
             sampled.end(!sandbox::is_filtered());
         }
     });
@@ -278,7 +290,14 @@ impl Sampler {
 
     /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
     fn add(&mut self, thread: libc::pid_t) -> Result<(), Refused> {
-        let event = self.open(thread);
+        let wanted = ring_bytes(self.threads.len());
+        let event = match self.share.fitting(wanted, Event::bytes_beside(self.counted)) {
+            Some(bytes) => self.open(thread, bytes),
+            None => Err(Refused::Share),
+        };
+        if let Ok(event) = &event {
+            self.share.take(event.locked_bytes());
+        }
         let id = self.ids;
         self.ids += 1;
         let (event, result) = match event {
@@ -291,13 +310,8 @@ impl Sampler {
         result
     }
 
-    fn open(&mut self, thread: libc::pid_t) -> Result<Event, Refused> {
-        let options = Options {
-            period_ns: self.period(),
-            clock: sample_clock(),
-            counted: self.counted,
-            bytes: ring_bytes(self.threads.len()),
-        };
+    fn open(&mut self, thread: libc::pid_t, bytes: usize) -> Result<Event, Refused> {
+        let options = Options { period_ns: self.period(), clock: sample_clock(), counted: self.counted, bytes };
         Event::open(thread, options)
     }
 
@@ -354,13 +368,14 @@ impl Sampler {
     fn scan(&mut self) {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
-        let Sampler { clock, threads, .. } = self;
+        let Sampler { clock, threads, share, .. } = self;
         let is_there = |one: &Sampled| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
         write_log(|log| {
             threads.retain_mut(|one| {
                 let stays = is_there(one);
                 if !stays {
                     one.write_last(log, clock);
+                    share.give_back(one.locked_bytes());
                     one.end(true);
                 }
                 stays
@@ -380,8 +395,9 @@ impl Sampler {
             let clock = self.clock;
             let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, &clock)) else { continue };
             let number = thread.thread.system_id as libc::pid_t;
+            let Some(bytes) = thread.ring_bytes() else { continue };
             // Where that fails the old one goes on.
-            if let Ok(event) = self.open(number)
+            if let Ok(event) = self.open(number, bytes)
                 && let Some(sampled) = self.threads.get_mut(at)
             {
                 sampled.renew(event, ticks(), &clock);

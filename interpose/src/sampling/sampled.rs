@@ -81,6 +81,16 @@ impl Sampled {
         self.is_half_full() || waiting / event.sample_bytes() + self.waiting.len() >= WORTH_A_BLOCK
     }
 
+    /// Bytes for samples; `None`: it is not sampled.
+    pub fn ring_bytes(&self) -> Option<usize> {
+        self.event.as_ref().map(Event::bytes)
+    }
+
+    /// Bytes that are locked for it.
+    pub fn locked_bytes(&self) -> u64 {
+        self.event.as_ref().map_or(0, Event::locked_bytes)
+    }
+
     /// Whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
         self.event.as_ref().is_some_and(|event| event.waiting() >= event.bytes() / 2)

@@ -17,7 +17,7 @@ use std::sync::atomic::{
 use self::descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
 
 /// Bytes of a page.
-const PAGE: usize = 4096;
+pub const PAGE: usize = 4096;
 
 /// What an event is to do.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +72,8 @@ pub enum Refused {
     Event(io::Error),
     /// There is no memory for its samples: it is locked, of which users have little.
     Memory(io::Error),
+    /// What the recorder may take of that memory is used up.
+    Share,
 }
 
 /// The event of one thread.
@@ -167,6 +169,16 @@ impl Event {
             ..Attributes::default()
         };
         Descriptor::open(0, None, attributes).is_ok()
+    }
+
+    /// Bytes that are locked beside those for samples: a page of positions, and a page of each counter.
+    pub fn bytes_beside(counted: bool) -> u64 {
+        if counted { 3 * PAGE as u64 } else { PAGE as u64 }
+    }
+
+    /// Bytes that are locked for it.
+    pub fn locked_bytes(&self) -> u64 {
+        self.bytes as u64 + Event::bytes_beside(self.counted)
     }
 
     /// How many bytes wait to be read.

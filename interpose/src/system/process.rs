@@ -105,6 +105,17 @@ fn delayed_ns() -> u64 {
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 
+/// Whether no limit of locked memory holds for this process; `false` also where that is not known.
+pub fn may_lock_all() -> bool {
+    const CAP_IPC_LOCK: u64 = 14;
+    // In a namespace of users a capability does not count against the limits of the system's user.
+    let ids = std::fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
+    ids.split_whitespace().eq(["0", "0", "4294967295"]) && capabilities >> CAP_IPC_LOCK & 1 == 1
+}
+
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {

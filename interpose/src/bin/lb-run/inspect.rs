@@ -23,6 +23,13 @@ pub enum Obstacle {
     Launcher(String),
 }
 
+impl Obstacle {
+    /// Whether the program's loader cannot load the library, so that it might not start, or complain.
+    pub fn is_in_the_loader(&self) -> bool {
+        matches!(self, Obstacle::OtherProcessor(_) | Obstacle::OtherLibc(_))
+    }
+}
+
 impl Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

@@ -9,6 +9,9 @@ use anyhow::{Context, bail};
 /// The library's file name.
 const NAME: &str = "liblbprof.so";
 
+/// How many folders deep a program may lie. The folder above the root is the root.
+const DEEPEST: usize = 64;
+
 /// Folders to look in, from the one that holds lb-run: a build's folder, then an installation's `bin`.
 const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
 
@@ -70,7 +73,8 @@ pub fn asan_options(already: Option<OsString>) -> OsString {
 
 /// LD_PRELOAD for the program: the library before whatever is there already, once.
 pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
-    let mut preload = library.as_os_str().to_owned();
+    let library = loadable_by_glibc(library);
+    let mut preload = library.clone();
     let already = already.unwrap_or_default();
     for other in already.as_bytes().split(|byte| b": ".contains(byte)).map(OsStr::from_bytes) {
         if !other.is_empty() && other != library {
@@ -81,6 +85,21 @@ pub fn preload(library: &Path, already: Option<OsString>) -> OsString {
     preload
 }
 
+/// The library's path as the GNU C library's loader understands it, and no other: the program's folder, from there up to the root, and down to
+/// the library. That loader replaces `$ORIGIN` by the folder. musl's looks for a file below a folder of that name, finds none, and goes on without
+/// a word, where the library itself would keep it from starting any program: also those that the program starts. Where a shell replaces `$ORIGIN` by
+/// nothing the path is the library's still.
+fn loadable_by_glibc(library: &Path) -> OsString {
+    // The loader learns the program's folder from there.
+    if !library.is_absolute() || Path::new("/proc/self/exe").read_link().is_err() {
+        return library.as_os_str().to_owned();
+    }
+    let mut path = OsString::from("$ORIGIN");
+    path.push("/..".repeat(DEEPEST));
+    path.push(library);
+    path
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,10 +107,21 @@ mod tests {
     #[test]
     fn the_library_comes_first_and_once() {
         let library = Path::new("/opt/lib/liblbprof.so");
-        assert_eq!(preload(library, None), "/opt/lib/liblbprof.so");
-        assert_eq!(preload(library, Some("".into())), "/opt/lib/liblbprof.so");
-        let already = "/a.so:/opt/lib/liblbprof.so /b.so::";
-        assert_eq!(preload(library, Some(already.into())), "/opt/lib/liblbprof.so:/a.so:/b.so");
+        let first = preload(library, None);
+        assert_eq!(preload(library, Some("".into())), first);
+        let first = first.to_str().unwrap_or_default();
+        assert_eq!(preload(library, Some("/a.so /b.so::".into())), *format!("{first}:/a.so:/b.so"));
+        assert_eq!(preload(library, Some(format!("/a.so:{first} /b.so").into())), *format!("{first}:/a.so:/b.so"));
+    }
+
+    #[test]
+    fn the_path_is_the_librarys_from_any_folder() {
+        let path = loadable_by_glibc(Path::new("/proc/self/exe"));
+        let path = path.to_str().unwrap_or_default();
+        assert!(!Path::new(path).exists(), "{path}");
+        for folder in ["", "/", "/usr/bin", "/proc/self/task"] {
+            assert!(Path::new(&path.replace("$ORIGIN", folder)).exists(), "{path} in {folder}");
+        }
     }
 
     #[test]

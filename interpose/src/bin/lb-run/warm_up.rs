@@ -1,11 +1,11 @@
 //! Has the kernel ready for samples before the program asks for them.
 //!
 //! The first perf event on a host makes the kernel change its own code and wait until every core has seen that: about 10 ms, nearly all of them
-//! asleep, which `MPI_Init` would take longer. It stays so for a second after the last event was closed. So a process of its own opens an event
-//! and ends, while the program is loaded. The program never meets it: it is no child of the program's, and has no file open.
+//! asleep, which `MPI_Init` would take longer. It stays so for a second after the last event was closed. So lb-run opens an event itself, and
+//! closes it, before it becomes the program. A process of its own would not delay the program, but where the program adopts orphans, as the first
+//! process of a container does, it would find a child that it never had; and it would lose the exit status of a child that it had as lb-run.
 
 use std::ffi::OsString;
-use std::mem::MaybeUninit;
 
 use crate::is_zero;
 use crate::perf_descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
@@ -21,11 +21,11 @@ const LOCAL_RANK: [&str; 7] = [
     "JSM_NAMESPACE_LOCAL_RANK",
 ];
 
-/// Opens a perf event in a process apart, on the first rank of each host, if threads are to be sampled. `settings`: those that lb-run sets.
+/// Opens a perf event and closes it, on the first rank of each host, if threads are to be sampled. `settings`: those that lb-run sets.
 pub fn warm_up(settings: &[(OsString, OsString)]) {
-    // A system call filter may end whoever forks.
+    // A system call filter may end whoever opens an event.
     if is_zero(&LOCAL_RANK) && is_sampling(|name| value(settings, name)) && is_unfiltered() {
-        apart(open_event);
+        open_event();
     }
 }
 
@@ -47,7 +47,7 @@ fn is_sampling(value: impl Fn(&str) -> Option<OsString>) -> bool {
     !is("LBPROF_SAMPLE", "0") && !is("LBPROF_MODE", "off")
 }
 
-/// As the recorder's own events; it is closed as the process ends.
+/// Opens an event like those of the recorder, which is closed at once. Where that is refused there is nothing to prepare.
 fn open_event() {
     let _ = Descriptor::open(
         0,
@@ -59,34 +59,6 @@ fn open_event() {
             ..Attributes::default()
         },
     );
-}
-
-/// Runs `work` in a process that belongs to nobody. Where there may be no further process it is not run.
-fn apart(work: fn()) {
-    // SAFETY: lb-run has one thread, so that its children may do anything. The action on SIGCHLD is put back as it was; while the signal is
-    // ignored, a child leaves neither a signal, nor itself, nor its times, which the program would find.
-    unsafe {
-        let mut before = MaybeUninit::uninit();
-        let mut ignored: libc::sigaction = std::mem::zeroed();
-        ignored.sa_sigaction = libc::SIG_IGN;
-        if libc::sigaction(libc::SIGCHLD, &raw const ignored, before.as_mut_ptr()) != 0 {
-            return;
-        }
-        let child = libc::fork();
-        if child == 0 {
-            if libc::fork() == 0 {
-                // Nobody waits for the end of a pipe because of it.
-                libc::syscall(libc::SYS_close_range, 0, u32::MAX, 0);
-                work();
-            }
-            libc::_exit(0);
-        }
-        if child > 0 {
-            // Until it has ended.
-            libc::waitpid(child, std::ptr::null_mut(), 0);
-        }
-        libc::sigaction(libc::SIGCHLD, before.as_ptr(), std::ptr::null_mut());
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,93 @@
+//! Memory for samples that the program's user may lock, and how much of it is the recorder's.
+//!
+//! The kernel locks the buffers of perf events and counts their pages by user. The first of them, up to `kernel.perf_event_mlock_kb` for each core, are on
+//! an account that others have in common: io_uring refuses to register memory where all pages on it exceed RLIMIT_MEMLOCK, and so do sockets
+//! of AF_XDP. So whatever lies within the allowance for perf events is missing there, and the recorder takes a small share only.
+
+use crate::run::launcher;
+use crate::system::perf::PAGE;
+use crate::system::process;
+
+/// The processes of a host take one in so many pages of what their user may lock.
+const SHARE: u64 = 8;
+
+/// A thread's buffer takes at most one in so many pages of what is left for the process, so that those to come get some.
+const PART: u64 = 4;
+
+/// What a process may lock for samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LockedShare {
+    /// Bytes that no thread has yet; `None`: there is no limit that anyone could meet.
+    left: Option<u64>,
+}
+
+impl LockedShare {
+    /// The share of this process.
+    pub fn of_process() -> Self {
+        if process::may_lock_all() {
+            return LockedShare { left: None };
+        }
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a live structure; where the call fails nothing may be locked.
+        unsafe { libc::getrlimit(libc::RLIMIT_MEMLOCK, &raw mut limit) };
+        let per_core = std::fs::read_to_string("/proc/sys/kernel/perf_event_mlock_kb").ok();
+        let per_core = per_core.and_then(|text| text.trim().parse::<u64>().ok()).unwrap_or(0) << 10;
+        // SAFETY: sysconf has no preconditions.
+        let cores = u64::try_from(unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) }).unwrap_or(1);
+        let processes = launcher::ranks_here().map_or(1, u64::from);
+        LockedShare::new(limit.rlim_cur, per_core.saturating_mul(cores), processes)
+    }
+
+    /// The share of one of so many `processes` of the host, whose user may lock `limit` bytes (RLIMIT_MEMLOCK) and, for perf events alone,
+    /// `allowance` bytes.
+    pub fn new(limit: u64, allowance: u64, processes: u64) -> Self {
+        // Where nothing may be locked nobody can register memory, but have events.
+        let of_user = if limit == 0 { allowance } else { limit };
+        LockedShare { left: (limit != libc::RLIM_INFINITY).then(|| of_user / SHARE / processes.max(1)) }
+    }
+
+    /// Bytes for samples of one more thread that would have `wanted`, a power of two: that, or half of it, or half of that, as there is room for with
+    /// `beside` bytes; `None`: there is no room.
+    pub fn fitting(&self, wanted: usize, beside: u64) -> Option<usize> {
+        let Some(left) = self.left else { return Some(wanted) };
+        let mut bytes = wanted;
+        while bytes > PAGE && bytes as u64 + beside > left / PART {
+            bytes /= 2;
+        }
+        (bytes as u64 + beside <= left).then_some(bytes)
+    }
+
+    /// A thread has taken so many bytes.
+    pub fn take(&mut self, bytes: u64) {
+        self.left = self.left.map(|left| left.saturating_sub(bytes));
+    }
+
+    /// A thread that had taken so many gave them back.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.left = self.left.map(|left| left.saturating_add(bytes));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_processes_of_a_host_take_an_eighth_at_most() {
+        for (limit, allowance, processes) in
+            [(8 << 20, 1 << 20, 1), (1100 << 10, 1 << 20, 1), (0, 516 << 10, 2), (8 << 20, 33 << 20, 64)]
+        {
+            let mut share = LockedShare::new(limit, allowance, processes);
+            let (mut taken, mut threads) = (0, 0);
+            while let Some(bytes) = share.fitting(128 << 10, PAGE as u64) {
+                share.take((bytes + PAGE) as u64);
+                (taken, threads) = (taken + bytes + PAGE, threads + 1);
+            }
+            let of_user = if limit == 0 { allowance } else { limit };
+            assert!(
+                taken as u64 * processes <= of_user / 8 && threads >= 2,
+                "{limit}: {threads} threads, {taken} bytes"
+            );
+        }
+    }
+}

@@ -3,6 +3,7 @@
 //!
 //! [`lbprof_tests::unharmed`] says what the heads of the programs in programs/harmless say.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -477,6 +478,35 @@ fn a_bus_error_of_the_program_ends_it_as_without(mpi: &Mpi, _: &Path, folder: &P
     Ok(())
 }
 
+fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    const NEW: [&str; 2] = ["unshare", "-pf"];
+    if let Some(why) = Command::new(NEW[0]).args(&NEW[1..]).arg("true").output().map_or_else(
+        |error| Some(error.to_string()),
+        |tried| (!tried.status.success()).then(|| String::from_utf8_lossy(&tried.stderr).into_owned()),
+    ) {
+        eprintln!("not tried, for there can be no namespace of processes here: {why}");
+        return Ok(());
+    }
+    // It has eight threads that compute and make no calls.
+    let program = Program::read(Path::new("harmless/locked_share.c"))?.compiled(mpi)?;
+    for (how, option) in [("outer-proc", None), ("own-proc", Some("--mount-proc"))] {
+        let folder = folder.join(how);
+        fs::create_dir_all(&folder)?;
+        let mut job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", "200");
+        job.wrapper = NEW.into_iter().chain(option).map(OsString::from).collect();
+        if let Err(why) = job.bare()?.must_succeed() {
+            eprintln!("not tried, for {} does not start in a namespace of processes: {why:#}", mpi.name);
+            return Ok(());
+        }
+        job.recorded()?.must_succeed()?;
+        let dump = run::dump(&job.run_folder()?)?;
+        let samples = dump.others.get("sample").map(Vec::as_slice).unwrap_or_default();
+        let threads: BTreeSet<_> = samples.iter().filter_map(|sample| sample["sampled_thread"].as_u64()).collect();
+        ensure!(threads.len() >= 8, "{how}: of eight threads that compute only {threads:?} were sampled");
+    }
+    Ok(())
+}
+
 fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
     let mpi = mpi.clone();
     suite::trial(format!("{name}::{}", mpi.name), move || {
@@ -488,7 +518,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
-    let specials: [(&str, Special); 12] = [
+    let specials: [(&str, Special); 13] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -500,6 +530,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("rings_emptied_from_outside_cost_records_and_no_more", rings_emptied_from_outside_cost_records_and_no_more),
         ("what_is_left_of_an_emptied_ring_is_whole", what_is_left_of_an_emptied_ring_is_whole),
         ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
+        ("threads_of_a_namespace_of_processes_are_sampled", threads_of_a_namespace_of_processes_are_sampled),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
     ];
     let disks: [(&str, Special); 3] = [

@@ -390,8 +390,8 @@ impl Used {
         if id == 0 {
             return false;
         }
-        if sandbox::is_filtered() {
-            // What the system says of the holder is in files that may not be opened now.
+        if sandbox::is_filtered() || !process::is_proc_of_own_namespace() {
+            // What the system says of the holder is in files that may not be opened now, or that have names which are not known.
             return WRITING.load(Relaxed) == id;
         }
         process::doing(id).is_some_and(|doing| match doing {

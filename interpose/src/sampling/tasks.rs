@@ -6,10 +6,12 @@
 use std::ffi::CStr;
 use std::mem::MaybeUninit;
 
+use crate::system::process;
+
 /// Where they are.
 const FOLDER: &CStr = c"/proc/self/task";
 
-/// Numbers of all threads of the process, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
+/// Numbers of all threads of the process, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
 /// many as `known` and none but the first.
 pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
     // Each folder in it adds a link, beside its own two.
@@ -31,6 +33,9 @@ pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
             add_numbers(entries.get(..read).unwrap_or_default(), &mut threads);
         }
         libc::close(folder);
+    }
+    if !process::is_proc_of_own_namespace() {
+        threads = threads.into_iter().filter_map(process::number_in_own_namespace).collect();
     }
     threads.sort_unstable();
     Some((links, threads))

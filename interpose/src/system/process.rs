@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
 use lbprof_collector::definition::Usage;
 
@@ -114,6 +115,36 @@ pub fn may_lock_all() -> bool {
     let capabilities = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
     let capabilities = capabilities.and_then(|text| u64::from_str_radix(text.trim(), 16).ok()).unwrap_or(0);
     ids.split_whitespace().eq(["0", "0", "4294967295"]) && capabilities >> CAP_IPC_LOCK & 1 == 1
+}
+
+/// Whether threads have the numbers in /proc that system calls give them. They have others where /proc is that of another namespace of processes,
+/// outside of the one that this process runs in; `true` also where there is no /proc. Allocates nothing.
+pub fn is_proc_of_own_namespace() -> bool {
+    /// 0: not looked at yet; 1: it is; 2: it is not.
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    let known = KNOWN.load(Relaxed);
+    if known != 0 {
+        return known == 1;
+    }
+    let mut bytes = [0u8; 64];
+    // SAFETY: system calls; the first one fills at most the buffer.
+    let (length, own) = unsafe {
+        let length = libc::readlink(c"/proc/thread-self".as_ptr(), bytes.as_mut_ptr().cast(), bytes.len());
+        (usize::try_from(length).unwrap_or(0), libc::gettid())
+    };
+    // "PROCESS/task/THREAD"
+    let number = bytes.get(..length).and_then(|link| link.rsplit(|&byte| byte == b'/').next());
+    let number = number.and_then(|number| str::from_utf8(number).ok()?.parse::<libc::pid_t>().ok());
+    let is_own = number.is_none_or(|number| number == own);
+    KNOWN.store(if is_own { 1 } else { 2 }, Relaxed);
+    is_own
+}
+
+/// The number for system calls of a thread of this process that has `number` in /proc; `None`: it has ended.
+pub fn number_in_own_namespace(number: libc::pid_t) -> Option<libc::pid_t> {
+    let status = std::fs::read_to_string(format!("/proc/self/task/{number}/status")).ok()?;
+    // One number for each namespace, the innermost last (proc_pid_status(5)).
+    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
 
 /// What a thread is doing.

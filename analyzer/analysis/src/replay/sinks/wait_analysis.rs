@@ -44,6 +44,13 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         self.explaining.finish(&ends).finish()
     }
 
+    /// Waits explained, and the critical paths to `threads`, which came to a cut at `time`, the last of all.
+    pub fn finish_at(self, threads: &[u32], time: Ns) -> Explained {
+        let mut explainer = self.explaining.finish(&[]);
+        explainer.follow_paths_to(if self.scope.has_path() { threads } else { &[] }, time);
+        explainer.finish()
+    }
+
     /// When all members of a communicator were synchronised last.
     pub fn last_of_all(&self, comm: u32) -> Option<Ns> {
         self.synchronised.last_of_all(comm)

@@ -85,7 +85,7 @@ impl Names {
 }
 
 /// Whether the folder at `path` holds logs, or rings of ranks that were killed.
-pub fn holds_logs(path: &Path) -> bool {
+pub fn contains_logs(path: &Path) -> bool {
     Names::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
 }
 

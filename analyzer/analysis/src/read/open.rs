@@ -337,13 +337,13 @@ fn modified(path: &Path) -> SystemTime {
     fs::metadata(path).and_then(|metadata| metadata.modified()).unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-fn holds_logs(path: &Path) -> bool {
-    folder::holds_logs(path)
+fn contains_logs(path: &Path) -> bool {
+    folder::contains_logs(path)
 }
 
 fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
     let inner = fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && holds_logs(path)).collect();
+    let mut inner: Vec<PathBuf> = inner.filter(|path| path.is_dir() && contains_logs(path)).collect();
     inner.sort();
     inner
 }

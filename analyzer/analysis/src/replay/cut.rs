@@ -4,7 +4,7 @@
 //!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
 //!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :    since here all are synchronised: no cause of a
 //!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──                later wait lies before it, and no critical path
-//!                                           :                               comes here but through the last that entered
+//!                                           :                               comes here but through one that entered last
 //! ```
 //!
 //! If, besides, no message is in transit, no request is open and no clock was corrected there, then whoever follows the ranks from here on needs to know

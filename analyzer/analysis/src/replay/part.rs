@@ -47,7 +47,7 @@ impl Part {
     /// As the result of the whole run, of the scenarios that were replayed.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIf>) -> Followed {
         let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
-        let Explained { waits, critical_path, delays, kept } = explained;
+        let Explained { waits, paths, delays, kept } = explained;
         let blocking = waits.finish();
         let on_path = |((thread, kind), ns): ((u32, RegionState), ExactNs)| OnPath { thread, kind, ns: ns.number() };
         Followed {
@@ -57,7 +57,7 @@ impl Part {
             delaying_code: delays.scaled(&blocking.causes),
             blocking,
             replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
-            critical_path: critical_path.into_iter().map(on_path).collect(),
+            critical_path: paths.into_iter().take(1).flat_map(|path| path.sums).map(on_path).collect(),
             elapsed,
             counts: Counts { hands_out_work: on_demand.is_considerable(), ..counts },
             kept,

@@ -29,6 +29,8 @@ const MOST_JOINTS: usize = 1 << 10;
 #[derive(Default)]
 struct Trail {
     sums: PathSums,
+    /// The thread with which it begins.
+    origin: u32,
     /// What was added to the sums, as far as it was noted.
     parts: Vec<((u32, RegionState), f64)>,
     /// With which thread it goes on, and when, after how many of the parts.
@@ -80,36 +82,40 @@ pub struct CriticalPath {
     from: Ns,
     /// By thread; a thread that is not here has none.
     until_begin: Vec<Arc<PathSums>>,
+    /// By thread, as far as paths were summed up: the thread with which its path begins.
+    origins: Vec<u32>,
 }
 
 impl CriticalPath {
     /// No paths yet; all begin at `from`.
     pub fn new(from: Ns) -> Self {
-        CriticalPath { from, until_begin: Vec::new() }
+        CriticalPath { from, ..CriticalPath::default() }
     }
 
-    /// The path to what a thread does at a time, in no order, each thread and kind once.
-    pub fn to(&self, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> Vec<OnPath> {
-        let sums = self.sums(&mut Room::default(), states, histories, (thread, time));
+    /// The path to what a thread does at a time, in no order, each thread and kind once; and the thread with which it begins.
+    pub fn to(&self, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> (Vec<OnPath>, u32) {
+        let (sums, origin) = self.sums(&mut Room::default(), states, histories, (thread, time));
         let parts = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns });
         let mut parts: Vec<OnPath> = parts.filter(|part| part.ns > 0.0).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
-        parts
+        (parts, origin)
     }
 
     /// PathSums up the paths to `time`, so that what is before it can be forgotten.
     pub fn sum_up(&mut self, states: &ThreadStates, histories: &[History], time: Ns) {
         let mut room = Room::default();
         let threads = 0..histories.len() as u32;
-        let sums = threads.map(|thread| Arc::new(self.sums(&mut room, states, histories, (thread, time))));
-        self.until_begin = sums.collect();
+        let (sums, origins) = threads.map(|thread| self.sums(&mut room, states, histories, (thread, time))).unzip();
+        let sums: Vec<PathSums> = sums;
+        (self.until_begin, self.origins) = (sums.into_iter().map(Arc::new).collect(), origins);
     }
 
-    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> PathSums {
+    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> (PathSums, u32) {
         let mut sums = PathSums::default();
         room.spent.resize(states.all().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = to;
+        let mut origin = None;
         let mut trail = (room.trails.len() < MOST_TRAILS).then(Trail::default);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
@@ -137,6 +143,7 @@ impl CriticalPath {
                         }
                         if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
                             room.trails[joined].add_rest(n, &mut sums);
+                            origin = Some(room.trails[joined].origin);
                             trail = None;
                             break 'thread;
                         }
@@ -157,6 +164,7 @@ impl CriticalPath {
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
                 before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+                origin = self.origins.get(thread as usize).copied();
             }
             break;
         }
@@ -164,12 +172,13 @@ impl CriticalPath {
             *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.at()]);
         }
         room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
+        let origin = origin.unwrap_or(thread);
         if let Some(trail) = trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
             room.joints.extend(joints);
-            room.trails.push(Trail { sums: sums.clone(), ..trail });
+            room.trails.push(Trail { sums: sums.clone(), origin, ..trail });
         }
-        sums
+        (sums, origin)
     }
 }
 
@@ -197,7 +206,8 @@ mod tests {
         first.spend(12, states.of(0, computation(2)));
         let mut last = History::new(0);
         last.spend(10, states.of(1, computation(1)));
-        let path = CriticalPath::default().to(&states, &[first, last], 0, 12);
+        let (path, origin) = CriticalPath::default().to(&states, &[first, last], 0, 12);
+        assert_eq!(origin, 1);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
         assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
     }
@@ -213,7 +223,7 @@ mod tests {
             history
         };
         let histories = [waits_for(1), waits_for(0)];
-        let path = CriticalPath::default().to(&states, &histories, 0, 5);
+        let (path, _) = CriticalPath::default().to(&states, &histories, 0, 5);
         assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
     }
 
@@ -241,7 +251,8 @@ mod tests {
             let mut together = CriticalPath::default();
             together.sum_up(&states, &histories, time);
             for (thread, joined) in (0..).zip(&together.until_begin) {
-                let alone = CriticalPath::default().to(&states, &histories, thread, time);
+                let (alone, origin) = CriticalPath::default().to(&states, &histories, thread, time);
+                assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
                 let of_part = |part: &OnPath| ((part.thread, part.kind), part.ns);
                 let joined: PathSums =
                     joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();

@@ -35,8 +35,8 @@ pub struct Explainer {
     path: CriticalPath,
     sums: WaitTotals,
     delays: Delays,
-    /// The critical path, once its end is known.
-    critical: Option<Vec<OnPath>>,
+    /// The critical path, once its end is known; at a cut one for each rank that entered last.
+    paths: Vec<PathToEnd>,
     /// Intervals and causes from which on old ones are forgotten.
     most: usize,
     /// How many were kept at most.
@@ -48,19 +48,41 @@ pub struct Explainer {
 pub struct Explained {
     /// Waits and their causes.
     pub waits: WaitsAndCauses,
-    /// Nanoseconds of the critical path, by thread and kind.
-    pub critical_path: BTreeMap<(u32, RegionState), ExactNs>,
+    /// The critical path; at a cut one for each rank that entered last, since the path goes on from any of them.
+    pub paths: Vec<PathToEnd>,
     /// The code by which threads make others wait, where they were sampled.
     pub delays: DelaySums,
     /// Intervals and causes that were kept at most.
     pub kept: usize,
 }
 
+/// The critical path of a part of the run to a thread at its end.
+#[derive(Clone, Debug, Encode, Decode)]
+pub struct PathToEnd {
+    /// The thread with which it begins.
+    origin: u32,
+    /// The thread with which it ends.
+    end: u32,
+    /// Nanoseconds on it, by thread and kind.
+    pub sums: BTreeMap<(u32, RegionState), ExactNs>,
+}
+
+impl PathToEnd {
+    /// Puts that of `before` in front which ends where this begins: the first, where that thread came to the cut before the last did.
+    fn put_behind(mut self, before: &[PathToEnd]) -> PathToEnd {
+        if let Some(before) = before.iter().find(|path| path.end == self.origin).or(before.first()) {
+            add_each(&mut self.sums, before.sums.clone());
+            self.origin = before.origin;
+        }
+        self
+    }
+}
+
 impl Explained {
     /// This and what came after it: the critical path goes on there.
     pub fn and(mut self, after: Explained) -> Explained {
         self.waits.add(after.waits);
-        add_each(&mut self.critical_path, after.critical_path);
+        self.paths = after.paths.into_iter().map(|path| path.put_behind(&self.paths)).collect();
         let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
         Explained { delays, kept, ..self }
     }
@@ -125,17 +147,27 @@ impl Explainer {
             Some((end, past.is_none_or(|past| past.wait.is_none()), Reverse(thread)))
         };
         if let Some((end, _, Reverse(last))) = ends.iter().filter_map(end_of).max() {
-            self.critical = Some(self.path.to(&self.states, &self.histories, last, end));
+            self.paths = vec![self.path_to(last, end)];
         }
+    }
+
+    /// Follows a path back from `time` for each of `threads`, which came to a cut then, the last of all.
+    pub fn follow_paths_to(&mut self, threads: &[u32], time: Ns) {
+        self.paths = threads.iter().map(|&thread| self.path_to(thread, time)).collect();
+    }
+
+    fn path_to(&self, end: u32, time: Ns) -> PathToEnd {
+        let (path, origin) = self.path.to(&self.states, &self.histories, end, time);
+        let sums = path.into_iter().map(|OnPath { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect();
+        PathToEnd { origin, end, sums }
     }
 
     /// What was found.
     pub fn finish(self) -> Explained {
-        let path = self.critical.into_iter().flatten();
         Explained {
             waits: self.sums.finish(&self.states),
             delays: self.delays.finish(&self.states),
-            critical_path: path.map(|OnPath { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect(),
+            paths: self.paths,
             kept: self.kept,
         }
     }

@@ -308,7 +308,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     pub fn finish_at(self, cut: &Cut) -> Part {
         let since = |rank: &AtCut| rank.end - cut.last;
         let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
-        let explained = self.sinks.waits.finish(|| Some(vec![(cut.last_rank, cut.last)]));
+        let threads = (0..).zip(self.scheduler.threads());
+        let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
+        let explained = self.sinks.waits.finish_at(&lasts, cut.last);
         let (matched, on_demand) = self.matcher.finish();
         Part {
             explained,

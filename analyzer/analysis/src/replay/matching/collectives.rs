@@ -1,5 +1,6 @@
 //! The ranks that meet in a collective: the n-th collective of each member on a communicator is the same one (MPI-4.1 §6.12).
 
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 use lbprof_collector::semantics::Pattern;
@@ -191,7 +192,8 @@ impl CollectiveInstance {
         self.mixed |= operation != self.operation;
         self.entered += 1;
         self.root = self.root.or(root);
-        if entry.at > self.last.at {
+        // Of those that enter at the same time it is the first rank, in whatever order they are followed.
+        if (entry.at, Reverse(entry.rank)) > (self.last.at, Reverse(self.last.rank)) {
             self.last = entry;
         }
         if self.pattern != Pattern::AllToAll {

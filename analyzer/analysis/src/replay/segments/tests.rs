@@ -146,6 +146,32 @@ proptest! {
     }
 }
 
+#[test]
+fn a_critical_path_is_the_same_in_segments_where_two_ranks_enter_last() {
+    let kinds = [
+        (0, 0),
+        (7, 0),
+        (0, 0),
+        (2, 0),
+        (0, 0),
+        (0, 79119),
+        (10, 1171362554),
+        (4, 3775308893),
+        (2, 2029084448),
+        (2, 3935204228),
+        (12, 2938970224),
+        (5, 1186145496),
+        (13, 2098106742),
+    ];
+    let script = Script::rounds(&kinds);
+    let write = |dir: &std::path::Path| script.write(dir).unwrap();
+    let (whole, ..) = followed(write, 1 << 40);
+    for steps in 4..80 {
+        let (cut, ..) = followed(write, steps);
+        are_same(&whole, &cut).map_err(|error| format!("{steps} steps: {error}\n{}", script.text())).unwrap();
+    }
+}
+
 /// Steps in which ranks compute for other times each, and wait for the slowest.
 fn steps(rank: u32, script: RankScript, n: u32, between: impl Fn(u32, RankScript) -> RankScript) -> RankScript {
     script.repeat(n, |i, script| {

@@ -47,6 +47,13 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         self.explaining.finish(&ends).finish()
     }
 
+    /// Waits explained, and the critical paths to `threads`, which came to a cut at `time`, the last of all.
+    pub fn finish_at(self, threads: &[u32], time: Ns) -> Explained {
+        let mut explainer = self.explaining.finish(&[]);
+        explainer.follow_paths_to(if self.scope.has_path() { threads } else { &[] }, time);
+        explainer.finish()
+    }
+
     /// Returns when all members of a communicator last synchronised.
     pub fn last_collective(&self, comm: u32) -> Option<Ns> {
         self.sync_times.last_collective(comm)

@@ -73,8 +73,10 @@ impl RingPlace {
     }
 }
 
-/// Opens a regular file. What else there may be under a log's name, a named pipe for one, could make us wait for ever.
-pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+/// Opens a regular file. What else there may be under the name of a file of a run, a named pipe for one, could make us wait for ever.
+///
+/// Errors: the system's, or that it is no regular file.
+pub fn open_file(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),

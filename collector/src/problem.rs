@@ -169,6 +169,8 @@ problems! {
     LogTwice = 50, Note, "remove the copy that does not belong to the run";
     /// What a log ends with, its summary or the index of its blocks, contradicts the rest of it.
     SummaryWrong = 51, Note, "the figures are those of the events; copy the log again, or report it with the log if that changes nothing";
+    /// Names or source lines of a program or shared object were not used, for it is damaged, too large, or took too long to read.
+    NamesDropped = 52, Note, "see the detail; build the file again if it is damaged; LB_REPORT_MAX_CPU=0 allows any time";
 }
 
 /// A problem of one rank, or of the whole run.

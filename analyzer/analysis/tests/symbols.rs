@@ -124,7 +124,7 @@ fn without_time_call_sites_have_no_names_and_the_report_says_why() {
     assert_eq!(places.iter().map(described).collect::<Vec<_>>(), [(None, None, None); 2]);
     assert!(places.iter().zip(&offsets).all(|(place, &offset)| place.module.is_some() && place.offset == offset));
     let [problem] = problems.as_slice() else { panic!("{problems:?}") };
-    assert_eq!((problem.kind, problem.count), (ProblemKind::BinaryMissing, 2));
+    assert_eq!((problem.kind, problem.count), (ProblemKind::NamesDropped, 2));
     assert!(problem.detail.contains("looking up names took too long"), "{}", problem.detail);
 }
 

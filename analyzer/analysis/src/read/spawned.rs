@@ -1,8 +1,10 @@
 //! The runs that a run has started by MPI_Comm_spawn: folders beside its own.
 
 use std::fs;
+use std::io::Read;
 use std::path::Path;
 
+use lbprof_collector::place::open_file;
 use lbprof_collector::problem::{Problem, ProblemKind};
 use lbprof_collector::starter::{STARTER_FILE, Starter};
 
@@ -10,11 +12,13 @@ use lbprof_collector::starter::{STARTER_FILE, Starter};
 fn starter_of(run: &Path) -> Option<Starter> {
     /// The file is two short lines.
     const LONGEST: u64 = 64;
-    let path = run.join(STARTER_FILE);
-    if fs::metadata(&path).ok()?.len() > LONGEST {
+    let mut text = String::new();
+    // A device has no length, and a named pipe no end.
+    let read = open_file(&run.join(STARTER_FILE)).ok()?.take(LONGEST + 1).read_to_string(&mut text).ok()?;
+    if read as u64 > LONGEST {
         return None;
     }
-    Starter::parse(&fs::read_to_string(path).ok()?)
+    Starter::parse(&text)
 }
 
 /// Where spawned processes were recorded, as a detail of the problem that says that there are some; `None`: nowhere here.
@@ -39,6 +43,8 @@ pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -54,6 +60,12 @@ mod tests {
             fs::create_dir_all(base.join(name))?;
             fs::write(base.join(name).join(".starter"), text)?;
         }
+        // What waits for ever, and what never ends.
+        for name in ["logs-6", "logs-7"] {
+            fs::create_dir_all(base.join(name))?;
+        }
+        assert!(Command::new("mkfifo").arg(base.join("logs-6/.starter")).status()?.success());
+        std::os::unix::fs::symlink("/dev/zero", base.join("logs-7/.starter"))?;
         let spawned = Problem { kind: ProblemKind::Spawned, rank: Some(0), count: 1, detail: "2 processes".into() };
         let found = where_recorded(&base.join("logs"), std::slice::from_ref(&spawned)).map(|problem| problem.detail);
         let without = where_recorded(&base.join("logs"), &[]);

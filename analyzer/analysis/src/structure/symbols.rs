@@ -240,8 +240,8 @@ fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Mo
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
     let late = || {
-        let detail = format!("{}: looking up names took too long (LB_REPORT_MAX_CPU=0 allows any time)", module.path);
-        problem(ProblemKind::BinaryMissing, detail)
+        let detail = format!("{}: looking up names took too long", module.path);
+        problem(ProblemKind::NamesDropped, detail)
     };
     if deadline.is_over() {
         return Err(late());
@@ -265,14 +265,12 @@ fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Mo
     }));
     match names {
         Ok(Some(Some((found, faults)))) => {
-            let faults = faults.into_iter().map(|fault| problem(ProblemKind::BinaryMissing, fault)).collect();
+            let faults = faults.into_iter().map(|fault| problem(ProblemKind::NamesDropped, fault)).collect();
             Ok(ModuleNames { found, faults })
         }
         Ok(Some(None)) => Err(late()),
         Ok(None) => Err(problem(ProblemKind::BinaryChanged, module.path.clone())),
-        Err(_) => {
-            Err(problem(ProblemKind::BinaryMissing, format!("{}: its debug information is damaged", module.path)))
-        }
+        Err(_) => Err(problem(ProblemKind::NamesDropped, format!("{}: its debug information is damaged", module.path))),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::key::{self, BUILT_IN, RANKS};
+use crate::key::{self, RANKS};
 use crate::store::Kept;
+use crate::table::grouping::find_distinguishing_params;
 use crate::table::{Section, Table, Unit, Wanted, tables};
 use crate::text;
 use lbprof_report::words::clean;
@@ -73,8 +74,7 @@ struct LineRow {
 
 /// One object for each key of which some runs that have all else in common have several values; ranks first.
 pub(super) fn views(runs: &[Kept]) -> Vec<Scaling> {
-    let params = key::keys(runs).into_iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
-    std::iter::once(RANKS.to_owned()).chain(params).filter_map(|by| view(runs, by)).collect()
+    std::iter::once(RANKS.to_owned()).chain(find_distinguishing_params(runs)).filter_map(|by| view(runs, by)).collect()
 }
 
 fn view(runs: &[Kept], by: String) -> Option<Scaling> {
@@ -119,5 +119,28 @@ fn section(section: &Section, columns: &[(usize, f64)]) -> SectionRow {
             Unit::Ratio => UnitWord::Ratio,
         },
         lines: lines.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use crate::Run;
+
+    #[test]
+    fn hundreds_of_thousands_of_parameters_have_their_views_in_no_time() {
+        let params = |n: f64| {
+            let same = (0..300_000).map(|at| (format!("parameter {at:06}"), 1.0));
+            same.chain([("n".to_owned(), n)]).collect()
+        };
+        let run = |number, n| Kept { number, run: Run { params: params(n), ..Run::default() } };
+        let runs = [run(1, 1.0), run(2, 2.0)];
+        let begun = Instant::now();
+        let views = views(&runs);
+        assert_eq!(views.iter().map(|view| view.by.as_str()).collect::<Vec<_>>(), ["n"]);
+        // Quadratic, it is days.
+        assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     }
 }

@@ -1,10 +1,11 @@
 //! Runs → tables and their columns.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::Wanted;
-use crate::key::{RANKS, Value, compare, keys};
+use crate::key::{BUILT_IN, RANKS, Value, compare, keys};
 use crate::store::Kept;
 use lbprof_report::words::mpi_name;
 
@@ -39,6 +40,45 @@ pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<RunGroup<'a>> {
         }
     }
     all
+}
+
+/// Returns the parameters in which two runs differ that have everything else in common; by the hash of a sum, seldom a few more.
+///
+/// There may be hundreds of thousands of parameters, so the runs are not grouped anew for each: what a run has besides a parameter is the sum
+/// over all that it has, less that parameter.
+pub fn find_distinguishing_params(runs: &[Kept]) -> Vec<String> {
+    let keys = keys(runs);
+    let is_compared = |key: &&String| !matches!(key.as_str(), "run" | "program" | "host");
+    let sum_all = |run: &Kept| {
+        let program = hash_value("program", Value::of(run, "program").as_ref());
+        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, Value::of(run, key).as_ref()));
+        hashes.fold(program, u64::wrapping_add)
+    };
+    let sums: Vec<u64> = runs.iter().map(sum_all).collect();
+    let mut first_of_rest: HashMap<u64, Option<Value>> = HashMap::new();
+    let mut is_distinguishing = |key: &String| {
+        first_of_rest.clear();
+        runs.iter().zip(&sums).any(|(run, sum)| {
+            let value = Value::of(run, key);
+            let rest = sum.wrapping_sub(hash_value(key, value.as_ref()));
+            let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
+            compare(std::slice::from_ref(first), &[value]).is_ne()
+        })
+    };
+    let params = keys.iter().filter(|key| !BUILT_IN.contains(&key.as_str()));
+    params.filter(|key| is_distinguishing(key)).cloned().collect()
+}
+
+/// Returns a hash of what a run has for a key: 0 where it has none. The two zeros of floating point are one value.
+fn hash_value(key: &str, value: Option<&Value>) -> u64 {
+    let Some(value) = value else { return 0 };
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    match value {
+        Value::Number(number) => (number + 0.0).to_bits().hash(&mut hasher),
+        Value::Text(text) => text.hash(&mut hasher),
+    }
+    hasher.finish()
 }
 
 /// P and parameters that are not the same in all runs.
@@ -123,5 +163,21 @@ mod tests {
         assert_eq!(groups[0].by.len(), 100_000);
         // Quadratic, it is minutes.
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn parameters_distinguish_runs_that_have_all_else_in_common() {
+        let run = |number, n_ranks, params: &[(&str, f64)]| {
+            let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
+            Kept { number, run: Run { n_ranks, params, ..Run::default() } }
+        };
+        let found = |runs: &[Kept]| find_distinguishing_params(runs);
+        let base = run(1, 4, &[("n", 1.0), ("m", 0.0)]);
+        assert_eq!(found(&[base.clone(), run(2, 4, &[("n", 2.0), ("m", -0.0)])]), ["n"]);
+        assert_eq!(found(&[base.clone(), run(2, 4, &[("n", 1.0)])]), ["m"], "a run may lack one");
+        assert!(found(&[base.clone(), run(2, 8, &[("n", 2.0), ("m", 0.0)])]).is_empty(), "the ranks differ, too");
+        assert!(found(&[base.clone(), run(2, 4, &[("n", 2.0), ("m", 1.0)])]).is_empty(), "two parameters differ");
+        let third = run(3, 4, &[("n", 2.0), ("m", 1.0)]);
+        assert_eq!(found(&[base, third, run(2, 4, &[("n", 2.0), ("m", 0.0)])]), ["m", "n"]);
     }
 }

@@ -72,6 +72,11 @@ impl Loop {
         let class = self.classes.get(token as usize);
         class.is_some_and(|class| class.is_of_loop() || *class == Class::Occasional)
     }
+
+    /// Whether calls of this kind can come between those of the loop: its own, and polls.
+    pub fn can_contain(&self, token: u32) -> bool {
+        self.has(token) || self.classes.get(token as usize) == Some(&Class::Neutral)
+    }
 }
 
 /// The main loop in the calls of a rank, where the user named another.

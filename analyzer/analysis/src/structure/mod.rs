@@ -144,7 +144,7 @@ impl Structure {
 
 /// Returns the call of the function that has a loop: the innermost around all code between the loop's calls.
 fn call_around(one: &Loop, survey: &Survey, segments: &Segments) -> Option<u32> {
-    let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.has(*at));
+    let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.can_contain(*at));
     segments.function_around(&tokens.map(|(_, token)| segments.place(token.site)).collect())
 }
 

@@ -17,7 +17,6 @@
 //! messages in transit, not with events: histories are kept only so far back.
 
 pub mod blocking;
-mod comm_members;
 mod cut;
 mod engine;
 mod matching;

@@ -3,7 +3,6 @@
 mod causes;
 mod chance;
 mod clocks;
-mod culprits;
 mod damage;
 mod parts;
 mod places;

@@ -30,7 +30,7 @@ pub fn unloads() -> u64 {
     UNLOADS.load(SeqCst)
 }
 
-/// What `_dl_find_object` tells of an object (dlfcn.h).
+/// The structure that `_dl_find_object` fills (dlfcn.h).
 #[repr(C)]
 struct Found {
     flags: u64,

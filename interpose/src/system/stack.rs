@@ -1,6 +1,6 @@
 //! The calling thread's own stack: memory that stays where it is for as long as the thread runs.
 //!
-//! Where a stack is, the C library keeps in its description of each thread, at the thread pointer. It has no function that tells without a lock, so
+//! Where a stack is, the C library keeps in its description of each thread, at the thread pointer. It has no function that gives them without a lock, so
 //! the place of that is looked for once, when recording starts. Nothing is believed that does not fit: a stack is one only if it holds
 //! the stack pointer, and the description itself, which lies at its end.
 

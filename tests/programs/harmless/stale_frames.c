@@ -1,6 +1,6 @@
 // ranks: 1
 // link: -O2 -fomit-frame-pointer -lpthread
-// records: Barrier 18
+// records: Barrier 12
 // end: finalize
 // problems: OtherThreads
 // truth: code that has data in %rbp calls MPI, as hand-written routines and generated code do; the data is unmapped between two calls from the same

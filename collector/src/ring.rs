@@ -9,12 +9,11 @@
 //! `first` moves on. So at every instant each record is in the log, or in the ring, or in both (then its sequence number,
 //! `first` + slot, is below the log's end, and the reader drops the copy).
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
@@ -121,19 +120,9 @@ fn slots_in(bytes: usize) -> usize {
 }
 
 impl Ring {
-    /// Makes the file at `path`, allocates its blocks and maps it. `bytes` is the size of the slots, rounded down to whole ones.
+    /// Makes a ring in a new and empty file: allocates its blocks and maps it. `bytes` is the size of the slots, rounded down to whole ones.
     ///
-    /// Errors: what the system says, among them ENOSPC where the disk is full and EEXIST where the file is there already.
-    pub fn create(path: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
-        let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        Self::create_in(&file, bytes, rank, thread, run_id).inspect_err(|_| {
-            let _ = std::fs::remove_file(path);
-        })
-    }
-
-    /// Makes a ring in a new and empty file: allocates its blocks and maps it.
-    ///
-    /// Errors: as of [`Ring::create`].
+    /// Errors: what the system says, among them ENOSPC where the disk is full.
     pub fn create_in(file: &File, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let capacity = slots_in(bytes);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
@@ -204,7 +193,7 @@ impl Ring {
         (self.head.as_ptr() as usize, HEAD_BYTES + self.capacity * size_of::<Record>())
     }
 
-    /// Whether the head is as [`Ring::create`] has left it; not so where somebody has emptied the file.
+    /// Whether the head is as [`Ring::create_in`] has left it; not so where somebody has emptied the file.
     pub fn is_set_up(&self) -> bool {
         // SAFETY: the mapping is live; others may change the file at any time.
         unsafe { (&raw const (*self.head.as_ptr()).magic).read_volatile() == MAGIC }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 
 use lbprof_collector::definition::{CallSite, EndReason};
@@ -178,7 +178,7 @@ fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
     let folder = one(|r| ten(r).kill(0));
     let path = folder.path().join(ring_name(0, 0));
     fs::remove_file(&path).unwrap();
-    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     ring.head().first.store(12, Relaxed);
     ring.head().end_reason.store(3, Relaxed);
     ring.head().abort_code.store(-6, Relaxed);
@@ -198,7 +198,7 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     let folder = one(|r| r.kill(0));
     let path = folder.path().join(ring_name(0, 0));
     fs::remove_file(&path).unwrap();
-    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     assert_eq!(records(&left(folder.path())), []);
     let head = ring.head();
     head.previous_end.store(5, Relaxed);
@@ -412,7 +412,7 @@ fn a_problem_of_a_newer_recorder_is_not_lost_in_its_ring() {
     let folder = one(|r| ten(r).kill(0));
     let path = folder.path().join(ring_name(0, 0));
     fs::remove_file(&path).unwrap();
-    let ring = Ring::create(&path, 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
     ring.head().first.store(12, Relaxed);
     ring.head().problems[63].store(4, Relaxed);
     assert!(definitions(&left(folder.path())).contains(&&Definition::Problem(63, 4, String::new())));

@@ -66,7 +66,7 @@ test("every term names a section of docs/report-reference.md", () => {
 });
 
 test("every reason for waiting is explained", () => {
-    const names = readFileSync(new URL("../../src/model/waits.rs", import.meta.url), "utf8");
+    const names = readFileSync(new URL("../../analysis/src/model/waits.rs", import.meta.url), "utf8");
     const states = [...names.matchAll(/WaitState::\w+ => "([^"]+)"/g)].map((found) => found[1]);
     const source = readFileSync(new URL("../src/glossary.ts", import.meta.url), "utf8");
     assert.ok(states.length >= 14);

@@ -91,7 +91,8 @@ impl Paths {
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion.
+    /// as where both waited for it; then what each of both did itself, kind by kind; then what both computed in different regions; then what
+    /// is left of a kind, in proportion.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.at()];
@@ -110,7 +111,36 @@ impl Paths {
                 self.amounts[mine.at()].own -= common;
             }
         }
+        self.cancel_computation(states, threads);
         self.cancel_kinds(states);
+    }
+
+    /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
+    /// other regions, makes nobody wait.
+    fn cancel_computation(&mut self, states: &ThreadStates, threads: (u32, u32)) {
+        let computes = |state: &ThreadState, by: u32| {
+            let (thread, kind) = states.get(*state);
+            thread == by && kind.is_computation()
+        };
+        let (mut own, mut other) = (0.0, 0.0);
+        for state in &self.order[..self.n] {
+            let amounts = &self.amounts[state.at()];
+            own += if computes(state, threads.0) { amounts.own } else { 0.0 };
+            other += if computes(state, threads.1) { amounts.other } else { 0.0 };
+        }
+        let common = own.min(other);
+        if common <= 0.0 {
+            return;
+        }
+        for state in &self.order[..self.n] {
+            let amounts = &mut self.amounts[state.at()];
+            if computes(state, threads.0) {
+                amounts.own *= (own - common) / own;
+            }
+            if computes(state, threads.1) {
+                amounts.other *= (other - common) / other;
+            }
+        }
     }
 
     fn cancel_kinds(&mut self, states: &ThreadStates) {

@@ -208,7 +208,7 @@ mod tests {
         };
         let mut paths = Paths::default();
         let [x, y, z] = kinds;
-        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 3.0), (2, z, 3.0)], [(1, y, 2.0), (1, x, 2.0)]]
+        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 1.0), (2, z, 1.0)], [(1, y, 2.0), (1, x, 2.0)]]
             .map(|one| one.to_vec());
         // One after the other since the same time, since another one, and each alone.
         let found: [Vec<_>; 3] =

@@ -105,7 +105,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// A large message moves while both sides are in MPI.
+    /// A message moves while both sides are in MPI: a large one, and a smaller one where the calls show that.
     fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [Need]) {
         let Need { by, state, bytes, .. } = needs[i];
         let Interval { begin, end } = self.time;

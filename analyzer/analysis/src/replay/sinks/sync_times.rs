@@ -244,7 +244,9 @@ mod tests {
 
     fn record_all(times: &[(Ns, Ns)]) -> RecentSyncs {
         let mut syncs = RecentSyncs::NEVER;
-        times.iter().for_each(|&(available_ns, collected_ns)| syncs.record(SyncTime::new(available_ns, collected_ns)));
+        for &(available_ns, collected_ns) in times {
+            syncs.record(SyncTime::new(available_ns, collected_ns));
+        }
         syncs
     }
 
@@ -279,7 +281,7 @@ mod tests {
     fn a_message_to_oneself_synchronises_nothing() {
         let members = CommMembers::new(&[], 2);
         let mut syncs = SyncTimes::new(&members);
-        (0..2).for_each(|rank| syncs.add_thread(rank));
+        syncs.world_ranks = vec![0, 1];
         syncs.record_pair(PairSync::new(1, 5, 1, Interval::new(5, 5)));
         assert!(syncs.pairs.is_empty());
     }
@@ -288,7 +290,7 @@ mod tests {
     fn nobody_waits_for_its_own_message() {
         let members = CommMembers::new(&[], 2);
         let mut syncs = SyncTimes::new(&members);
-        (0..2).for_each(|rank| syncs.add_thread(rank));
+        syncs.world_ranks = vec![0, 1];
         syncs.record_pair(PairSync::new(0, 3, 1, Interval::new(2, 6)).with_wait(1, 0));
         assert_eq!([syncs.last_before(1, 0, 7), syncs.last_before(0, 1, 7)], [3, 6]);
     }
@@ -298,7 +300,7 @@ mod tests {
         let members = CommMembers::new(&[], 2);
         for (source, collector) in [(0, 1), (1, 0)] {
             let mut syncs = SyncTimes::new(&members);
-            (0..2).for_each(|rank| syncs.add_thread(rank));
+            syncs.world_ranks = vec![0, 1];
             syncs.record_pair(PairSync::new(source, 3, collector, Interval::new(2, 6)));
             syncs.record_pair(PairSync::new(source, 7, collector, Interval::new(8, 9)));
             let last = |waiting, ended_by| [5, 8, 10].map(|time| syncs.last_before(waiting, ended_by, time));

@@ -91,8 +91,8 @@ impl Paths {
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind; then what both computed in different regions; then what
-    /// is left of a kind, in proportion.
+    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion; then what
+    /// both computed in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.at()];
@@ -111,8 +111,8 @@ impl Paths {
                 self.amounts[mine.at()].own -= common;
             }
         }
-        self.cancel_computation(states, threads);
         self.cancel_kinds(states);
+        self.cancel_computation(states, threads);
     }
 
     /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
@@ -170,8 +170,12 @@ impl Paths {
         }
         for state in self.order[..self.n].iter().filter(|_| both) {
             let one = &mut self.amounts[state.at()];
-            if let Some(&(own, others)) = self.kinds.get(kind_of(state)).filter(|_| one.other > 0.0) {
+            let Some(&(own, others)) = self.kinds.get(kind_of(state)) else { continue };
+            if one.other > 0.0 {
                 one.other *= (others - own).max(0.0) / others;
+            }
+            if one.own > 0.0 {
+                one.own *= (own - others).max(0.0) / own;
             }
         }
         for state in &self.order[..self.n] {

@@ -25,6 +25,9 @@ use crate::replay::thread::{Presence, Thread};
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;
 
+/// The same of a small message, which seldom waits for anything but its send: it would often end just after something by chance.
+const MAX_AFTER_SMALL: Ns = 16;
+
 /// What one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
@@ -170,7 +173,8 @@ impl Progress<'_> {
             return false;
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let has_waited = at > last && MOST_AFTER * (self.time.end - at) <= at - last;
+        let most_after = if what == For::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
+        let has_waited = at > last && most_after * (self.time.end - at) <= at - last;
         self.coupling.seen(what, like).waited += u32::from(has_waited);
         // Of large messages some wait, and others of about the same size do not.
         has_waited && like.bytes > SENT_AT_ONCE || self.coupling.wait(what, like)

@@ -71,8 +71,9 @@ pub struct PairSync {
 impl PairSync {
     /// Returns the synchronisation by what `source` did at `available_ns`, and `collector` took note of in a call that lasted for `call`.
     pub fn new(source: u32, available_ns: Ns, collector: u32, call: Interval) -> Self {
-        let time = SyncTime::new(available_ns, call.end);
-        PairSync { source, collector, time, time_of_source: (available_ns >= call.begin).then_some(time) }
+        let was_there = available_ns < call.begin;
+        let time = SyncTime::new(available_ns.max(call.begin), call.end);
+        PairSync { source, collector, time, time_of_source: (!was_there).then_some(time) }
     }
 
     /// Returns the synchronisation where it was this that ended the wait of a call of `waited` for `ended_by`. Up to the end of the call the

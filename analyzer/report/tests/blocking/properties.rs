@@ -46,7 +46,7 @@ fn small(script: &Script) -> Script {
     let mut is_bytes = false;
     for word in script.text().split_inclusive([' ', '\n']) {
         match word.trim().parse::<u32>() {
-            Ok(bytes) if is_bytes => text += &word.replace(&bytes.to_string(), &(bytes % 4096).to_string()),
+            Ok(bytes) if is_bytes => text += &word.replace(&bytes.to_string(), &(bytes % 64).to_string()),
             _ => text += word,
         }
         is_bytes = word == "bytes ";

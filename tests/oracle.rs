@@ -24,10 +24,12 @@ use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
 use serde_json::Value;
 
-const SHAPES: [&str; 12] = [
+const SHAPES: [&str; 14] = [
     "allreduce",
     "halo-1k",
     "halo-16k",
+    "overlap-512",
+    "overlap-16k",
     "polling",
     "ring-1k",
     "ring-16k",

@@ -116,7 +116,12 @@ impl Progress<'_> {
         let like = self.like(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
-        let (at, slot) = match self.presence(by.thread, since) {
+        let presence = match self.presence(by.thread, since) {
+            // It may have been there for no more than to start its side.
+            Presence::There => self.return_after_a_moment(by.thread, since),
+            known => Some(known),
+        };
+        let (at, slot) = match presence.unwrap_or(Presence::There) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
             Presence::Back { at, slot } => (Some(at), slot),
@@ -146,7 +151,7 @@ impl Progress<'_> {
             needs.add_side(need(&posted), send.id);
             return;
         }
-        let later = self.return_after_a_moment(other).map(|(at, slot)| Presence::Back { at, slot });
+        let later = self.return_after_a_moment(other, begin);
         let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
@@ -193,17 +198,17 @@ impl Progress<'_> {
         }
     }
 
-    /// When a thread came back to MPI that was there for no more than a moment as a call began, and left without having looked after the
+    /// Returns the return to MPI of a thread that was there for no more than a moment at a time, and left without having looked after the
     /// message: the call ended just after it had come back.
     ///
     /// ```text
     ///   sender    |== compute ==|send ..............|
     ///   receiver  |== compute =|recv|== compute ===|recv|
     /// ```
-    fn return_after_a_moment(&self, thread: u32) -> Option<(Ns, u8)> {
-        let Interval { begin, end } = self.time;
-        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(begin, end)?;
+    fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<Presence> {
+        let end = self.time.end;
+        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(since, end)?;
         let is_moment = |time: Ns| MOST_AFTER * time <= at - left;
-        (is_moment(left - begin) && is_moment(end - at)).then_some((at, slot))
+        (is_moment(left - since) && is_moment(end - at)).then_some(Presence::Back { at, slot })
     }
 }

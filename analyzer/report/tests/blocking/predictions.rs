@@ -4,6 +4,7 @@ use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json;
+use lbprof_report::what_if::Note;
 use lbprof_report::what_if::{Note, Prediction};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
@@ -357,7 +358,9 @@ fn of_messages_of_any_size_the_run_shows_whether_they_need_their_sender_in_mpi()
         // With rank 0 computing 10 ms, the mean, steps take 10 ms.
         let saved = 1.0 - run.replay_ms(WhatIf::RankAsMean(0)) / run.elapsed_ms();
         assert!((saved - 1.0 / 3.0).abs() < 0.05, "{bytes} B: {saved}");
+        assert!(report_on(&run.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
         let alone = Run::of_scenario(overlapped(bytes, true));
+        assert!(!report_on(&alone.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
         assert!(alone.waits(WaitState::LateSender) < 0.1 * STEPS as f64, "{bytes} B");
     }
 }

@@ -111,6 +111,7 @@ fn all_is_matched_and_replayed_as_measured() {
             messages: counts.messages,
             collectives: counts.collectives,
             hands_out_work: counts.hands_out_work,
+            progress_waits: counts.progress_waits,
             ..Counts::default()
         };
         assert_eq!(counts, matched, "script {seed}");

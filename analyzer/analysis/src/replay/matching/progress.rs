@@ -86,7 +86,8 @@ impl Matcher<'_> {
             return;
         }
         let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
-        let mut progress = Progress { coupling, channels, hosts, threads, thread, time };
+        let n_waits = &mut self.counts.progress_waits;
+        let mut progress = Progress { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
             progress.needs_of_send(send, needs);
         }
@@ -105,6 +106,8 @@ struct Progress<'a> {
     threads: &'a [Thread],
     thread: u32,
     time: Interval,
+    /// Number of waits for another rank to be in MPI again.
+    n_waits: &'a mut u64,
 }
 
 impl Progress<'_> {
@@ -133,6 +136,7 @@ impl Progress<'_> {
         {
             needs[i].by.at = at;
             needs[i].clocks = At::Back(by.thread, slot);
+            *self.n_waits += 1;
         }
     }
 
@@ -164,6 +168,7 @@ impl Progress<'_> {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
             needs.all.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent) });
+            *self.n_waits += 1;
         }
     }
 

@@ -28,6 +28,9 @@ const MOST_AFTER: Ns = 4;
 /// The same of a small message, which seldom waits for anything but its send: it would often end just after something by chance.
 const MAX_AFTER_SMALL: Ns = 16;
 
+/// One in so many small messages seems to have waited by chance at most.
+const MOST_BY_CHANCE: u32 = 4;
+
 /// What one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
@@ -185,9 +188,11 @@ impl Progress<'_> {
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
         let most_after = if what == For::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
         let has_waited = at > last && most_after * (self.time.end - at) <= at - last;
-        self.coupling.seen(what, like).waited += u32::from(has_waited);
-        // Of large messages some wait, and others of about the same size do not.
-        has_waited && like.bytes > SENT_AT_ONCE || self.coupling.wait(what, like)
+        let seen = self.coupling.seen(what, like);
+        seen.waited += u32::from(has_waited);
+        // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
+        let is_usual = like.bytes > SENT_AT_ONCE || MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        has_waited && is_usual || self.coupling.wait(what, like)
     }
 
     fn like(&self, other: u32, bytes: u64) -> Like {

@@ -30,7 +30,7 @@ const STYLES: [&str; 11] = [
     "allreduce",
 ];
 
-/// Who is slow: the number of ranks and steps, what the program is told of it, and the fraction of the waiting that each of these ranks causes.
+/// Who is slow: the number of ranks and steps, the arguments that say so, and the fraction of the waiting that each of these ranks causes.
 struct Pattern {
     name: &'static str,
     n_ranks: usize,

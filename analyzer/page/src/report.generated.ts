@@ -2437,7 +2437,7 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than one within it.
+ * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region gains less by being balanced than one within it.
  */
 kind: string
 /**

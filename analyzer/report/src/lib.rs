@@ -50,6 +50,7 @@ mod short_name;
 pub mod table;
 pub mod words;
 
+use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::problem::Severity;
 
@@ -242,14 +243,21 @@ impl Report {
         if self.is_only_described() {
             self.losses.iter_mut().for_each(Loss::take_remedy);
         }
-        // What a network without costs would save is then mostly that ranks have no core.
-        if self.doubts.iter().any(Doubt::is_of_cores) {
+        // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
+        if self.doubts.iter().any(Doubt::is_of_cores) || self.has_unrecorded_partners() {
             let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
             of_network.for_each(Loss::take_remedy);
         }
         if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
             self.verdict.kind = VerdictKind::Doubtful;
         }
+    }
+
+    /// Returns whether the recorded ranks may have waited for processes of which nothing is recorded.
+    pub fn has_unrecorded_partners(&self) -> bool {
+        let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
+        let are_ranks_missing = self.facts.selected.ranks.is_none() && self.ranks.len() < self.facts.n_ranks as usize;
+        are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
     /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.

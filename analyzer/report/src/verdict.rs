@@ -155,6 +155,9 @@ pub enum LossKind {
     /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
     #[serde(rename = "communication")]
     Communication,
+    /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
+    #[serde(rename = "file access")]
+    FileAccess,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
@@ -168,7 +171,7 @@ impl LossKind {
             LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication => Some(VerdictKind::Communication),
+            LossKind::Communication | LossKind::FileAccess => Some(VerdictKind::Communication),
             LossKind::Recorder => None,
         }
     }

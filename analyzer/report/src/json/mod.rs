@@ -141,8 +141,9 @@ struct NoteInWords {
     /// `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work
     /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
     /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
-    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than
-    /// one within it.
+    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`:
+    /// predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region
+    /// gains less by being balanced than one within it.
     kind: &'static str,
     /// The note in words.
     text: String,

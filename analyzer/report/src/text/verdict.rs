@@ -286,6 +286,7 @@ fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
         LossKind::DependencyChains => "serialization (dependency chains)",
         LossKind::Serialization => undivided(verdict),
         LossKind::Communication => "communication and waiting",
+        LossKind::FileAccess => "access to files",
         LossKind::Recorder => "writing the log",
     };
     let shown = verdict.parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.share > 0.01);

@@ -318,6 +318,9 @@ impl<'a> RankDump<'a> {
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
             Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
             Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
+            Definition::Lifetime(point, ticks) => {
+                ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
+            }
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })

@@ -23,6 +23,7 @@ pub mod functions;
 pub mod grouped;
 pub mod iteration;
 pub mod iterations;
+pub mod lifetime;
 pub mod loops;
 pub mod losses;
 pub mod overheads;
@@ -73,6 +74,7 @@ use lbprof_analysis::metrics::dispersion::Ranking;
 use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::select::activities::only;
 use lbprof_analysis::structure::symbols::Resolved;
+pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, Loops};
 pub use losses::Loss;
 pub use overheads::OverheadTable;
@@ -90,6 +92,8 @@ pub struct Report {
     pub facts: RunFacts,
     /// What the data are made of.
     pub data: DataFacts,
+    /// How the processes lived outside of the window; `None` where that is not known, or a part of the run is selected.
+    pub lifetime: Option<LifetimeTable>,
     /// What is missing or doubtful, the worst first.
     pub problems: Vec<ProblemRow>,
     /// What must be said before any figure.
@@ -211,6 +215,7 @@ impl Report {
         let mut report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
+            lifetime: LifetimeTable::new(model),
             doubts: doubts::doubts(model),
             verdict,
             problems,

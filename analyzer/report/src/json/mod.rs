@@ -21,8 +21,8 @@ use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow, Verdict,
-    WindowRow, text,
+    Doubt, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow,
+    Verdict, WindowRow, text,
 };
 pub use write::write;
 pub use write::{write_compact, write_pretty};
@@ -44,6 +44,9 @@ pub(crate) struct Document<'a> {
     generator: &'static str,
     /// Facts of the run and its data.
     run: RunRow<'a>,
+    /// How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not
+    /// say, or a part of the time or of the regions is selected.
+    lifetime: Option<&'a LifetimeTable>,
     /// The part of the run that all figures are of; null: all of it.
     selection: Option<SelectionRow<'a>>,
     /// The first sentences of the text report, as figures and words.
@@ -172,6 +175,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         schema: SCHEMA,
         generator: GENERATOR,
         run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
+        lifetime: report.lifetime.as_ref(),
         selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
             verdict: &report.verdict,

@@ -19,6 +19,7 @@ mod function_parts;
 mod functions;
 mod head;
 mod iterations;
+mod lifetime;
 mod loops;
 mod losses;
 mod next;
@@ -70,6 +71,7 @@ const FIRST_SCREEN: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
     efficiency::section,
     losses::section,
@@ -84,6 +86,7 @@ const ALL: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
     clusters::section,
     efficiency::section,

@@ -9,7 +9,7 @@ use lbprof_collector::definition::EndReason;
 use super::{LONGEST_NAME, Options, clusters, doubts, functions, losses, place_name, region_name};
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
-use crate::{Report, Verdict};
+use crate::{LifetimeTable, Report, Verdict};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_analysis::read::open::ranges;
@@ -219,8 +219,10 @@ fn loss(report: &Report) -> String {
         }
         kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
+            let lives_elsewhere = report.lifetime.as_ref().is_some_and(LifetimeTable::is_worth_a_line);
             let praise = match (ended, kind) {
                 (false, _) => "Up to there ",
+                (true, VerdictKind::Good) if lives_elsewhere => "Nothing to gain between MPI_Init and MPI_Finalize: ",
                 (true, VerdictKind::Good) => "Nothing to gain here: ",
                 (true, _) => "",
             };

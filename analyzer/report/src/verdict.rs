@@ -231,6 +231,8 @@ pub struct WorstRegion {
     pub path: String,
     /// Its own name.
     pub name: String,
+    /// Of code between calls of one function, these calls in words.
+    pub between: Option<String>,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
     /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
@@ -458,6 +460,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
+        between: row.between.clone(),
         found: row.found,
         excess_s: excess(row),
     });

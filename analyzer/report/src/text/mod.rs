@@ -74,6 +74,7 @@ const FIRST_SCREEN: &[Section] = &[
     lifetime::section,
     problems::section,
     efficiency::section,
+    loops::nest_section,
     losses::section,
     what_if::predictions,
     next::section,
@@ -136,6 +137,15 @@ pub fn render(report: &Report, options: &Options) -> String {
 /// A region's name in a sentence.
 fn region_name(path: &str) -> String {
     shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// Returns code between calls in a sentence: `main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+fn code_in_words(name: &str, between: Option<&str>) -> String {
+    let function = name.rsplit_once(" (").map_or(name, |(function, _)| function);
+    match between {
+        Some(between) => format!("{}, {}", shorten(&clean(function), LONGEST_NAME), clean(between)),
+        None => region_name(name),
+    }
 }
 
 /// A call site in a sentence.

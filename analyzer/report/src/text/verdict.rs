@@ -6,7 +6,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, doubts, functions, losses, place_name, region_name};
+use super::{LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name};
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::{LifetimeTable, Report, Verdict};
@@ -76,7 +76,9 @@ fn excess(worst: &Worst, seconds: &dyn Fn(f64) -> String) -> String {
     match (in_function, worst.explained.as_ref().and_then(|excess| excess.functions.first())) {
         (Some(function), _) => {
             let label = functions::label(function);
-            format!("; {more} more than the mean in {label}{}, {place}", called_from(function))
+            let called_from = called_from(function);
+            let place = region.between.as_deref().filter(|_| !called_from.is_empty()).map_or(place, clean);
+            format!("; {more} more than the mean in {label}{called_from}, {place}")
         }
         (None, Some(_)) if !explained.is_empty() => format!("; {more} more than the mean, {explained}, {place}"),
         (None, _) if explained.is_empty() => format!("; {more} more than the mean {place}"),
@@ -115,6 +117,7 @@ fn where_in_words(region: &WorstRegion) -> String {
     let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
     match region.found {
         _ if region.path == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        _ if region.between.is_some() => format!("in {}", code_in_words(&region.name, region.between.as_deref())),
         // Code from one place to another, or between the calls of one.
         true if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
         true => format!("between the calls of {}", name(&region.name)),

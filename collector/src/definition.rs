@@ -8,11 +8,13 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
+use crate::parallel::ParallelSums;
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[repr(u32)]
 pub enum Definition {
     /// A loaded program or shared object.
     Module(Module),
@@ -60,6 +62,8 @@ pub enum Definition {
     SampledThread(SampledThread),
     /// Where the rank was when the samples that follow were taken.
     SamplePlaces(SamplePlaces),
+    /// What the threads of a parallel region did so far.
+    ParallelSums(ParallelSums) = 32,
 }
 
 /// A loaded program or shared object.

@@ -29,6 +29,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod threads;
 mod verdict;
 mod what_if;
 mod windows;
@@ -71,6 +72,7 @@ const FIRST_SCREEN: &[Section] = &[
     first_look::section,
     verdict::section,
     problems::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::predictions,
@@ -86,6 +88,7 @@ const ALL: &[Section] = &[
     verdict::section,
     problems::section,
     clusters::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
@@ -93,6 +96,7 @@ const ALL: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    threads::section,
     loops::section,
     regions::section,
     functions::section,

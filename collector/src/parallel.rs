@@ -19,11 +19,9 @@ pub const MAX_MEMBERS: usize = 256;
 pub struct MemberTimes {
     /// When it entered the region's function.
     pub begin: u64,
-    /// When it left it.
+    /// When it left it, or the last task that it ran after that, in the barrier that ends the region.
     pub end: u64,
-    /// Tasks that it ran after that, in the barrier that ends the region.
-    pub late: u64,
-    /// Waits for other threads of the team at barriers, without the one that ends the region.
+    /// Waits for other threads of the team at barriers, without the time from `end` on.
     pub barrier: u64,
     /// Waits for a critical section, an atomic operation or a lock.
     pub mutex: u64,
@@ -43,8 +41,7 @@ impl MemberTimes {
 
     /// Returns the time in which it works.
     pub fn useful(&self) -> u64 {
-        let inside = self.end.saturating_sub(self.begin).saturating_add(self.late);
-        inside.saturating_sub(self.barrier + self.others() + self.mpi)
+        self.end.saturating_sub(self.begin).saturating_sub(self.barrier + self.others() + self.mpi)
     }
 }
 
@@ -110,7 +107,7 @@ pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a Membe
     let (mut own, mut left, mut longest_other) = (MemberTimes::default(), 0, 0);
     for member in members {
         let useful = member.useful();
-        let end_wait = last.saturating_sub(member.end).saturating_sub(member.late);
+        let end_wait = last.saturating_sub(member.end);
         let barrier = member.barrier.saturating_add(end_wait);
         let for_mpi = barrier.min(most_mpi - member.mpi);
         let imbalance = (barrier - for_mpi).min(longest - useful);
@@ -228,12 +225,6 @@ mod tests {
     }
 
     #[test]
-    fn tasks_that_run_in_the_last_barrier_are_work() {
-        let time = account(0, 50, [until(50), MemberTimes { late: 30, ..until(10) }].iter());
-        assert_eq!(time, TeamTime { useful: 90, imbalance: 10, ..TeamTime::default() });
-    }
-
-    #[test]
     fn parts_add_up_to_the_thread_time() {
         let mut state = 88_172_645_463_325_252_u64;
         let mut random = |below: u64| {
@@ -249,7 +240,7 @@ mod tests {
                     let waits = [random(50), random(50), random(50), random(50), random(50)];
                     let [barrier, mutex, ordered, tasks, mpi] = waits;
                     let end = begin + waits.iter().sum::<u64>() + random(500);
-                    MemberTimes { begin, end, late: 0, barrier, mutex, ordered, tasks, mpi }
+                    MemberTimes { begin, end, barrier, mutex, ordered, tasks, mpi }
                 })
                 .collect();
             let end = members.iter().map(|one| one.end).max().unwrap_or(0) + random(20);

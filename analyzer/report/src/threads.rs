@@ -116,6 +116,8 @@ pub struct ParallelRegionRow {
     /// Where it begins.
     #[serde(flatten)]
     pub place: CodePlace,
+    /// Whether it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+    pub of_first_thread: bool,
     /// Threads of a team.
     pub team: u32,
     /// Ranks that have it.
@@ -162,8 +164,8 @@ pub struct RegionThreadRow {
     pub longest: u64,
 }
 
-/// What identifies a region: its call site, and the size of its team.
-type RegionKey = (Option<u32>, u32);
+/// What identifies a region: whether the first thread starts it, its call site, and the size of its team.
+type RegionKey = (bool, Option<u32>, u32);
 
 impl ThreadTable {
     /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
@@ -209,7 +211,9 @@ fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
     let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
     for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
         let place = || region.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-        let row = by_key.entry((region.site, region.team)).or_insert_with(|| ParallelRegionRow::empty(place(), region));
+        let row = by_key
+            .entry((region.is_of_first, region.site, region.team))
+            .or_insert_with(|| ParallelRegionRow::empty(place(), region));
         row.add(region);
     }
     let mut rows: Vec<ParallelRegionRow> = by_key.into_values().collect();
@@ -224,6 +228,7 @@ impl ParallelRegionRow {
             .map(|thread| RegionThreadRow { thread, ..RegionThreadRow::default() });
         ParallelRegionRow {
             place,
+            of_first_thread: region.is_of_first,
             team: region.team,
             ranks: 0,
             instances: 0,
@@ -296,7 +301,7 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
         whole(CoreLossKind::Serial, efficiency.sum.serial_s),
         whole(CoreLossKind::ForkJoin, efficiency.sum.inside.fork_join_s),
     ];
-    for region in regions {
+    for region in regions.iter().filter(|region| region.of_first_thread) {
         let at = || Some(region.place.clone());
         let heavy_thread = region.heavy_thread();
         losses.push(CoreLoss { at: at(), heavy_thread, ..whole(CoreLossKind::ThreadImbalance, region.imbalance_s) });

@@ -132,22 +132,24 @@ pub unsafe extern "C-unwind" fn run(task: Word) {
         let waits = std::mem::replace(&mut (*thread).team.waits, 0);
         let begin = if is_late {
             (*thread).team.slot = left;
-            mpi_time::begin(thread)
+            let begin = mpi_time::begin(thread);
+            (*left).times.barrier += begin.saturating_sub((*left).times.end);
+            begin
         } else {
             ticks()
         };
         function(data);
-        let took = ticks().saturating_sub(begin);
+        let end = ticks();
         let team = &mut (*thread).team;
         team.waits = waits;
         if is_late {
             let mpi = mpi_time::so_far(thread);
             let team = &mut (*thread).team;
             (team.slot, team.mpi_since) = (std::ptr::null_mut(), 0);
-            (*left).times.late += took;
+            (*left).times.end = end;
             (*left).times.mpi += mpi;
         } else if waits > 0 {
-            team.tasks += took;
+            team.tasks += end.saturating_sub(begin);
         }
     }
 }

@@ -33,6 +33,7 @@ pub mod ranks_by_cluster;
 pub mod regions;
 pub mod run;
 pub mod selection;
+pub mod threads;
 pub mod verdict;
 pub mod what_if;
 pub mod windows;
@@ -81,6 +82,7 @@ pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
+pub use threads::ThreadTable;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
@@ -104,6 +106,8 @@ pub struct Report {
     pub losses: Vec<Loss>,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
+    /// What the cores of ranks with several threads do; `None` where there are none.
+    pub threads: Option<ThreadTable>,
     /// One row a rank, by number.
     pub ranks: Vec<RankRow>,
     /// One row an activity that occurs, the longest first.
@@ -191,6 +195,8 @@ impl Report {
         });
         let functions = Functions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
+        let threads = ThreadTable::new(model, places);
+        verdict.judge_threads(threads.as_ref());
         losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
@@ -220,6 +226,7 @@ impl Report {
             verdict,
             problems,
             efficiency,
+            threads,
             ranks,
             activities: activities::rows(times, &dispersion),
             regions,

@@ -30,6 +30,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod threads;
 mod verdict;
 mod what_if;
 mod windows;
@@ -73,6 +74,7 @@ const FIRST_SCREEN: &[Section] = &[
     verdict::section,
     lifetime::section,
     problems::section,
+    threads::efficiency,
     efficiency::section,
     loops::nest_section,
     losses::section,
@@ -90,6 +92,7 @@ const ALL: &[Section] = &[
     lifetime::section,
     problems::section,
     clusters::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
@@ -97,6 +100,7 @@ const ALL: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    threads::section,
     loops::section,
     regions::section,
     functions::section,

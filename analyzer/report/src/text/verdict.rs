@@ -6,7 +6,9 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name};
+use super::{
+    LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name, threads,
+};
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
 use crate::{LifetimeTable, Report, Verdict};
@@ -42,7 +44,12 @@ pub fn verdict(report: &Report) -> String {
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
     let first = partial + &ended_early(report) + &doubts::sentences(report);
-    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report) + &waiting_for_others(report);
+    let mut text = first
+        + &of_what(report)
+        + &threads::sentence(report)
+        + &of_whom(report)
+        + &loss(report)
+        + &waiting_for_others(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.mean_s));
@@ -219,6 +226,9 @@ fn loss(report: &Report) -> String {
         }
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
+        }
+        VerdictKind::Threads => {
+            format!("Between ranks {lost} are lost, waiting for others and in MPI.")
         }
         kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());

@@ -13,7 +13,7 @@ use lbprof_analysis::read::open::Run;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::Mode;
 use lbprof_export::folded::{self, Weight};
-use lbprof_export::otf2::Otf2;
+use lbprof_export::otf2::Otf2Trace;
 use lbprof_export::otf2::library::Otf2Library;
 use lbprof_export::paraver::{Files, Paraver};
 use lbprof_export::perfetto::{MOST_CALLS, Perfetto};
@@ -241,7 +241,7 @@ fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow
     let path = arguments.file();
     let named = || path.display().to_string();
     let folder = NewFolder::create(&path).with_context(named)?;
-    let mut trace = Otf2::new(folder.parent().to_owned());
+    let mut trace = Otf2Trace::new(folder.parent().to_owned());
     let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         analyse::export_part(run, selection, options, &mut trace, show)
     })?;

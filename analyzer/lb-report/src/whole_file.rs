@@ -96,7 +96,7 @@ impl Drop for WholeFolder {
 pub struct NewFolder {
     path: PathBuf,
     parent: PathBuf,
-    /// Where it is filled, beside its place.
+    /// The folder around it while it is filled.
     temporary: TempDir,
 }
 

@@ -29,8 +29,8 @@ pub struct TraceRank {
     pub host: String,
 }
 
-/// What is defined.
-pub struct Definitions<'a> {
+/// The definitions, before they are written.
+pub struct TraceDefinitions<'a> {
     /// The ranks, ascending.
     pub ranks: &'a [TraceRank],
     /// The regions, by number.
@@ -41,7 +41,7 @@ pub struct Definitions<'a> {
     pub n_events: &'a BTreeMap<u64, u64>,
 }
 
-impl Definitions<'_> {
+impl TraceDefinitions<'_> {
     /// Writes them, with the texts that events refer to and their own.
     ///
     /// Errors: those of writing.

@@ -1,4 +1,4 @@
-//! What happens on a location, before it is known what came earlier: as bytes that are sorted.
+//! Events on locations, as bytes that are sorted.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::transport::codec;
 
-use super::library::{Attribute, CollectiveFacts, EventWriter, MessageFacts, Ref};
+use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref};
 use crate::sorted::Key;
 
 /// Numbers of the attributes that an event may have.
@@ -19,7 +19,7 @@ pub const DELAY_SOURCE: Ref = 3;
 #[derive(Debug, PartialEq, Eq, Encode, Decode)]
 pub enum TraceEvent {
     /// A region is entered; a call that waits first has a wait.
-    Enter { region: Ref, call_site: Option<Ref>, wait: Option<CallWait> },
+    Enter { region: Ref, call_site: Option<Ref>, wait: Option<WaitAttributes> },
     /// A region is left.
     Leave { region: Ref },
     /// A message is sent.
@@ -34,7 +34,7 @@ pub enum TraceEvent {
 
 /// The wait that a call begins with.
 #[derive(Debug, PartialEq, Eq, Encode, Decode)]
-pub struct CallWait {
+pub struct WaitAttributes {
     /// The number of the text of its state.
     pub state: Ref,
     /// Its nanoseconds.
@@ -45,20 +45,20 @@ pub struct CallWait {
 
 /// The place of an event among those of its location at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Phase {
-    /// It ends something that began before.
+pub enum EventOrder {
+    /// An end of something that began before.
     #[default]
     Ends = 0,
-    /// It begins something, or comes after such an event.
+    /// A begin, or an event after one.
     Begins = 1,
-    /// A send: it is found when the message is received, and comes after the begin of its call.
+    /// A send: it is known when the message is received, and comes after the begin of its call.
     Sends = 2,
 }
 
 impl TraceEvent {
     /// Returns by what it is sorted: by location, so that one after the other can be written, then by time.
-    pub fn key(location: u64, time: Ns, phase: Phase) -> Key {
-        (location, (time.max(0) as u64) << 2 | phase as u64)
+    pub fn key(location: u64, time: Ns, order: EventOrder) -> Key {
+        (location, (time.max(0) as u64) << 2 | order as u64)
     }
 
     /// Returns the location and the time of a key.
@@ -78,11 +78,11 @@ impl TraceEvent {
         match event {
             TraceEvent::Enter { region, call_site, wait } => {
                 let mut attributes = Vec::new();
-                attributes.extend(call_site.map(|text| (CALL_SITE, Attribute::Text(text))));
-                if let Some(CallWait { state, waiting_ns, source }) = wait {
-                    attributes.push((WAIT_STATE, Attribute::Text(state)));
-                    attributes.push((WAITING, Attribute::LongNumber(waiting_ns)));
-                    attributes.extend(source.map(|rank| (DELAY_SOURCE, Attribute::Number(rank))));
+                attributes.extend(call_site.map(|text| (CALL_SITE, AttributeValue::Text(text))));
+                if let Some(WaitAttributes { state, waiting_ns, source }) = wait {
+                    attributes.push((WAIT_STATE, AttributeValue::Text(state)));
+                    attributes.push((WAITING, AttributeValue::LongNumber(waiting_ns)));
+                    attributes.extend(source.map(|rank| (DELAY_SOURCE, AttributeValue::Number(rank))));
                 }
                 out.enter(time, region, &attributes)
             }

@@ -1,7 +1,7 @@
 //! An archive of OTF2, the trace format of Score-P: for Vampir, Scalasca and ViTE. It is written by OTF2's own library ([`library`]).
 //!
 //! ```text
-//!   replay ─→ Otf2 ─→ events by location and time (Sorted) ─→ one location after the other ─→ traces/0.evt …
+//!   replay ─→ Otf2Trace ─→ events by location and time (Sorted) ─→ one location after the other ─→ traces/0.evt …
 //!                └──→ regions, communicators, texts, threads ───────────────────────────────→ traces.def
 //! ```
 //!
@@ -32,15 +32,15 @@ use lbprof_collector::Activity;
 use lbprof_report::words::clean;
 
 use self::comms::TraceComms;
-use self::definitions::{Definitions, TraceRank};
-use self::events::{CallWait, Phase, TraceEvent};
-use self::library::{ArchiveFacts, EventWriter, Otf2Archive, Otf2Library, Ref};
+use self::definitions::{TraceDefinitions, TraceRank};
+use self::events::{EventOrder, TraceEvent, WaitAttributes};
+use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
 use self::regions::TraceRegions;
 use self::texts::TraceTexts;
 use crate::sorted::Sorted;
 
 /// Gathers the events of a part of a run.
-pub struct Otf2 {
+pub struct Otf2Trace {
     events: Sorted,
     /// The first error, after which nothing is kept any more.
     error: Option<io::Error>,
@@ -53,7 +53,7 @@ pub struct Otf2 {
     /// By region those around it, outermost first.
     chains: Vec<Vec<RegionIdx>>,
     /// By location.
-    threads: BTreeMap<u64, OpenThread>,
+    threads: BTreeMap<u64, OpenLocation>,
     /// The call that came last, while its messages come.
     call: Option<OpenCall>,
     started_unix_s: u64,
@@ -64,11 +64,11 @@ pub struct Otf2 {
 
 /// A thread, and the regions that it is in.
 #[derive(Default)]
-struct OpenThread {
+struct OpenLocation {
     regions: Vec<RegionIdx>,
     until: Ns,
-    /// The time of the event that came last, and its phase.
-    last: (Ns, Phase),
+    /// The time of the event that came last, and its order.
+    last: (Ns, EventOrder),
 }
 
 /// A call whose end was not added yet.
@@ -79,10 +79,10 @@ struct OpenCall {
     collective: Option<TraceEvent>,
 }
 
-impl Otf2 {
+impl Otf2Trace {
     /// Returns an empty trace, which is sorted in files in `folder`.
-    pub fn new(folder: PathBuf) -> Otf2 {
-        Otf2 {
+    pub fn new(folder: PathBuf) -> Otf2Trace {
+        Otf2Trace {
             events: Sorted::new(folder),
             error: None,
             ranks: Vec::new(),
@@ -108,7 +108,7 @@ impl Otf2 {
             self.threads.iter().map(|(&location, open)| (location, open.until, open.regions.clone())).collect();
         for (location, until, regions) in open {
             for region in regions.into_iter().rev() {
-                self.add(location, until, Phase::Ends, &TraceEvent::Leave { region });
+                self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
             }
         }
         if let Some(error) = self.error {
@@ -119,31 +119,31 @@ impl Otf2 {
         let mut n_events: BTreeMap<u64, u64> = self.threads.keys().map(|&location| (location, 0)).collect();
         write_events(&archive, self.events, &mut n_events)?;
         archive.end_events(n_events.keys().copied())?;
-        let definitions = Definitions {
+        let definitions = TraceDefinitions {
             ranks: &self.ranks,
             regions: &self.regions.regions,
             comms: &self.comms.comms,
             n_events: &n_events,
         };
         let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
-        let out = archive.open_definitions()?;
+        let out = DefinitionWriter::open(&archive)?;
         out.define_clock(self.end.max(0) as u64, started_unix_ns)?;
         definitions.write(self.texts, &out)?;
         archive.close()
     }
 
     /// Adds an event to a location. Of a location they come in the order of time, but sends.
-    fn add(&mut self, location: u64, time: Ns, phase: Phase, event: &TraceEvent) {
+    fn add(&mut self, location: u64, time: Ns, order: EventOrder, event: &TraceEvent) {
         self.end = self.end.max(time);
-        let mut phase = phase;
-        if phase != Phase::Sends {
+        let mut order = order;
+        if order != EventOrder::Sends {
             let last = &mut self.threads.entry(location).or_default().last;
             // Of events at the same time, none goes before one that came earlier.
-            phase = if last.0 == time { phase.max(last.1) } else { phase };
-            *last = (time, phase);
+            order = if last.0 == time { order.max(last.1) } else { order };
+            *last = (time, order);
         }
         if self.error.is_none() {
-            self.error = self.events.add(TraceEvent::key(location, time, phase), &event.to_bytes()).err();
+            self.error = self.events.add(TraceEvent::key(location, time, order), &event.to_bytes()).err();
         }
     }
 
@@ -156,28 +156,28 @@ impl Otf2 {
         let goes_on = until == time.begin;
         let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
         for &region in before[same..].iter().rev() {
-            self.add(location, until, Phase::Ends, &TraceEvent::Leave { region });
+            self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
         }
         for &region in &wanted[same..] {
             let enter = TraceEvent::Enter { region, call_site: None, wait: None };
-            self.add(location, time.begin, Phase::Begins, &enter);
+            self.add(location, time.begin, EventOrder::Begins, &enter);
         }
     }
 
     /// Begins the call, or what else is in its region but no computation.
     fn begin_call(&mut self, state: &StateInterval, region: Ref) {
         let &StateInterval { thread, interval, site, .. } = state;
-        let wait = state.wait.filter(|wait| wait.until > interval.begin).map(|wait| CallWait {
+        let wait = state.wait.filter(|wait| wait.until > interval.begin).map(|wait| WaitAttributes {
             state: self.texts.number(wait.state.name()),
             waiting_ns: state.waiting().ns().max(0) as u64,
             source: wait.by,
         });
         let call_site = self.call_sites.get(site as usize).copied();
         let location = location_of(thread);
-        self.add(location, interval.begin, Phase::Begins, &TraceEvent::Enter { region, call_site, wait });
+        self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
         let collective = self.collective(state);
         if collective.is_some() {
-            self.add(location, interval.begin, Phase::Begins, &TraceEvent::BeginCollective);
+            self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::BeginCollective);
         }
         self.call = Some(OpenCall { location, end: interval.end, region, collective });
     }
@@ -202,9 +202,9 @@ impl Otf2 {
     fn end_call(&mut self) {
         let Some(OpenCall { location, end, region, collective }) = self.call.take() else { return };
         if let Some(event) = collective {
-            self.add(location, end, Phase::Ends, &event);
+            self.add(location, end, EventOrder::Ends, &event);
         }
-        self.add(location, end, Phase::Ends, &TraceEvent::Leave { region });
+        self.add(location, end, EventOrder::Ends, &TraceEvent::Leave { region });
     }
 
     /// Returns the location of a thread of a world rank, if it is in the trace.
@@ -224,7 +224,7 @@ fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u
             if let Some((_, writer)) = open.take() {
                 writer.close()?;
             }
-            open = Some((location, archive.open_location(location)?));
+            open = Some((location, EventWriter::open(archive, location)?));
         }
         *n_events.entry(location).or_default() += 1;
         open.as_mut().map_or(Ok(()), |(_, writer)| TraceEvent::write(bytes, time, writer))
@@ -234,7 +234,7 @@ fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u
     }
     // Readers want a file of each.
     for (&location, _) in n_events.iter().filter(|&(_, &n)| n == 0) {
-        archive.open_location(location)?.close()?;
+        EventWriter::open(archive, location)?.close()?;
     }
     Ok(())
 }
@@ -244,7 +244,7 @@ fn location_of(thread: ThreadOf) -> u64 {
     u64::from(thread.number) << 32 | u64::from(thread.rank)
 }
 
-impl Format for Otf2 {
+impl Format for Otf2Trace {
     fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
@@ -256,12 +256,12 @@ impl Format for Otf2 {
         self.started_unix_s = model.facts.started_unix_s;
         self.description = clean(&model.facts.command.join(" "));
         // Each rank is there, also if it has no events.
-        self.threads = (0..model.ranks.len() as u64).map(|location| (location, OpenThread::default())).collect();
+        self.threads = (0..model.ranks.len() as u64).map(|location| (location, OpenLocation::default())).collect();
         Ok(())
     }
 }
 
-impl Watcher for Otf2 {
+impl Watcher for Otf2Trace {
     fn spends(&mut self, state: &StateInterval) {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
@@ -290,9 +290,9 @@ impl Watcher for Otf2 {
         let Some((comm_of_receiver, source)) = self.comms.find_peer(comm, to, from) else { return };
         let tag = tag as u32;
         let send = TraceEvent::Send { peer: dest, comm: comm_of_sender, tag, bytes };
-        self.add(sender, sent.max(0), Phase::Sends, &send);
+        self.add(sender, sent.max(0), EventOrder::Sends, &send);
         let in_call = self.call.as_ref().filter(|call| call.location == receiver).map(|call| call.end);
         let receive = TraceEvent::Receive { peer: source, comm: comm_of_receiver, tag, bytes };
-        self.add(receiver, in_call.unwrap_or(received), Phase::Ends, &receive);
+        self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
     }
 }

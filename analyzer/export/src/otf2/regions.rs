@@ -27,7 +27,7 @@ pub struct TraceRegion {
 /// The regions that are used, by number. The first ones are those of the model.
 #[derive(Default)]
 pub struct TraceRegions {
-    /// All of them.
+    /// The regions.
     pub regions: Vec<TraceRegion>,
     calls: HashMap<u16, Ref>,
     recorder: Option<Ref>,

@@ -6,8 +6,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::{NonNull, null_mut};
 
-use super::definitions::DefinitionWriter;
-use super::events::EventWriter;
 use super::functions::{ErrorCode, FlushCallbacks, Handle, Otf2Library, call};
 
 /// Arguments of `OTF2_Archive_Open`: the mode, bytes of buffers of events and of definitions, plain files, no compression.
@@ -73,18 +71,11 @@ impl<'a> Otf2Archive<'a> {
         Err(io::Error::other(format!("libotf2: {}", text.to_string_lossy())))
     }
 
-    /// Prepares files for events: until [`Otf2Archive::end_events`], locations can be opened.
+    /// Prepares files for events: until [`Otf2Archive::end_events`], an `EventWriter` can open a location.
     ///
     /// Errors: what the library says.
     pub fn begin_events(&self) -> io::Result<()> {
         call!(self, Archive_OpenEvtFiles(self.handle()))
-    }
-
-    /// Opens a location for its events.
-    ///
-    /// Errors: what the library says.
-    pub fn open_location(&self, location: u64) -> io::Result<EventWriter<'_>> {
-        EventWriter::open(self, location)
     }
 
     /// Completes the files of events, and adds a file of definitions for each location: readers want one, and it may be empty.
@@ -96,21 +87,14 @@ impl<'a> Otf2Archive<'a> {
         for location in locations {
             // SAFETY: The archive is open.
             let writer = unsafe { (self.library.Archive_GetDefWriter)(self.handle(), location) };
-            let writer = self.known(writer)?;
+            let writer = self.check_handle(writer)?;
             call!(self, Archive_CloseDefWriter(self.handle(), writer.as_ptr()))?;
         }
         call!(self, Archive_CloseDefFiles(self.handle()))
     }
 
-    /// Opens the archive for its definitions.
-    ///
-    /// Errors: what the library says.
-    pub fn open_definitions(&self) -> io::Result<DefinitionWriter<'_>> {
-        DefinitionWriter::open(self)
-    }
-
     /// Returns an object that the library made, or an error if it did not.
-    pub(super) fn known(&self, handle: Handle) -> io::Result<NonNull<std::ffi::c_void>> {
+    pub(super) fn check_handle(&self, handle: Handle) -> io::Result<NonNull<std::ffi::c_void>> {
         NonNull::new(handle).ok_or_else(|| io::Error::other("libotf2 has no memory, or no file"))
     }
 

@@ -44,15 +44,18 @@ pub struct DefinitionWriter<'a> {
 }
 
 impl<'a> DefinitionWriter<'a> {
-    pub(super) fn open(archive: &'a Otf2Archive<'a>) -> io::Result<DefinitionWriter<'a>> {
+    /// Opens an archive for its definitions.
+    ///
+    /// Errors: what the library says, here and below.
+    pub fn open(archive: &'a Otf2Archive<'a>) -> io::Result<DefinitionWriter<'a>> {
         // SAFETY: The archive is open.
-        let writer = archive.known(unsafe { (archive.library.Archive_GetGlobalDefWriter)(archive.handle()) })?;
+        let writer = archive.check_handle(unsafe { (archive.library.Archive_GetGlobalDefWriter)(archive.handle()) })?;
         Ok(DefinitionWriter { archive, writer })
     }
 
     /// Defines the clock: nanoseconds from 0 to `end_ns`, of which 0 is `started_unix_ns` since 1970.
     ///
-    /// Errors: what the library says, here and below.
+    /// Errors: what the library says.
     pub fn define_clock(&self, end_ns: u64, started_unix_ns: u64) -> io::Result<()> {
         let writer = self.writer.as_ptr();
         call!(self.archive, GlobalDefWriter_WriteClockProperties(writer, NANOSECONDS, 0, end_ns, started_unix_ns))

@@ -10,7 +10,7 @@ use super::functions::call;
 
 /// The value of an attribute of an event.
 #[derive(Clone, Copy)]
-pub enum Attribute {
+pub enum AttributeValue {
     /// A text, by its number.
     Text(Ref),
     /// A number of 32 bits.
@@ -19,7 +19,7 @@ pub enum Attribute {
     LongNumber(u64),
 }
 
-/// One side of a message.
+/// A message on one of its sides.
 pub struct MessageFacts {
     /// The rank of the other side in the communicator.
     pub peer: u32,
@@ -53,24 +53,28 @@ pub struct EventWriter<'a> {
 }
 
 impl<'a> EventWriter<'a> {
-    pub(super) fn open(archive: &'a Otf2Archive<'a>, location: u64) -> io::Result<EventWriter<'a>> {
+    /// Opens a location of an archive.
+    ///
+    /// Errors: what the library says, here and below.
+    pub fn open(archive: &'a Otf2Archive<'a>, location: u64) -> io::Result<EventWriter<'a>> {
         // SAFETY: The archive is open.
-        let writer = archive.known(unsafe { (archive.library.Archive_GetEvtWriter)(archive.handle(), location) })?;
+        let writer =
+            archive.check_handle(unsafe { (archive.library.Archive_GetEvtWriter)(archive.handle(), location) })?;
         // SAFETY: It takes nothing.
-        let attributes = archive.known(unsafe { (archive.library.AttributeList_New)() })?;
+        let attributes = archive.check_handle(unsafe { (archive.library.AttributeList_New)() })?;
         Ok(EventWriter { archive, writer, attributes })
     }
 
     /// Enters a region, with attributes by their numbers.
     ///
-    /// Errors: what the library says, here and below.
-    pub fn enter(&mut self, time: u64, region: Ref, attributes: &[(Ref, Attribute)]) -> io::Result<()> {
+    /// Errors: what the library says.
+    pub fn enter(&mut self, time: u64, region: Ref, attributes: &[(Ref, AttributeValue)]) -> io::Result<()> {
         let list = self.attributes.as_ptr();
         for &(name, value) in attributes {
             match value {
-                Attribute::Text(value) => call!(self.archive, AttributeList_AddStringRef(list, name, value))?,
-                Attribute::Number(value) => call!(self.archive, AttributeList_AddUint32(list, name, value))?,
-                Attribute::LongNumber(value) => call!(self.archive, AttributeList_AddUint64(list, name, value))?,
+                AttributeValue::Text(value) => call!(self.archive, AttributeList_AddStringRef(list, name, value))?,
+                AttributeValue::Number(value) => call!(self.archive, AttributeList_AddUint32(list, name, value))?,
+                AttributeValue::LongNumber(value) => call!(self.archive, AttributeList_AddUint64(list, name, value))?,
             }
         }
         // The library empties the list.

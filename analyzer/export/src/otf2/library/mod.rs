@@ -7,7 +7,7 @@ mod functions;
 
 pub use self::archive::{ArchiveFacts, Otf2Archive};
 pub use self::definitions::{DefinitionWriter, GroupFacts, RegionFacts};
-pub use self::events::{Attribute, CollectiveFacts, EventWriter, MessageFacts};
+pub use self::events::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts};
 pub use self::functions::Otf2Library;
 
 /// The number of a definition: of a text, a region, a communicator …

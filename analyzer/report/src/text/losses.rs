@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, Options, functions, place_name, region_name};
+use super::{BOLD, DIM, Options, code_in_words, functions, place_name, region_name};
 use crate::doubts::Doubt;
 use crate::losses::{Loss, LossAt};
 use crate::verdict::{LossKind, Undivided};
 use crate::what_if::Prediction;
-use crate::words::{percent, percent_or_dash, seconds_like, shorten, wrap};
+use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -117,7 +117,7 @@ pub(super) fn gains(row: &Prediction) -> bool {
 fn what(report: &Report, loss: &Loss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
+    let region = region.map_or_else(String::new, |path| format!(" in {}", region_in_words(report, path)));
     let function = loss.explained.as_ref().and_then(functions::decisive).filter(|_| !loss.ranks.is_empty());
     let region = function.map_or(region.clone(), |one| format!(" in {}, which is{region}", functions::label(one)));
     let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
@@ -156,6 +156,12 @@ fn what(report: &Report, loss: &Loss) -> String {
         LossKind::FileAccess => format!("access to files, and waiting for that of {of}{region}"),
         LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
     }
+}
+
+/// Returns a region in a sentence, code between calls by these.
+fn region_in_words(report: &Report, path: &str) -> String {
+    let row = report.regions.iter().find(|row| row.path == path);
+    code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
 }
 
 /// What helps against a kind of loss for which no replay says what would be gained.

@@ -1,7 +1,7 @@
 //! Ranks on a line that exchange in one of many styles: whoever makes all others wait is blamed for that, in whatever style.
 //!
 //! The program (programs/styles/styles.c) sleeps for its work by a schedule, and says for how long its ranks wait by that. The same styles, on up to
-//! 16 ranks of the simulator: analyzer/report/tests/blocking/culprits.rs.
+//! 16 ranks of the simulator: analyzer/report/tests/blocking/slow_ranks.rs.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

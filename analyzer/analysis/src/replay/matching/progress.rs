@@ -196,7 +196,7 @@ impl Progress<'_> {
         let seen = self.coupling.seen(what, like);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
-        let is_usual = like.bytes > SENT_AT_ONCE || MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        let is_usual = like.bytes > SENT_AT_ONCE || what == For::Sender && MOST_BY_CHANCE * seen.waited >= seen.did_not;
         has_waited && is_usual || self.coupling.wait(what, like)
     }
 

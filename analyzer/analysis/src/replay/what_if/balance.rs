@@ -44,14 +44,14 @@ pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
 }
 
 /// Returns how many times as long each rank computes in a region without inner ones, by index of the region and place of the rank, where
-/// every region is balanced by itself; regions that ranks pass at one place of the program as one.
+/// every region is balanced by itself among the ranks that compute in it; regions that ranks pass at one place of the program as one.
 pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
     for region in 0..model.regions.len() as RegionIdx {
         let place = places.at(region);
         if place.first() == Some(&region) {
             let times = exclusive_s(model, &place);
-            let factors = factors(&times, balanced_s(model, region, &times));
+            let factors = factors(&times, mean_of_who_computes(&times));
             for inner in place {
                 by_region[inner as usize].clone_from(&factors);
             }

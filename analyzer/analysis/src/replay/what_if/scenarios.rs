@@ -7,7 +7,7 @@ use super::alignment;
 use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s};
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
-use super::mean::factors;
+use super::mean::{factors, mean_of_who_computes};
 use crate::model::{Model, OwnLoops, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.
@@ -98,9 +98,9 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
 fn has_several_excesses(model: &Model, places: &Places, least: f64) -> bool {
     let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
-    let excesses = regions.filter(|(region, place)| place.first() == Some(region)).map(|(region, place)| {
+    let excesses = regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| {
         let times = exclusive_s(model, &place);
-        excess(model, region, &times)
+        times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times)
     });
     let (sum, most) = excesses.fold((0.0, 0.0_f64), |(sum, most), one| (sum + one, most.max(one)));
     sum - most > least

@@ -259,7 +259,9 @@ static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
 /// Whether this process is to say what holds for all ranks.
 static SAYS: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn at_load() {
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
     SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
     // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
     // SAFETY: a look-up by name.
@@ -270,11 +272,6 @@ extern "C" fn at_load() {
     // SAFETY: the calling thread's state.
     unsafe { enter::cold(thread::current(), weak::look) };
 }
-
-/// The functions that the dynamic loader calls first of all.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = at_load;
 
 /// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
 pub fn report_unseen() {

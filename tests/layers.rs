@@ -14,7 +14,7 @@ const ANALYSIS: [&str; 11] =
     ["transport", "read", "model", "structure", "profile", "replay", "metrics", "select", "views", "analyse", "serve"];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 17] = [
+const INTERPOSE: [&str; 18] = [
     "word",
     "processor",
     "system",
@@ -26,6 +26,7 @@ const INTERPOSE: [&str; 17] = [
     "log",
     "sampling",
     "recording",
+    "openmp",
     "handles",
     "markers",
     "forward",

@@ -18,6 +18,10 @@ pub const FRAME_POINTER: Register = gimli::AArch64::X29;
 /// The vendor whose instructions such tables may have: those for signed return addresses.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::AArch64;
 
+/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_AARCH64_ABS64, R_AARCH64_GLOB_DAT).
+pub const WORD_RELOCATION: u64 = 257;
+pub const TABLE_RELOCATION: u64 = 1025;
+
 /// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
 /// then goes on to the body with all arguments as they are. x16 and x17 are free between a call and the function.
 macro_rules! entry {

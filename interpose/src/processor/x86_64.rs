@@ -19,6 +19,10 @@ pub const FRAME_POINTER: Register = gimli::X86_64::RBP;
 /// The vendor whose instructions such tables may have.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
 
+/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_X86_64_64, R_X86_64_GLOB_DAT).
+pub const WORD_RELOCATION: u64 = 1;
+pub const TABLE_RELOCATION: u64 = 6;
+
 /// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
 /// then goes on to the body with all arguments as they are.
 macro_rules! entry {

@@ -16,40 +16,16 @@
     reason = "made from the table"
 )]
 
-/// The function of this name, which the program calls: notes the caller's address for the record, then goes on to the body.
-macro_rules! entry {
-    ($name:literal, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 16], rsp",
-                    "mov qword ptr fs:[r11 + 24], rbp",
-                    "jmp {body}",
-                    ".cfi_endproc",
-                    body = sym $body,
-                )
-            }
-        };
-    };
-}
-
 mod openmp;
 pub mod special;
 mod unload;
-
-use std::arch::naked_asm;
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, Language};
+use crate::processor::{entry, fortran_entry};
 use crate::recording::{nested, room, slot};
 use crate::state::thread::{self, Canary};
 use crate::verbs::{self, After, ThisCall};
@@ -164,28 +140,7 @@ macro_rules! c_wrapper {
 macro_rules! fortran_wrapper {
     ($language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            $(const _: () = {
-                #[unsafe(naked)]
-                #[unsafe(export_name = $name)]
-                unsafe extern "C-unwind" fn entry() {
-                    naked_asm!(
-                        ".cfi_startproc",
-                        "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                        "mov rax, qword ptr [rsp]",
-                        "mov qword ptr fs:[r11], rax",
-                        "mov qword ptr fs:[r11 + 16], rsp",
-                        "mov qword ptr fs:[r11 + 24], rbp",
-                        "lea rax, [rip + {next} + {offset}]",
-                        "mov qword ptr fs:[r11 + 8], rax",
-                        "xor eax, eax",
-                        "jmp {body}",
-                        ".cfi_endproc",
-                        next = sym NEXT,
-                        offset = const $index * 8,
-                        body = sym body,
-                    )
-                }
-            };)*
+            $(fortran_entry!($name, $index, NEXT, body);)*
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the entry has just stored the address of an element of NEXT.

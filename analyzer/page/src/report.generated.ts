@@ -16,7 +16,7 @@ export type ActivityName = ("computation" | "point-to-point" | "collective" | "s
 /**
  * What is lost by.
  */
-export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "recorder")
 /**
  * Why it is not known how much serialization is of which kind.
  */
@@ -76,7 +76,7 @@ export type Class = ("communication" | "message delay" | "control of parallelism
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
+export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster")
 /**
  * What a node of the tree is.
  */

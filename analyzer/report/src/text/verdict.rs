@@ -106,6 +106,7 @@ fn gain(report: &Report) -> String {
             format!("Making {} {times} times as fast", region_name(region))
         }
         (WhatIf::Network(..), ..) => "The other network".to_owned(),
+        (WhatIf::RegionsBalanced, ..) => "Balancing every region".to_owned(),
         (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "Balancing each iteration".to_owned(),
         (_, Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
         (_, Some(region), _) => format!("Balancing {}", region_name(region)),

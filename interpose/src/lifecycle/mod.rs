@@ -1,5 +1,6 @@
 //! When recording starts and stops.
 
+pub mod departures;
 pub mod end;
 pub mod exit_status;
 pub mod finalize;
@@ -7,3 +8,4 @@ pub mod fork;
 pub mod kept;
 pub mod start;
 pub mod thread_end;
+pub mod unstarted;

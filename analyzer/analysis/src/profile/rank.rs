@@ -13,6 +13,7 @@ use super::found::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
 use crate::model::lifetime::Lifetime;
+use crate::model::program_list::ProgramList;
 use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
@@ -74,6 +75,7 @@ impl<'a> RankBuilder<'a> {
             t_seq_s: None,
             summary: None,
             command: header.command.clone(),
+            programs: ProgramList::from_rank(header.rank, header.command.clone()),
             mpi: header.mpi.clone(),
             abi: header.abi.clone(),
             recorder: header.recorder.clone(),

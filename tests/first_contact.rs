@@ -18,8 +18,9 @@ use serde_json::Value;
 type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
 /// The name of each test, its program and what it checks.
-const TESTS: [(&str, &str, Check); 8] = [
+const TESTS: [(&str, &str, Check); 9] = [
     ("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported),
+    ("job_that_hung_lasts_until_it_was_ended", "hangs.c", job_that_hung_lasts_until_it_was_ended),
     ("hello_world_does_nothing_but_start_and_end", "hello.c", hello_world_does_nothing_but_start_and_end),
     ("program_without_mpi_gets_one_line", "never_starts.c", program_without_mpi_gets_one_line),
     ("script_that_clears_the_preload_gets_one_line", "hello.c", script_that_clears_the_preload_gets_one_line),
@@ -63,6 +64,26 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
         ensure!(text.contains(words), "no \"{words}\" in {text}");
     }
     ensure!(!text.contains("Nothing to gain here"), "{text}");
+    Ok(())
+}
+
+fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let (bare, recorded) = (job.bare()?, job.recorded()?);
+    recorded.must_equal(&bare, mpi)?;
+    let report = run::report(&job.run_folder()?)?;
+    let elapsed_s = number(&report["run"]["elapsed_s"], "run.elapsed_s")?;
+    ensure!((1.5..60.0).contains(&elapsed_s), "{elapsed_s} s");
+    // One of them may be ended by the launcher before it can note the time.
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    let killed: Vec<&Value> = ranks.iter().filter(|rank| rank["lifetime"]["is_killed"] == Value::Bool(true)).collect();
+    ensure!(!killed.is_empty(), "{ranks:?}");
+    for rank in killed {
+        let waiting_s = number(&rank["activities"]["point-to-point"], "point-to-point")?;
+        ensure!(waiting_s >= 1.4 && rank["in_call"]["operation"] == "Recv", "{rank}");
+    }
+    let words = report["verdict"]["text"].as_str().context("verdict.text")?;
+    ensure!(words.contains("in Recv at ") && words.contains("ended by"), "{words}");
     Ok(())
 }
 

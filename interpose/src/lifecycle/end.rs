@@ -3,7 +3,7 @@
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
 use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_work};
-use crate::lifecycle::{exit_status, finalize, unstarted};
+use crate::lifecycle::{exit_status, finalize, killed, unstarted};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
 use crate::recording::flush::{self, DROPPED};
@@ -214,6 +214,7 @@ fn close_log(reason: EndReason) {
         closed::closed(file.path(), file.end_in_node());
         report_totals(Some(&log));
     }
+    killed::unwatch();
     // No page of a ring is touched any more.
     guard::unmirror();
     faults::uncover();

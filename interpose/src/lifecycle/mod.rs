@@ -6,6 +6,7 @@ pub mod exit_status;
 pub mod finalize;
 pub mod fork;
 pub mod kept;
+pub mod killed;
 pub mod start;
 pub mod thread_end;
 pub mod unstarted;

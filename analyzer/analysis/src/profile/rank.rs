@@ -154,6 +154,7 @@ impl<'a> RankBuilder<'a> {
             init_s: between(entered_init, left_init),
             recorder_start_s: between(left_init, Some(window.0)),
             finalize_s: between(Some(window.1), left_finalize),
+            is_killed: point(LifetimePoint::Killed).is_some(),
             after_finalize_s: between(left_finalize, point(LifetimePoint::Ended)),
         }
     }

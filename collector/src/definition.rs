@@ -8,11 +8,13 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
+use crate::parallel::ParallelSums;
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[repr(u32)]
 pub enum Definition {
     /// A loaded program or shared object.
     Module(Module),
@@ -62,6 +64,8 @@ pub enum Definition {
     SamplePlaces(SamplePlaces),
     /// A point in the life of the process, and its ticks.
     Lifetime(LifetimePoint, u64),
+    /// What the threads of a parallel region did so far.
+    ParallelSums(ParallelSums) = 32,
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.

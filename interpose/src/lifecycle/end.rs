@@ -6,6 +6,7 @@ use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_
 use crate::lifecycle::{exit_status, finalize, killed, unstarted};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
+use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
@@ -49,6 +50,7 @@ pub unsafe fn finalising(thread: *mut Thread) {
             } else {
                 enter::cold(thread, || {
                     signals::critical(|| {
+                        openmp::end(LOG.lock().as_deref_mut());
                         close::close_all(thread, window_end);
                         log::define(Definition::WindowEnd(end));
                         report_silence(end);
@@ -150,6 +152,7 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
         set_state(RecordingState::Done);
         if whole {
             close::write_sums();
+            openmp::end(LOG.lock_at_end().as_deref_mut());
             sampling::end_at_exit();
             report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
         }

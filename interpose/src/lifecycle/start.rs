@@ -10,6 +10,7 @@ use crate::log::{self, LOG, RankLog};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
+use crate::openmp;
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
@@ -200,6 +201,7 @@ unsafe fn open(
             guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }
         sampling::start(settings.samples);
+        openmp::start(settings.openmp);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {

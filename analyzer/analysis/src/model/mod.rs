@@ -22,6 +22,7 @@ mod series;
 pub mod sites;
 pub mod statistics;
 pub mod summary;
+pub mod threads;
 pub mod waits;
 pub mod what_if;
 

@@ -11,6 +11,7 @@ use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
 use super::series::Series;
+use super::threads::ParallelRegion;
 
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
@@ -58,6 +59,8 @@ pub struct RankModel {
     pub other_sites: Vec<(SiteKey, Cell)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
+    /// What its threads do in parallel regions; empty of a part of the time.
+    pub parallel: Vec<ParallelRegion>,
     /// Its samples.
     pub samples: RankSamples,
     /// Seconds during which the program had stopped recording.

@@ -201,7 +201,7 @@ impl<'a> RankBuilder<'a> {
         idx
     }
 
-    fn site(&mut self, id: u32) -> Option<u32> {
+    pub(super) fn site(&mut self, id: u32) -> Option<u32> {
         let (definitions, known) = (self.definitions, self.known_sites);
         *self.sites.entry(id).or_insert_with(|| known.find(definitions, id))
     }

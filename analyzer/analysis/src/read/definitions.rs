@@ -11,6 +11,7 @@ use lbprof_collector::definition::{
     ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
+use lbprof_collector::parallel::ParallelSums;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
@@ -52,6 +53,8 @@ pub struct Definitions {
     pub sampling: Option<Sampling>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
+    /// What threads did in parallel regions, by id.
+    pub parallel: BTreeMap<u32, ParallelSums>,
     /// Instants on both clocks.
     pub instants: Vec<Instant>,
     /// Measurements against rank 0's clock.
@@ -116,6 +119,7 @@ impl Definitions {
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) => {}
+            Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

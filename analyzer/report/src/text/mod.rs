@@ -30,6 +30,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod threads;
 mod verdict;
 mod what_if;
 mod windows;
@@ -73,7 +74,9 @@ const FIRST_SCREEN: &[Section] = &[
     verdict::section,
     lifetime::section,
     problems::section,
+    threads::efficiency,
     efficiency::section,
+    loops::nest_section,
     losses::section,
     what_if::predictions,
     next::section,
@@ -89,6 +92,7 @@ const ALL: &[Section] = &[
     lifetime::section,
     problems::section,
     clusters::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
@@ -96,6 +100,7 @@ const ALL: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    threads::section,
     loops::section,
     regions::section,
     functions::section,
@@ -136,6 +141,15 @@ pub fn render(report: &Report, options: &Options) -> String {
 /// A region's name in a sentence.
 fn region_name(path: &str) -> String {
     shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// Returns code between calls in a sentence: `main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+fn code_in_words(name: &str, between: Option<&str>) -> String {
+    let function = name.rsplit_once(" (").map_or(name, |(function, _)| function);
+    match between {
+        Some(between) => format!("{}, {}", shorten(&clean(function), LONGEST_NAME), clean(between)),
+        None => region_name(name),
+    }
 }
 
 /// A call site in a sentence.

@@ -273,21 +273,22 @@ fn at_load() {
     unsafe { enter::cold(thread::current(), weak::look) };
 }
 
-/// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
-pub fn report_unseen() {
+/// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. Returns whether there was one. May run in a
+/// signal handler.
+pub fn report_unseen() -> bool {
     const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
                         MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
     const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \
                          loads itself): nothing is recorded (README, Other tools)\n";
     if !SAYS.load(Relaxed) {
-        return;
+        return false;
     }
     let (address, text) = match INITIALIZED.load(Relaxed) {
         0 => (initialized_of_local_library(), LOCAL),
         visible => (visible, WRAPPED),
     };
     if address == 0 {
-        return;
+        return false;
     }
     let mut initialized: c_int = 0;
     // SAFETY: MPI_Initialized may be called at any time (MPI-4.1 §11.2.3).
@@ -298,4 +299,5 @@ pub fn report_unseen() {
     if initialized != 0 {
         guard::write_line(text);
     }
+    initialized != 0
 }

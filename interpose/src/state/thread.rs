@@ -59,6 +59,12 @@ pub struct Thread {
     pub poll_end: u64,
     /// Ticks within the polls whose time that record has.
     pub poll_ticks: u64,
+    /// Ticks that a poll takes, as measured of some of them.
+    pub usual_poll_ticks: u64,
+    /// Polls in a row that followed one another at once: after some, only one of several reads the clock.
+    pub quick_polls: u32,
+    /// Polls since `poll_end` that did not read it.
+    pub unmeasured_polls: u32,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.

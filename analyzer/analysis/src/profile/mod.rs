@@ -13,6 +13,7 @@
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
+//! | `parallel.rs` | sums of parallel regions |
 //! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
@@ -24,6 +25,7 @@ mod found;
 mod iterations;
 mod lines;
 mod others;
+mod parallel;
 mod partial_model;
 mod rank;
 pub mod samples;
@@ -149,7 +151,8 @@ struct RankGather<'a> {
     problems: Vec<Problem>,
     /// Whether summaries are read in place of events.
     is_first_look: bool,
-    polling: Polling,
+    /// Whether the time between polls is what the recorder took it for.
+    polls_are_as_recorded: bool,
     summed_up: SummedUp,
     stated: Stated,
 }
@@ -183,7 +186,8 @@ impl<'a> RankGather<'a> {
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            polling: run.polling,
+            polls_are_as_recorded: run.polling == Polling::Auto
+                && run.gap_uses(header).is_ok_and(|gap_uses| gap_uses.is_empty()),
             summed_up: SummedUp::default(),
             stated: Stated::default(),
         }
@@ -209,7 +213,7 @@ impl<'a> RankGather<'a> {
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == Span::ALL
-            && self.polling == Polling::Auto
+            && self.polls_are_as_recorded
             && !self.is_first_look
             && !self.problems.iter().any(is_partial)
     }
@@ -285,6 +289,9 @@ impl RankGather<'_> {
         }
         if n_others > 0 {
             builder.other_threads(n_others, &others);
+        }
+        if self.span == Span::ALL {
+            builder.parallel_regions();
         }
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);

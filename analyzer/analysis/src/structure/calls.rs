@@ -12,7 +12,6 @@ use rustc_hash::FxHashSet;
 use super::activations::Activations;
 use super::distribution::Distribution;
 use super::named::LoopAt;
-use super::polls::may_spin;
 use crate::model::loops::{Anchors, Class, Detected, Ends};
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
@@ -57,7 +56,7 @@ impl Calls<'_> {
             whole_run: self.is_in_window(),
             is_collective: &is_collective,
             is_distribution: &|token| distributing.contains(&token),
-            may_spin: &|token| self.is(token, may_spin),
+            may_spin: &|token| self.is(token, Operation::may_spin),
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };

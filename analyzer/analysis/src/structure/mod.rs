@@ -31,7 +31,6 @@ mod loops;
 mod machine_code;
 pub mod named;
 mod placer;
-mod polls;
 pub mod region_path;
 pub mod sampled_code;
 mod segment_name;

@@ -66,6 +66,9 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         let is_said = functions::decisive(excess).is_some() || explained.is_empty();
         text.push_str(&if is_said { String::new() } else { format!(" {explained}.") });
     }
+    if loss.explained.as_ref().is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MOST)) {
+        text.push_str(" Most of that it was not running: if it accesses files there, let all ranks do so, or do it in the background.");
+    }
     let is_advised = !report.is_only_described();
     if is_advised {
         text.push_str(advice(report, loss));
@@ -142,10 +145,15 @@ fn what(report: &Report, loss: &Loss) -> String {
             )
         }
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
+        LossKind::Communication if report.has_unrecorded_partners() => {
+            "communication, and waiting for processes that were not recorded, of which nothing is known".to_owned()
+        }
         LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
             "data transfer and MPI overhead".to_owned()
         }
         LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
+        LossKind::FileAccess if loss.ranks.is_empty() => "access to files".to_owned(),
+        LossKind::FileAccess => format!("access to files, and waiting for that of {of}{region}"),
         LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
     }
 }
@@ -168,6 +176,10 @@ fn advice(report: &Report, loss: &Loss) -> &'static str {
         LossKind::DependencyChains => {
             " Shorten the chains or let their steps overlap; balancing the work does not help."
         }
+        LossKind::FileAccess if loss.ranks.first().is_some_and(|&(_, share)| share >= NEARLY_ALL) => {
+            " Let all ranks access files, or one of them in the background: a better network saves nothing."
+        }
+        LossKind::FileAccess => " A better network saves nothing.",
         _ => "",
     }
 }
@@ -206,8 +218,8 @@ fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     match (kind, at.share.is_some_and(|share| share >= MOST)) {
-        (LossKind::Communication, true) => format!(", most of it {place}."),
-        (LossKind::Communication, false) => format!(", the largest part{part} {place}."),
+        (LossKind::Communication | LossKind::FileAccess, true) => format!(", most of it {place}."),
+        (LossKind::Communication | LossKind::FileAccess, false) => format!(", the largest part{part} {place}."),
         (_, true) => format!(". Ranks wait for it mostly {place}."),
         (_, false) => format!(". Ranks wait for it longest{part} {place}."),
     }

@@ -19,6 +19,7 @@ mod function_parts;
 mod functions;
 mod head;
 mod iterations;
+mod lifetime;
 mod loops;
 mod losses;
 mod next;
@@ -29,6 +30,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod threads;
 mod verdict;
 mod what_if;
 mod windows;
@@ -70,7 +72,9 @@ const FIRST_SCREEN: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
+    threads::efficiency,
     efficiency::section,
     loops::nest_section,
     losses::section,
@@ -85,8 +89,10 @@ const ALL: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
     clusters::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
@@ -94,6 +100,7 @@ const ALL: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    threads::section,
     loops::section,
     regions::section,
     functions::section,

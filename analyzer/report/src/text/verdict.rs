@@ -6,10 +6,12 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name};
+use super::{
+    LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name, threads,
+};
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
-use crate::{Report, Verdict};
+use crate::{LifetimeTable, Report, Verdict};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_analysis::read::open::ranges;
@@ -42,7 +44,12 @@ pub fn verdict(report: &Report) -> String {
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
     let first = partial + &ended_early(report) + &doubts::sentences(report);
-    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report) + &waiting_for_others(report);
+    let mut text = first
+        + &of_what(report)
+        + &threads::sentence(report)
+        + &of_whom(report)
+        + &loss(report)
+        + &waiting_for_others(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.mean_s));
@@ -220,10 +227,15 @@ fn loss(report: &Report) -> String {
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
+        VerdictKind::Threads => {
+            format!("Between ranks {lost} are lost, waiting for others and in MPI.")
+        }
         kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
+            let lives_elsewhere = report.lifetime.as_ref().is_some_and(LifetimeTable::is_worth_a_line);
             let praise = match (ended, kind) {
                 (false, _) => "Up to there ",
+                (true, VerdictKind::Good) if lives_elsewhere => "Nothing to gain between MPI_Init and MPI_Finalize: ",
                 (true, VerdictKind::Good) => "Nothing to gain here: ",
                 (true, _) => "",
             };
@@ -289,6 +301,7 @@ fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
         LossKind::DependencyChains => "serialization (dependency chains)",
         LossKind::Serialization => undivided(verdict),
         LossKind::Communication => "communication and waiting",
+        LossKind::FileAccess => "access to files",
         LossKind::Recorder => "writing the log",
     };
     let shown = verdict.parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.share > 0.01);

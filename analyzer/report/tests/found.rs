@@ -369,7 +369,7 @@ fn the_user_names_the_call_that_ends_an_iteration() {
 
 #[test]
 fn nothing_is_found_where_nothing_is_wanted_or_recorded() {
-    let off = found_model_of(steps(false, |_, _| 1.0, 1.0), Wanted { detect: false, loop_at: None });
+    let off = found_model_of(steps(false, |_, _| 1.0, 1.0), Wanted { detect: false, ..Wanted::default() });
     assert_eq!((off.without_loop, off.regions.len()), (Without::NotWanted, 1));
     let profiles = found_model(steps(false, |_, _| 1.0, 1.0).profile_mode());
     assert_eq!((profiles.without_loop, profiles.regions.len()), (Without::Profiles, 1));

@@ -248,9 +248,7 @@ impl Doubt {
     /// The loop is at most so sure.
     fn at_most(&self) -> Confidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::Events | Doubt::FewKinds(_, true) => {
-                Confidence::Unsure
-            }
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::Events | Doubt::FewKinds(_, true) => Confidence::Unsure,
             _ => Confidence::Likely,
         }
     }
@@ -263,7 +261,6 @@ impl Doubt {
                 (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
             }
             Doubt::Rhythm(times) => (fewest, most * f64::from(*times)),
-            Doubt::ComesOften(times, _) => (fewest / f64::from(*times), most),
             _ => (fewest, most),
         }
     }

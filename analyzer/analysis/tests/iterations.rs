@@ -162,7 +162,6 @@ fn program() -> impl Strategy<Value = Program> {
 
 fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
     find_loops(&Window {
-        is_called_by: &|_, _| false,
         calls: steps,
         whole_run,
         is_collective: &|token| token % 2 == 0,

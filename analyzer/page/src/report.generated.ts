@@ -52,7 +52,7 @@ export type Confidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
-export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "comes_often")
+export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
 /**
  * Where iterations come from.
  */
@@ -320,6 +320,10 @@ abi: string
  */
 command: string[]
 /**
+ * The programs that the ranks run, if they have different command lines, in the order of their lowest ranks, at most 100; else empty.
+ */
+programs: ProgramRow[]
+/**
  * When its log was opened, in seconds since 1970.
  */
 started_unix_s: number
@@ -357,6 +361,23 @@ common_clock: boolean
  * Largest bound of the error in comparing them; null if clocks were not compared.
  */
 clock_error_s: (number | null)
+}
+/**
+ * A program of some of the ranks.
+ */
+export interface ProgramRow {
+/**
+ * Its command line.
+ */
+command: string[]
+/**
+ * How many ranks run it.
+ */
+ranks: number
+/**
+ * Which, as `0-3, 8`.
+ */
+ranks_text: string
 }
 /**
  * What is special about a model that was made without the analysis of all events.
@@ -754,7 +775,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -899,7 +920,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -1131,7 +1152,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 }
@@ -1173,7 +1194,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -1590,6 +1611,10 @@ finalize_s: (number | null)
  * From the return of `MPI_Finalize` to the exit of the process.
  */
 after_finalize_s: (number | null)
+/**
+ * Whether it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
+ */
+is_killed: boolean
 }
 /**
  * A call of MPI: its operation, and where it is.
@@ -1620,7 +1645,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 }
@@ -2069,7 +2094,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -3106,7 +3131,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**

@@ -43,7 +43,6 @@ def facts(report):
         "events": [row["events"] for row in report["ranks"]],
         "messages": blocking["messages"],
         "iterations": (report["iterations"]["count"], report["iterations"]["source"]),
-        "regions": sorted(region["path"] for region in report["regions"]),
     }
 
 

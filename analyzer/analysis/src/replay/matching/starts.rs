@@ -47,7 +47,12 @@ impl Matcher<'_> {
 
     /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
     fn is_complete_at_once(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) {
-        if let Started::Transfer { id, sends: true } = started {
+        // A blocking send that never returned starts likewise, but has not sent its message for certain.
+        let is_nonblocking =
+            matches!(Operation::semantics(at.step.operation), Semantics::StartSend(_) | Semantics::StartExchange);
+        if let Started::Transfer { id, sends: true } = started
+            && is_nonblocking
+        {
             let noted = self.channels.end(id, at.own.begun);
             noted.into_iter().flatten().flatten().for_each(|noted| sinks.forget(noted));
         }

@@ -8,7 +8,7 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use crate::parallel::ParallelSums;
+use crate::parallel::{ParallelSums, TeamPlacement};
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
@@ -64,6 +64,8 @@ pub enum Definition {
     SamplePlaces(SamplePlaces),
     /// What the threads of a parallel region did so far.
     ParallelSums(ParallelSums) = 32,
+    /// Where the threads of the largest team so far may run.
+    TeamPlacement(TeamPlacement) = 33,
 }
 
 /// A loaded program or shared object.

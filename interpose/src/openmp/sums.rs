@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use lbprof_collector::Definition;
@@ -14,7 +14,8 @@ use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
-use crate::log::{LOG, RankLog};
+use crate::log::{self, LOG, RankLog};
+use crate::openmp::placement;
 use crate::recording::call_path;
 use crate::state::thread::Thread;
 use crate::unwind::Call;
@@ -49,6 +50,9 @@ struct TeamSums {
 const MAX_SITES: usize = 4096;
 static SITES: [AtomicPtr<RegionSite>; MAX_SITES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_SITES];
 static IDS: AtomicU32 = AtomicU32::new(0);
+
+/// Threads of the largest team so far.
+static LARGEST: AtomicU32 = AtomicU32::new(0);
 
 /// When sums are to be written again, in ticks.
 static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
@@ -220,7 +224,10 @@ unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) ->
                     written: ZERO,
                     next: site.teams.load(Acquire),
                 }));
-                site.teams.store(made, std::sync::atomic::Ordering::Release);
+                site.teams.store(made, Release);
+                if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
+                    log::define(Definition::TeamPlacement(placement::find(size, site.caller)));
+                }
             });
         });
         made.as_ref()

@@ -22,6 +22,7 @@ fn the_report_says_the_truth(case: &Case) -> anyhow::Result<()> {
         let own = folder.join("own-clock");
         let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
             .run_by_interpreter_of(&case.program)
+            .with_env_of(&case.program)
             .with_env(own_clock::VARIABLE, &own);
         if let Some(plugin) = case.program.value("plugin") {
             job = job.with_env("LBTEST_PLUGIN", plugin_of(plugin, &case.mpi)?);

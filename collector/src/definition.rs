@@ -62,10 +62,37 @@ pub enum Definition {
     SampledThread(SampledThread),
     /// Where the rank was when the samples that follow were taken.
     SamplePlaces(SamplePlaces),
+    /// A point in the life of the process, and its ticks.
+    Lifetime(LifetimePoint, u64),
     /// What the threads of a parallel region did so far.
     ParallelSums(ParallelSums) = 32,
     /// Where the threads of the largest team so far may run.
     TeamPlacement(TeamPlacement) = 33,
+}
+
+/// A point in the life of a process, besides those that limit the analysed window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub enum LifetimePoint {
+    /// The system started the process.
+    Started,
+    /// MPI's own MPI_Init returned; recording starts after that.
+    LeftInit,
+    /// MPI_Finalize returned.
+    LeftFinalize,
+    /// The process ended by exit() after MPI_Finalize.
+    Ended,
+}
+
+impl LifetimePoint {
+    /// Returns the name in the dump.
+    pub fn name(self) -> &'static str {
+        match self {
+            LifetimePoint::Started => "started",
+            LifetimePoint::LeftInit => "left_init",
+            LifetimePoint::LeftFinalize => "left_finalize",
+            LifetimePoint::Ended => "ended",
+        }
+    }
 }
 
 /// A loaded program or shared object.

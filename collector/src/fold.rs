@@ -78,14 +78,14 @@ fn operation_and_flags(record: &Record) -> u32 {
 const KIND: u32 = 0x7_ffff;
 const ACTIVITY: u32 = 0x7_0000;
 
-/// In a kind: it is of calls that do not poll.
+/// In a kind: it is of calls that do not spin.
 const USUAL: u32 = 1 << 31;
 
-/// Operation and activity of a record in one number. Only that of a call that does not poll has [`USUAL`].
+/// Operation and activity of a record in one number. Only that of a call that a program does not spin with has [`USUAL`].
 #[inline(always)]
 fn kind_of(record: &Record) -> u32 {
     let operation = record.operation & !JOINED_COMPLETED;
-    let is_usual = operation < Operation::FIRST_MARKER && !Operation::polls(operation);
+    let is_usual = operation < Operation::FIRST_MARKER && !Operation::may_spin(operation);
     operation_and_flags(record) & KIND | if is_usual { USUAL } else { 0 }
 }
 

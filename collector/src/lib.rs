@@ -14,7 +14,9 @@
 //! | [`parallel`] | what the threads of a parallel region do, and its sums |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
+//! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
+//! | `spinning` | waits by calls on a window that are made again and again |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
 //! | [`summary`] | a thread's whole run as one profile |
 //! | [`format`](mod@format) | the log's bytes: header, blocks, checksums |
@@ -44,6 +46,7 @@ mod example;
 pub mod fold;
 pub mod folder;
 pub mod format;
+pub mod gap_use;
 pub mod index;
 pub mod joined;
 mod model;
@@ -67,6 +70,7 @@ pub mod sample_block;
 pub mod semantics;
 mod source;
 mod sparse;
+mod spinning;
 pub mod starter;
 pub mod summary;
 mod undefined;

@@ -512,6 +512,53 @@ impl Operation {
     pub const fn polls(number: u16) -> bool {
         number < Operation::END && COLUMNS.polls[number as usize]
     }
+
+    /// Whether it only orders or completes accesses to a window, without data of its own.
+    #[inline]
+    pub const fn only_synchronises_window(number: u16) -> bool {
+        let operations = [
+            Operation::Win_sync,
+            Operation::Win_flush,
+            Operation::Win_flush_local,
+            Operation::Win_flush_all,
+            Operation::Win_flush_local_all,
+        ];
+        is_among(number, &operations)
+    }
+
+    /// Whether a program may make it again and again until it reads another value in a window.
+    #[inline]
+    pub const fn reads_window(number: u16) -> bool {
+        let operations = [
+            Operation::Get,
+            Operation::Rget,
+            Operation::Get_accumulate,
+            Operation::Rget_accumulate,
+            Operation::Fetch_and_op,
+            Operation::Compare_and_swap,
+            Operation::Win_lock,
+            Operation::Win_unlock,
+        ];
+        Operation::only_synchronises_window(number) || is_among(number, &operations)
+    }
+
+    /// Whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.
+    #[inline]
+    pub const fn may_spin(number: u16) -> bool {
+        Operation::polls(number) || Operation::reads_window(number)
+    }
+}
+
+/// Whether a number is that of one of `operations`.
+const fn is_among(number: u16, operations: &[Operation]) -> bool {
+    let mut i = 0;
+    while i < operations.len() {
+        if operations[i] as u16 == number {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// The table by columns, each by number.
@@ -611,6 +658,18 @@ mod tests {
             let (polls, semantics) = (Operation::polls(operation as u16), Operation::semantics(operation as u16));
             assert_eq!(polls, semantics.after_polling() != semantics, "{}", operation.name());
         }
+    }
+
+    #[test]
+    fn calls_that_ask_may_spin_and_those_that_wait_do_not() {
+        for operation in [Operation::Testany, Operation::Iprobe, Operation::Parrived, Operation::Win_test] {
+            assert!(Operation::may_spin(operation as u16), "{}", operation.name());
+        }
+        for operation in [Operation::Wait, Operation::Probe, Operation::Win_wait, Operation::Win_fence] {
+            assert!(!Operation::may_spin(operation as u16), "{}", operation.name());
+        }
+        assert!(Operation::may_spin(Operation::Fetch_and_op as u16));
+        assert!(!Operation::polls(Operation::Fetch_and_op as u16));
     }
 
     #[test]

@@ -10,21 +10,29 @@
 //!   waits      |Test|.|Test|.… 50 polls …|..........|Test ok|  one long gap in the midst of a wait, up to 20 ms: it lost its core
 //!   waits      |Test|.… 100 polls …|..|Test|.|Test|..|Test ok| two of 20 to 100 µs, close together: interrupts, each for 50 polls before
 //!   waits      |Test|.|Wait null|.|Test|.|Wait null|.|Test ok|  calls that complete nothing neither begin a wait nor end one
+//!   waits      |Test|..... asleep .....|Test|..... asleep .....|Test ok|  long gaps without CPU time, ended by the poll that they lie around
 //! ```
+//!
+//! Calls that read a window ([`crate::spinning`]) are polls where they are made again and again.
+//!
+//! The records do not show CPU time: [`crate::gap_use`] finds it in the samples. Without it, long gaps are computation.
 //!
 //! [`Polls`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
 //! record after it begins where the one before ended and is marked [`Flags::POLLED`], so that no time lies between them.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
 use crate::format::Header;
+use crate::gap_use::{GapUse, GapUses};
 use crate::operation::Operation;
 use crate::record::{Flags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, Semantics};
+use crate::spinning::{IN_TURN, WindowSpin};
 
 /// What gaps between unsuccessful polls are taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
@@ -128,6 +136,11 @@ pub struct Lengths {
 }
 
 impl Lengths {
+    /// Returns how many ticks a gap has at least that is not brief.
+    pub fn longest_brief(&self) -> u64 {
+        self.waiting
+    }
+
     /// Those of the clock of the rank with `header`.
     pub fn of(header: &Header) -> Lengths {
         let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
@@ -152,12 +165,14 @@ struct Phase {
     gaps: u64,
     /// Whether a gap of it was waiting.
     waits: bool,
+    /// Where the last poll was called.
+    call_site: u64,
 }
 
 impl Phase {
     /// No polls since the last computation.
     fn computing() -> Phase {
-        Phase { polls: 0, spare: 0, gaps: 1, waits: false }
+        Phase { polls: 0, spare: 0, gaps: 1, waits: false, call_site: u64::MAX }
     }
 }
 
@@ -170,14 +185,25 @@ pub struct Polls {
     /// The latest time stamp seen, in ticks.
     previous_end: u64,
     phase: Option<Phase>,
+    spin: WindowSpin,
     sums: PollSums,
+    /// What is known of the thread's long gaps.
+    gap_uses: Arc<GapUses>,
+    thread: u32,
 }
 
 impl Polls {
     /// Of a thread whose records follow `previous_end` ticks, in a log of this `version`.
     pub fn new(polling: Polling, lengths: Lengths, version: u16, previous_end: u64) -> Polls {
         let has_gaps = version >= WITH_GAPS;
-        Polls { polling, lengths, has_gaps, previous_end, phase: None, sums: PollSums::default() }
+        let (spin, sums, gap_uses) = Default::default();
+        Polls { polling, lengths, has_gaps, previous_end, phase: None, spin, sums, gap_uses, thread: 0 }
+    }
+
+    /// Takes what is known of the long gaps of the thread of this number into account.
+    #[must_use]
+    pub fn with_gap_uses(self, gap_uses: Arc<GapUses>, thread: u32) -> Polls {
+        Polls { gap_uses, thread, ..self }
     }
 
     /// The sums since the last call.
@@ -188,6 +214,7 @@ impl Polls {
     /// Records are missing, or another one follows than was expected: those that follow stand after `previous_end`.
     pub fn skip_to(&mut self, previous_end: u64) {
         self.phase = None;
+        self.spin = WindowSpin::default();
         self.previous_end = self.previous_end.max(previous_end);
     }
 
@@ -204,12 +231,13 @@ impl Polls {
     /// Whether [`Polls::next`] may change the thread's next record, or counts it as a poll.
     #[inline(always)]
     pub(crate) fn concerns(&self, record: &Record) -> bool {
-        self.phase.is_some() || Operation::polls(record.operation)
+        self.is_polling() || Operation::may_spin(record.operation)
     }
 
-    /// Whether the thread is polling, so that any record may concern it.
+    /// Whether the thread may be polling, so that any record may concern it.
+    #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
-        self.phase.is_some()
+        self.phase.is_some() || self.spin.has_calls()
     }
 
     /// The thread's next record, which does not concern polling.
@@ -231,12 +259,17 @@ impl Polls {
             return;
         }
         let before = self.phase.take();
-        let answer = Answer::of(record);
         let begin = record.begin;
-        let inner_wait = answer == Answer::Nothing && self.folded(record);
-        let asks = Operation::polls(record.operation) || answer == Answer::Neutral;
+        self.spin.add(record);
+        let spins = self.spin.is_spinning();
+        let answer = if spins { Answer::Nothing } else { Answer::of(record) };
+        let inner_wait = answer == Answer::Nothing && !spins && self.folded(record);
+        let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
+        if spins {
+            self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
+        }
         let before = match before {
-            Some(phase) if goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record, asks)),
+            Some(phase) if spins || goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record, asks)),
             _ => None,
         };
         match answer {
@@ -248,7 +281,7 @@ impl Polls {
             Answer::Nothing => {}
         }
         let before = before.unwrap_or(Phase::computing());
-        let polls = 1 + u64::from(record.count);
+        let polls = 1 + if spins { 0 } else { u64::from(record.count) };
         self.sums.polls = self.sums.polls.saturating_add(polls);
         self.sums.waits += u64::from(inner_wait && !before.waits);
         self.phase = Some(Phase {
@@ -256,6 +289,7 @@ impl Polls {
             spare: before.spare.saturating_add(polls).min(SPARE),
             gaps: if self.has_gaps { 1 } else { polls },
             waits: before.waits || inner_wait,
+            call_site: record.call_site,
         });
     }
 
@@ -265,30 +299,44 @@ impl Polls {
         let gap = begin.saturating_sub(self.previous_end);
         let each = gap / phase.gaps;
         let is_auto = self.polling == Polling::Auto;
-        let is_brief = each < self.lengths.waiting;
+        // Data that were read may be worked on.
+        let reads_data = self.spin.has_data();
+        let is_brief = each < if reads_data { self.lengths.short } else { self.lengths.waiting };
         let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
-        let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core;
+        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds.
+        let spins = self.spin.has_calls();
+        let may_wait_long = !spins || phase.polls <= IN_TURN as u64;
+        let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core && !spins;
+        let gap_use = self.gap_uses.get(self.thread, phase.call_site);
+        let gap_use = gap_use.filter(|_| is_auto && !is_brief && asks && may_wait_long);
+        let is_asleep = gap_use == Some(GapUse::Asleep);
         let waits = match self.polling {
             Polling::Computation => false,
-            Polling::Waiting => is_brief || asks,
-            Polling::Auto => is_brief || asks && (interrupted || lost_core),
+            Polling::Waiting => is_brief || asks && !reads_data && may_wait_long,
+            Polling::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
         };
         if !waits {
-            let may_wait = is_auto && asks && each < self.lengths.long;
+            let may_wait = match gap_use {
+                Some(GapUse::Computing) => false,
+                Some(_) => true,
+                None if reads_data => is_auto && each < self.lengths.waiting,
+                None => is_auto && asks && each < self.lengths.long,
+            };
             self.sums.computation = self.sums.computation.saturating_add(gap);
             self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
             return Phase::computing();
         }
         // An old log has the sum of several gaps only.
-        let may_compute = is_auto && (each >= self.lengths.short || phase.gaps > 1);
+        let may_compute = is_auto && !is_asleep && (each >= self.lengths.short || phase.gaps > 1);
         self.sums.waiting = self.sums.waiting.saturating_add(gap);
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(if may_compute { gap } else { 0 });
         self.sums.waits += u64::from(!phase.waits);
         record.begin = self.previous_end;
         record.flags |= Flags::POLLED;
-        match is_brief {
+        match is_brief || is_asleep {
+            true if spins && is_asleep => Phase { polls: 0, gaps: 1, waits: true, ..phase },
             true => Phase { gaps: 1, waits: true, ..phase },
-            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true },
+            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true, ..phase },
         }
     }
 
@@ -315,7 +363,7 @@ impl Polls {
 
 /// What a call gave the program to know.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Answer {
+pub(crate) enum Answer {
     /// It polled, and what it asks about has not happened.
     Nothing,
     /// No request was active: no wait begins with it, nor ends.
@@ -325,7 +373,7 @@ enum Answer {
 }
 
 impl Answer {
-    fn of(record: &Record) -> Answer {
+    pub(crate) fn of(record: &Record) -> Answer {
         let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
         match Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING) {
             _ if unfinished => Answer::Something,

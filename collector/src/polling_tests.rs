@@ -200,6 +200,79 @@ fn recorders_that_did_not_mark_completions_of_nothing_active_left_them_to_their_
     assert!(!goes_on(Record { request: 3, ..without(Operation::Wait, none, 0) }));
 }
 
+/// Polls with sleep of 1 ms between them, from call site 5, and the one that succeeds.
+fn sleeping_polls() -> [Record; 3] {
+    let at = |record| Record { call_site: 5, ..record };
+    [at(nothing(0, 100)), at(nothing(1_000_100, 1_000_200)), at(call(Operation::Test, 2_000_200, 2_000_300))]
+}
+
+#[test]
+fn what_is_known_of_long_gaps_decides_them() {
+    let decide = |gap_use, polling| {
+        let mut known = GapUses::default();
+        known.insert(3, 5, gap_use);
+        let mut polls = Polls::new(polling, LENGTHS, VERSION, 0).with_gap_uses(Arc::new(known), 3);
+        let mut records = sleeping_polls();
+        records.iter_mut().for_each(|record| polls.next(record));
+        (times(&records), polls.take_sums())
+    };
+    let (asleep, sums) = decide(GapUse::Asleep, Polling::Auto);
+    assert_eq!(asleep, [(0, 100, false), (100, 1_000_200, true), (1_000_200, 2_000_300, true)]);
+    assert_eq!((sums.waits, sums.waiting, sums.maybe_computation), (1, 2_000_000, 0));
+    let (computing, sums) = decide(GapUse::Computing, Polling::Auto);
+    assert_eq!(computing, times(&sleeping_polls()));
+    assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 0));
+    let (_, sums) = decide(GapUse::Unclear, Polling::Auto);
+    assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 2_000_000));
+    let (_, sums) = decide(GapUse::Asleep, Polling::Computation);
+    assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 0));
+}
+
+/// Calls on a window at call sites of their own, again and again, each of 100 ns, with a gap after it.
+fn repeated(operations: &[Operation], times: u64, gap: u64) -> Vec<Record> {
+    let n = operations.len() as u64;
+    let nth = |k: u64| {
+        let begin = (100 + gap) * k;
+        let at = k % n;
+        Record { call_site: at, tag: 1, peer: 0, ..call(operations[at as usize], begin, begin + 100) }
+    };
+    (0..n * times).map(nth).collect()
+}
+
+#[test]
+fn calls_on_a_window_that_are_repeated_with_short_gaps_are_a_wait() {
+    let waiting = |operations: &[Operation], gap| decide(&repeated(operations, 20, gap)).1;
+    // The first gap is before the first repetition.
+    let sums = waiting(&[Operation::Win_sync], 1_000);
+    assert_eq!((sums.polls, sums.waits, sums.waiting, sums.within), (19, 1, 18_000, 1_900));
+    assert_eq!(waiting(&[Operation::Win_sync], 15_000).waiting, 18 * 15_000);
+    // Calls with data are in turn from their eighth repetition on: of 40 calls 31 follow one of these.
+    let sums = waiting(&[Operation::Fetch_and_op, Operation::Win_flush], 1_000);
+    assert_eq!((sums.waits, sums.waiting, sums.maybe_waiting), (1, 30_000, 0));
+    let (records, _) = decide(&repeated(&[Operation::Fetch_and_op, Operation::Win_flush], 20, 1_000));
+    assert!(records.iter().all(|record| (record.sent, record.received) == (0, 0)));
+    // With work on what was read they are no wait; of 5 to 20 µs it is in doubt.
+    let sums = waiting(&[Operation::Fetch_and_op, Operation::Win_flush], 10_000);
+    assert_eq!((sums.waits, sums.computation, sums.maybe_waiting), (0, 300_000, 300_000));
+    let sums = waiting(&[Operation::Fetch_and_op, Operation::Win_flush], 50_000);
+    assert_eq!((sums.waits, sums.maybe_waiting), (0, 0));
+}
+
+#[test]
+fn work_after_a_spin_is_no_wait() {
+    // 100 calls with 1 µs between, then work of 5 ms, three times, without any other call.
+    let round = |k: u64| {
+        repeated(&[Operation::Win_sync], 100, 1_000).into_iter().map(move |record| Record {
+            begin: record.begin + 5_110_000 * k,
+            end: record.end + 5_110_000 * k,
+            ..record
+        })
+    };
+    let (_, sums) = decide(&(0..3).flat_map(round).collect::<Vec<_>>());
+    assert_eq!(sums.waiting, (98 + 99 + 99) * 1_000);
+    assert_eq!(sums.computation, 2 * 5_001_000);
+}
+
 #[test]
 fn the_user_may_say_what_it_is() {
     let polls = [folded(10, (0, 10_000), 1_000, 0), nothing(500_000, 500_100), call(Operation::Wait, 500_300, 600_000)];

@@ -3,9 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use crate::definition::{CallSite, Definition, Instant, Module, RankList};
 use crate::format::{BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS};
+use crate::gap_use::GapUses;
 use crate::place::{LogPlace, RingPlace, open_file};
 use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
@@ -94,13 +96,14 @@ impl RankLog {
     }
 
     /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`Polls::next`] gives them,
-    /// and at the end [`Item::Polls`]. To be called before anything is read.
-    pub fn deciding(self, polling: Polling) -> RankLog {
+    /// and at the end [`Item::Polls`]. To be called before anything is read. `gap_uses`: what is known of long gaps.
+    pub fn deciding(self, polling: Polling, gap_uses: Arc<GapUses>) -> RankLog {
         let version = self.log.as_ref().map_or(VERSION, LogReader::version);
         // Without a log only rings are left, of one version.
         let version = self.rings.iter().map(|ring| ring.version).fold(version, u16::min);
         let lengths = Lengths::of(&self.header);
-        RankLog { polls: Some(ThreadPolls { polling, version, lengths, threads: HashMap::new() }), ..self }
+        let threads = HashMap::new();
+        RankLog { polls: Some(ThreadPolls { polling, version, lengths, gap_uses, threads }), ..self }
     }
 
     /// The same with a problem that is known of it.
@@ -280,15 +283,18 @@ struct ThreadPolls {
     polling: Polling,
     version: u16,
     lengths: Lengths,
+    gap_uses: Arc<GapUses>,
     /// By number: the sequence number of its next record.
     threads: HashMap<u32, (u64, Polls)>,
 }
 
 impl ThreadPolls {
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
-        let &mut ThreadPolls { polling, version, lengths, .. } = self;
-        let new = || (head.first, Polls::new(polling, lengths, version, head.previous_end));
-        let (next, polls) = self.threads.entry(head.thread).or_insert_with(new);
+        let ThreadPolls { polling, version, lengths, gap_uses, threads } = self;
+        let (next, polls) = threads.entry(head.thread).or_insert_with(|| {
+            let polls = Polls::new(*polling, *lengths, *version, head.previous_end);
+            (head.first, polls.with_gap_uses(gap_uses.clone(), head.thread))
+        });
         if *next != head.first {
             polls.skip_to(head.previous_end);
         }

@@ -4,8 +4,8 @@ mod support;
 
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, Module, Neighbours, Object,
-    ObjectKind, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, LifetimePoint, Module,
+    Neighbours, Object, ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
@@ -245,6 +245,7 @@ fn every_definition_comes_back() {
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
         Definition::SamplePlaces(SamplePlaces::of(300, 70_000, places)),
+        Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
         Definition::ParallelSums(ParallelSums {
             id: 1,
             thread: NONE,

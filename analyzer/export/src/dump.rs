@@ -319,6 +319,9 @@ impl<'a> RankDump<'a> {
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
             Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
             Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
+            Definition::Lifetime(point, ticks) => {
+                ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
+            }
             Definition::ParallelSums(one) => ("parallel_sums", self.parallel_value(one)),
             Definition::TeamPlacement(one) => {
                 let TeamPlacement { team, cores, settings, library } = one;

@@ -8,6 +8,10 @@ export type Severe = ("note" | "partial" | "doubtful")
  * What the time between polls was taken for.
  */
 export type PollingRule = ("auto" | "waiting" | "computation")
+/**
+ * A phase of a process outside of the window.
+ */
+export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
  * What is lost by.
@@ -98,6 +102,10 @@ generator: string
  * Facts of the run and its data.
  */
 run: RunRow
+/**
+ * How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not say, or a part of the time or of the regions is selected.
+ */
+lifetime: (LifetimeTable | null)
 /**
  * The part of the run that all figures are of; null: all of it.
  */
@@ -452,6 +460,48 @@ computation_s: number
  * The part of `computation_s` that may be waiting.
  */
 maybe_waiting_s: number
+}
+/**
+ * How long the run took from the first start of a process to the last exit, and what of it the report describes.
+ */
+export interface LifetimeTable {
+/**
+ * From the first start of a process to the last exit, as far as the logs say; of processes that were killed, to the end of their logs.
+ */
+elapsed_s: number
+/**
+ * Share of it that the efficiencies describe: `run.elapsed_s` / `elapsed_s`.
+ */
+described_share: number
+/**
+ * What ranks spend outside of the window, in order of time.
+ */
+parts: LifetimePart[]
+}
+/**
+ * A part of the ranks' lives outside of the window.
+ */
+export interface LifetimePart {
+/**
+ * Which.
+ */
+phase: LifetimePhase
+/**
+ * Ranks of which it is known.
+ */
+ranks: number
+/**
+ * The median over these ranks, the lower of two.
+ */
+median_s: number
+/**
+ * The longest.
+ */
+max_s: number
+/**
+ * The rank that it is of, the lowest of several.
+ */
+max_rank: number
 }
 /**
  * The selected part of a run; what was not restricted is null.
@@ -1438,6 +1488,10 @@ abort_code: (number | null)
  */
 exit_status: (number | null)
 /**
+ * The life of its process outside of its window.
+ */
+lifetime: LifetimeRow
+/**
  * The call in which the rank was when its log ended without an end.
  */
 in_call: (Call | null)
@@ -1511,6 +1565,31 @@ other_threads_mpi_s: number
  * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
  */
 usage: (Usage | null)
+}
+/**
+ * The life of a rank's process outside of its window. Null: the log does not say.
+ */
+export interface LifetimeRow {
+/**
+ * From the start of the process to the entry of `MPI_Init`.
+ */
+before_init_s: (number | null)
+/**
+ * In `MPI_Init`.
+ */
+init_s: (number | null)
+/**
+ * From the return of `MPI_Init` until the recorder had started.
+ */
+recorder_start_s: (number | null)
+/**
+ * In `MPI_Finalize`.
+ */
+finalize_s: (number | null)
+/**
+ * From the return of `MPI_Finalize` to the exit of the process.
+ */
+after_finalize_s: (number | null)
 }
 /**
  * A call of MPI: its operation, and where it is.
@@ -2699,7 +2778,7 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than one within it.
+ * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region gains less by being balanced than one within it.
  */
 kind: string
 /**

@@ -160,6 +160,9 @@ pub enum LossKind {
     /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
     #[serde(rename = "communication")]
     Communication,
+    /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
+    #[serde(rename = "file access")]
+    FileAccess,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
@@ -173,7 +176,7 @@ impl LossKind {
             LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication => Some(VerdictKind::Communication),
+            LossKind::Communication | LossKind::FileAccess => Some(VerdictKind::Communication),
             LossKind::Recorder => None,
         }
     }
@@ -233,6 +236,8 @@ pub struct WorstRegion {
     pub path: String,
     /// Its own name.
     pub name: String,
+    /// Of code between calls of one function, these calls in words.
+    pub between: Option<String>,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
     /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
@@ -468,6 +473,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
+        between: row.between.clone(),
         found: row.found,
         excess_s: excess(row),
     });

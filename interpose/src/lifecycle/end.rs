@@ -84,8 +84,7 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
-        finalize::end();
-        exit_status::append();
+        finalize::note_exit();
         if state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
             bypass::report_unseen();
         }

@@ -8,6 +8,7 @@ pub mod exact_sum;
 mod facts;
 pub mod followed;
 pub mod interval;
+pub mod lifetime;
 pub mod loops;
 pub mod moment;
 pub mod own_loops;

@@ -6,6 +6,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
 use serde::Serialize;
 
+use super::lifetime::Lifetime;
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
@@ -35,6 +36,8 @@ pub struct RankModel {
     /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
     /// after MPI_Finalize.
     pub exit_status: Option<i32>,
+    /// How long its process lived outside of the window.
+    pub lifetime: Lifetime,
     /// The call in which it was when its log ended, where it ended in one.
     pub pending: Option<Pending>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.

@@ -151,7 +151,8 @@ struct RankGather<'a> {
     problems: Vec<Problem>,
     /// Whether summaries are read in place of events.
     is_first_look: bool,
-    polling: Polling,
+    /// Whether the time between polls is what the recorder took it for.
+    polls_are_as_recorded: bool,
     summed_up: SummedUp,
     stated: Stated,
 }
@@ -185,7 +186,8 @@ impl<'a> RankGather<'a> {
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            polling: run.polling,
+            polls_are_as_recorded: run.polling == Polling::Auto
+                && run.gap_uses(header).is_ok_and(|gap_uses| gap_uses.is_empty()),
             summed_up: SummedUp::default(),
             stated: Stated::default(),
         }
@@ -211,7 +213,7 @@ impl<'a> RankGather<'a> {
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == Span::ALL
-            && self.polling == Polling::Auto
+            && self.polls_are_as_recorded
             && !self.is_first_look
             && !self.problems.iter().any(is_partial)
     }

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, Module, Neighbours, Object, ObjectKind,
-    RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, LifetimePoint, Module, Neighbours, Object,
+    ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
@@ -71,6 +71,8 @@ pub struct Definitions {
     pub end: Option<(EndReason, u64)>,
     /// The status with which the process ended, where it is known.
     pub exit_status: Option<i32>,
+    /// Points in the life of the process, in ticks.
+    pub lifetime: BTreeMap<LifetimePoint, u64>,
     /// Thread level that MPI gave.
     pub thread_level: Option<u8>,
     /// Problems that the recorder met: how many times, detail of the first.
@@ -110,6 +112,7 @@ impl Definitions {
             Definition::WindowBegin(ticks) => self.window_begin = self.window_begin.or(Some(ticks)),
             Definition::WindowEnd(ticks) => self.window_end = Some(ticks),
             Definition::End(reason, ticks) => self.end = Some((reason, ticks)),
+            Definition::Lifetime(point, ticks) => drop(self.lifetime.insert(point, ticks)),
             Definition::ThreadLevel(level) => self.thread_level = Some(level),
             Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
             Definition::ExitStatus(status) => self.exit_status = Some(status),

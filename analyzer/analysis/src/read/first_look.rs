@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::at_end::AtEndError;
+use lbprof_collector::at_end::{AtEnd, AtEndError};
 use lbprof_collector::format::{BlockKind, Header};
 use lbprof_collector::index::IndexEntry;
 use lbprof_collector::rank_log::RankLog;
@@ -12,6 +12,7 @@ use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use crate::read::gap_uses::has_long_gaps;
 use crate::read::open::Run;
 
 /// How long the analysis of all events would take.
@@ -77,7 +78,9 @@ impl Run {
             let has_rings = self.files.of(header.rank).has_rings(header.rank);
             return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
-        let problem = match self.files.of(header.rank).at_end(header.rank) {
+        let problem = match self.at_end(header.rank) {
+            // The recorder did not know what long gaps between polls are.
+            Ok(Some(found)) if found.summaries.iter().any(has_long_gaps) => None,
             Ok(Some(found)) if !found.summaries.is_empty() => {
                 let definitions = Item::Definitions(found.definitions);
                 let summaries = found.summaries.into_iter().map(|one| Item::Summary(Box::new(one)));
@@ -91,6 +94,13 @@ impl Run {
             None => RankItems::Events(log),
             Some(problem) => RankItems::Events(Box::new(log.with_problem(problem))),
         })
+    }
+
+    /// Returns what the log of `rank` ends with; `None` where it has no index.
+    ///
+    /// Errors: what is wrong with it.
+    pub(super) fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
+        self.files.of(rank).at_end(rank)
     }
 
     /// How long the analysis of all events would take.

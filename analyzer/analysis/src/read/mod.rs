@@ -4,6 +4,7 @@ pub mod ahead;
 pub mod definitions;
 pub(crate) mod files;
 pub mod first_look;
+mod gap_uses;
 pub mod open;
 pub mod pass;
 pub mod span;

@@ -17,6 +17,7 @@ use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::files::{Files, Found, NotOpened, OpenedLog};
+use crate::read::gap_uses::KnownGapUses;
 use crate::read::span::Span;
 use crate::read::together::{Leader, RunPart, Together};
 use crate::transport::Failure;
@@ -48,6 +49,8 @@ pub struct Run {
     pub(crate) together: Option<Together>,
     /// Whether ranks' summaries are read in place of their events.
     pub is_first_look: bool,
+    /// How ranks spend long gaps between polls, as far as that was asked.
+    pub(super) known_gap_uses: KnownGapUses,
 }
 
 /// Why a run could not be opened.
@@ -284,7 +287,7 @@ impl Run {
 
     /// The log of the rank that `header` is of, from its begin.
     pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
-        Ok(self.log_as_it_is(header)?.deciding(self.polling))
+        Ok(self.log_as_it_is(header)?.deciding(self.polling, self.gap_uses(header)?))
     }
 
     /// The same with polls as they were recorded.

@@ -48,7 +48,7 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
         ),
         Doubt::Polling { unclear_s, efficiency: (low, high) } => format!(
             "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
-             from {} to {}.",
+             from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
             seconds(*unclear_s),
             percent(*low),
             percent(*high),

@@ -156,7 +156,8 @@ fn the_user_says_what_doubtful_time_is() {
         // The doubt comes before the loss, with the parallel efficiency of both extremes: 10 + 3 ms and 10 + 8 ms of 2 × 10 ms.
         let words = text::verdict(&report_on(&run.model));
         let first = "Ranks poll, and it is not clear what 5.00 ms of their time between polls is, waiting or computation: parallel \
-                     efficiency is from 65.0 % to 90.0 %. As it is: ";
+                     efficiency is from 65.0 % to 90.0 %. If you know which it is, use --polling waiting or --polling computation. \
+                     As it is: ";
         assert_eq!(words.starts_with(first), doubtful_ms > 0.0, "{polling}: {words}");
     }
 }

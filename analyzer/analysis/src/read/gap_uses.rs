@@ -1,0 +1,154 @@
+//! How a rank's threads spend long gaps between unsuccessful polls, from its log: [`lbprof_collector::gap_use`] judges.
+//!
+//! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lbprof_collector::format::Header;
+use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses};
+use lbprof_collector::polling::{Lengths, Polling};
+use lbprof_collector::reader::{Item, OpenError};
+use lbprof_collector::summary::Summary;
+
+use crate::read::definitions::Definitions;
+use crate::read::open::Run;
+
+/// Fraction of a thread's time below which long gaps between polls do not matter.
+const NEGLIGIBLE: f64 = 0.002;
+
+/// Most samples of a thread that are kept: 16 MB.
+const MOST_SAMPLES: usize = 1 << 20;
+
+/// What was found of ranks so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownGapUses(Arc<Mutex<BTreeMap<u32, Arc<GapUses>>>>);
+
+impl KnownGapUses {
+    fn get(&self, rank: u32) -> Option<Arc<GapUses>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&rank).cloned()
+    }
+
+    fn insert(&self, rank: u32, gap_uses: Arc<GapUses>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, gap_uses);
+    }
+}
+
+/// Whether a thread spends notable time in gaps between polls that may be waiting.
+pub(super) fn has_long_gaps(summary: &Summary) -> bool {
+    let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
+    let polls = &summary.batch.profile.polls;
+    polls.computation as f64 > NEGLIGIBLE * ticks as f64
+}
+
+impl Run {
+    /// Returns how the threads of the rank of `header` spend long gaps between polls; nothing where the user has said what these are.
+    ///
+    /// Errors: as those of [`Run::log`].
+    pub(crate) fn gap_uses(&self, header: &Header) -> Result<Arc<GapUses>, OpenError> {
+        if self.polling != Polling::Auto {
+            return Ok(Arc::default());
+        }
+        if let Some(known) = self.known_gap_uses.get(header.rank) {
+            return Ok(known);
+        }
+        let has_none = match self.at_end(header.rank) {
+            Ok(Some(found)) => !found.summaries.is_empty() && !found.summaries.iter().any(has_long_gaps),
+            Ok(None) | Err(_) => false,
+        };
+        let found = Arc::new(if has_none { GapUses::default() } else { self.survey_gaps(header)? });
+        self.known_gap_uses.insert(header.rank, found.clone());
+        Ok(found)
+    }
+
+    fn survey_gaps(&self, header: &Header) -> Result<GapUses, OpenError> {
+        let RankSamples { definitions, by_thread } = self.read_cpu_samples(header)?;
+        let shortest = Lengths::of(header).longest_brief();
+        let mut log = self.log_as_it_is(header)?;
+        let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
+        while let Some(item) = log.next_item() {
+            if let Item::Records { head, records } = item {
+                let samples = || by_thread.get(&head.thread).map_or(&[][..], Vec::as_slice);
+                let survey = surveys.entry(head.thread).or_insert_with(|| GapSurvey::new(shortest, samples()));
+                survey.add(&records);
+            }
+        }
+        let mut gap_uses = GapUses::default();
+        for (thread, survey) in surveys {
+            let evidence = cpu_evidence(header, &definitions, thread);
+            let by_site = survey.finish();
+            let mut all = GapSums::default();
+            by_site.values().for_each(|sums| all.add(sums));
+            for (call_site, sums) in by_site {
+                if let Some(gap_use) = sums.judge(&all, &evidence) {
+                    gap_uses.insert(thread, call_site, gap_use);
+                }
+            }
+        }
+        Ok(gap_uses)
+    }
+
+    fn read_cpu_samples(&self, header: &Header) -> Result<RankSamples, OpenError> {
+        let mut log = self.log_as_it_is(header)?.samples_only();
+        let mut definitions = Definitions::default();
+        let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
+        while let Some(item) = log.next_item() {
+            match item {
+                Item::Definitions(list) => list.into_iter().for_each(|one| definitions.add(one)),
+                Item::Samples { head, samples } => {
+                    let kept = by_id.entry(head.thread).or_default();
+                    kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
+                    if kept.len() > MOST_SAMPLES {
+                        *kept = halve(kept);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut by_thread: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
+        for (id, samples) in by_id {
+            if let Some(thread) = definitions.recording_thread(id) {
+                by_thread.entry(thread).or_default().extend(samples);
+            }
+        }
+        by_thread.values_mut().for_each(|samples| samples.sort_by_key(|sample| sample.ticks));
+        Ok(RankSamples { definitions, by_thread })
+    }
+}
+
+/// The samples of a rank's recording threads by time, and the definitions of its log.
+struct RankSamples {
+    definitions: Definitions,
+    by_thread: BTreeMap<u32, Vec<CpuSample>>,
+}
+
+/// Returns every other sample, which stands for its neighbour, too.
+fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
+    let merge = |pair: &[CpuSample]| {
+        let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
+        CpuSample { weight_ns, ..pair[0] }
+    };
+    samples.chunks(2).map(merge).collect()
+}
+
+/// Returns what the log says of the CPU time of a thread.
+fn cpu_evidence(header: &Header, definitions: &Definitions, thread: u32) -> CpuEvidence {
+    let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
+    let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref());
+    let tick_ns = definitions.clock(header).tick_s() * 1e9;
+    let mut evidence = CpuEvidence {
+        tick_ns,
+        period_ns: definitions.sampling.map(|sampling| sampling.period_ns).filter(|&ns| ns > 0 && is_sampled),
+        voluntary_switches: usage.map(|(first, last)| last.voluntary_switches.saturating_sub(first.voluntary_switches)),
+        ..CpuEvidence::default()
+    };
+    // The usage of one thread is that of the first.
+    if let Some((first, last)) = usage.filter(|_| thread == 0) {
+        let elapsed_ns = (last.ticks.saturating_sub(first.ticks) as f64 * tick_ns) as u64;
+        let cpu_ns = last.thread_ns.saturating_sub(first.thread_ns);
+        let delayed_ns = last.thread_delayed_ns.saturating_sub(first.thread_delayed_ns);
+        evidence.cpu_ns = Some(cpu_ns);
+        evidence.idle_ns = Some(elapsed_ns.saturating_sub(cpu_ns).saturating_sub(delayed_ns));
+    }
+    evidence
+}

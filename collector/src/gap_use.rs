@@ -1,0 +1,272 @@
+//! How a thread spends the long gaps between its unsuccessful polls: asleep or computing.
+//!
+//! ```text
+//!   waits      |Test|... usleep ...|Test|... usleep ...|Test ok|    no samples; the poll that failed succeeds in the end
+//!   computes   |Test|x====x====x===|Test|==x====x====x=|Test ok|    samples of its CPU time
+//!   unclear    |Test|... usleep ...|Test|... usleep ...|Wait|       it sleeps, but the polls are for something else
+//! ```
+//!
+//! A single gap is often shorter than the time between two samples, so gaps are judged together that follow a poll from the same call site, or all of
+//! a thread.
+//! [`GapSurvey`] goes over a thread's records and samples, [`GapSums::judge`] gives the verdict, which [`crate::polling`] uses.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::operation::Operation;
+use crate::polling::Answer;
+use crate::record::Record;
+use crate::spinning::{IN_TURN, WindowSpin};
+
+/// How a thread spends the long gaps after unsuccessful polls from a call site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapUse {
+    /// It sleeps until a poll from there succeeds, so it waits.
+    Asleep,
+    /// It uses its core, or would if it had one.
+    Computing,
+    /// Neither is certain.
+    Unclear,
+}
+
+/// The uses of the gaps of a rank's threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GapUses(HashMap<(u32, u64), GapUse>);
+
+impl GapUses {
+    /// Returns the use of long gaps after polls of `thread` from a call site; `None` where nothing is known.
+    pub fn get(&self, thread: u32, call_site: u64) -> Option<GapUse> {
+        if self.0.is_empty() { None } else { self.0.get(&(thread, call_site)).copied() }
+    }
+
+    /// Sets the use of long gaps after polls of `thread` from a call site.
+    pub fn insert(&mut self, thread: u32, call_site: u64, gap_use: GapUse) {
+        self.0.insert((thread, call_site), gap_use);
+    }
+
+    /// Returns whether nothing is known of any gap.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Sums over the long gaps after unsuccessful polls from one call site.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GapSums {
+    /// How many gaps there are.
+    pub gaps: u64,
+    /// Their ticks.
+    pub ticks: u64,
+    /// The CPU time that samples in them stand for, in nanoseconds.
+    pub sampled_ns: u64,
+    /// The ticks of those gaps after which, in the end, a poll from the same call site succeeded.
+    pub succeeded: u64,
+}
+
+/// What is known of a thread's CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuEvidence {
+    /// Nanoseconds of a tick.
+    pub tick_ns: f64,
+    /// CPU time between two of the thread's samples, in nanoseconds; `None` where it was not sampled.
+    pub period_ns: Option<u64>,
+    /// Times that its process gave up a core to wait.
+    pub voluntary_switches: Option<u64>,
+    /// The thread's CPU time, in nanoseconds.
+    pub cpu_ns: Option<u64>,
+    /// Time in which the thread neither ran nor wanted a core, in nanoseconds.
+    pub idle_ns: Option<u64>,
+}
+
+/// Samples that computing would have had, from which on their absence proves something: by chance there are none in one case of 3,000.
+const ENOUGH_SAMPLES: f64 = 8.0;
+/// Fraction of the gaps that CPU time may take if the thread is to be asleep in them.
+const ASLEEP: f64 = 0.1;
+/// The same of a thread that yields its core to others that want it.
+const YIELDING: f64 = 0.02;
+/// Fraction of the gaps up to which the CPU time of the whole run, most of which lies elsewhere, allows the thread to be asleep in them.
+const MOST_CPU_OF_RUN: f64 = 0.25;
+/// Fraction of the gaps from which on CPU time makes them computation.
+const COMPUTING: f64 = 0.5;
+
+impl GapSums {
+    /// Adds the sums of other gaps.
+    pub fn add(&mut self, other: &GapSums) {
+        self.gaps += other.gaps;
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.sampled_ns = self.sampled_ns.saturating_add(other.sampled_ns);
+        self.succeeded = self.succeeded.saturating_add(other.succeeded);
+    }
+
+    /// Returns how the thread spends the gaps, which are among those of `all`; `None` where too little is known of its CPU time.
+    ///
+    /// Samples decide, those in all gaps of the thread where these gaps alone are too short; where there are too few, the CPU time of the whole run.
+    /// One that sleeps without a poll that succeeds may sleep for another reason.
+    pub fn judge(&self, all: &GapSums, evidence: &CpuEvidence) -> Option<GapUse> {
+        let is_enough = |sums: &&GapSums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES);
+        let is_computing = match [self, all].into_iter().find(is_enough) {
+            Some(sums) => sums.is_computing_by_samples(evidence),
+            None => {
+                let gaps_ns = all.ticks as f64 * evidence.tick_ns;
+                let (cpu_ns, idle_ns) = (evidence.cpu_ns? as f64, evidence.idle_ns? as f64);
+                let is_idle = cpu_ns <= MOST_CPU_OF_RUN * gaps_ns && evidence.has_given_up_core(all);
+                verdict(is_idle, idle_ns <= ASLEEP * gaps_ns)
+            }
+        };
+        let ends_in_success = self.succeeded >= self.ticks / 2;
+        Some(match is_computing {
+            Some(true) => GapUse::Computing,
+            Some(false) if ends_in_success => GapUse::Asleep,
+            _ => GapUse::Unclear,
+        })
+    }
+
+    /// Returns whether the thread computes in the gaps, if their samples are clear.
+    ///
+    /// A thread that did not run, but did not give up its core either, was preempted while it computed. Only one that
+    /// hardly runs at all, however long it is watched, yields its core to others while it waits (sched_yield): a thread that computes has its share of a core.
+    fn is_computing_by_samples(&self, evidence: &CpuEvidence) -> Option<bool> {
+        let used = self.sampled_ns as f64 / (self.ticks as f64 * evidence.tick_ns);
+        let would_be_seen = evidence.samples_in(self).is_some_and(|samples| ASLEEP * samples >= ENOUGH_SAMPLES);
+        if !evidence.has_given_up_core(self) && !(would_be_seen && used <= YIELDING) {
+            return Some(true);
+        }
+        verdict(used <= ASLEEP, used > COMPUTING)
+    }
+}
+
+/// Returns whether a thread computes, if one of both is certain.
+fn verdict(is_idle: bool, is_busy: bool) -> Option<bool> {
+    if is_idle { Some(false) } else { is_busy.then_some(true) }
+}
+
+impl CpuEvidence {
+    /// Returns whether the thread may have given up its core in most of the gaps.
+    fn has_given_up_core(&self, gaps: &GapSums) -> bool {
+        self.voluntary_switches.is_none_or(|switches| switches >= gaps.gaps / 2)
+    }
+
+    /// Returns the samples that gaps would have if the thread computed in them; `None` where it was not sampled.
+    fn samples_in(&self, gaps: &GapSums) -> Option<f64> {
+        Some(gaps.ticks as f64 * self.tick_ns / self.period_ns? as f64)
+    }
+}
+
+/// A sample of a thread's CPU time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuSample {
+    /// When it was taken.
+    pub ticks: u64,
+    /// The CPU time that it stands for, in nanoseconds.
+    pub weight_ns: u64,
+}
+
+/// Most call sites that a program may poll in turn and still wait in one loop.
+const MOST_IN_TURN: usize = 32;
+
+/// A survey of the long gaps between a thread's unsuccessful polls.
+#[derive(Debug)]
+pub struct GapSurvey<'a> {
+    /// Ticks of the shortest gap that counts.
+    shortest: u64,
+    /// The thread's samples by time that come after what was seen.
+    samples: &'a [CpuSample],
+    previous_end: u64,
+    spin: WindowSpin,
+    /// Call sites of unsuccessful polls with nothing else since; the last one is that of the last poll.
+    polled: Vec<u64>,
+    /// Calls of the spin since the last long gap.
+    spun: u64,
+    /// The gaps between them, by call site of the poll before.
+    waiting: BTreeMap<u64, GapSums>,
+    sums: BTreeMap<u64, GapSums>,
+}
+
+impl<'a> GapSurvey<'a> {
+    /// Starts a survey of gaps of at least `shortest` ticks; `samples` are those of the thread, by time.
+    pub fn new(shortest: u64, samples: &'a [CpuSample]) -> Self {
+        let (spin, polled, waiting, sums) = Default::default();
+        GapSurvey { shortest, samples, previous_end: 0, spin, polled, spun: 0, waiting, sums }
+    }
+
+    /// Adds the thread's next records.
+    pub fn add(&mut self, records: &[Record]) {
+        for record in records {
+            let begin = self.previous_end;
+            self.previous_end = begin.max(record.begin).max(record.end);
+            let may_poll = !self.polled.is_empty() || self.spin.has_calls() || Operation::may_spin(record.operation);
+            if may_poll && record.operation != Operation::Flush as u16 {
+                self.add_record(record, begin);
+            }
+        }
+    }
+
+    /// Adds a record that may poll, or that follows polls, of which the last ended at `previous_end`.
+    fn add_record(&mut self, record: &Record, previous_end: u64) {
+        // What a spin waits for is there when it ends, unless each of its calls is for other data.
+        let was_spin = self.spin.is_spinning() && !self.spin.has_data();
+        self.spin.add(record);
+        let spins = self.spin.is_spinning();
+        let answer = if spins { Answer::Nothing } else { Answer::of(record) };
+        let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
+        let is_long = record.begin.saturating_sub(previous_end) >= self.shortest;
+        // After a spin comes work.
+        let is_after_spin = self.spun > IN_TURN as u64;
+        if is_long {
+            self.spun = 0;
+        }
+        self.spun += u64::from(spins);
+        if let Some(&call_site) = self.polled.last()
+            && asks
+            && is_long
+            && !is_after_spin
+        {
+            let ticks = record.begin - previous_end;
+            let sampled_ns = self.take_samples(previous_end, record.begin);
+            let gap = GapSums { gaps: 1, ticks, sampled_ns, succeeded: 0 };
+            self.waiting.entry(call_site).or_default().add(&gap);
+        }
+        match answer {
+            Answer::Nothing => {
+                self.polled.retain(|&site| site != record.call_site);
+                if self.polled.len() == MOST_IN_TURN {
+                    self.polled.remove(0);
+                }
+                self.polled.push(record.call_site);
+            }
+            Answer::Neutral => {}
+            Answer::Something => {
+                let has_succeeded = was_spin || asks && self.polled.contains(&record.call_site);
+                self.end_polls(has_succeeded);
+                self.spun = 0;
+            }
+        }
+    }
+
+    /// Ends the polls at hand, successfully or not.
+    fn end_polls(&mut self, has_succeeded: bool) {
+        self.polled.clear();
+        for (call_site, mut gaps) in std::mem::take(&mut self.waiting) {
+            gaps.succeeded = if has_succeeded { gaps.ticks } else { 0 };
+            self.sums.entry(call_site).or_default().add(&gaps);
+        }
+    }
+
+    /// Returns the CPU time of the samples after `begin`, up to `end`, and drops those before.
+    fn take_samples(&mut self, begin: u64, end: u64) -> u64 {
+        let from = self.samples.partition_point(|sample| sample.ticks <= begin);
+        let to = self.samples.partition_point(|sample| sample.ticks <= end).max(from);
+        let within = &self.samples[from..to];
+        self.samples = &self.samples[to..];
+        within.iter().fold(0, |sum: u64, sample| sum.saturating_add(sample.weight_ns))
+    }
+
+    /// Returns the sums by call site of the poll before the gap.
+    pub fn finish(mut self) -> BTreeMap<u64, GapSums> {
+        self.end_polls(false);
+        self.sums
+    }
+}
+
+#[cfg(test)]
+#[path = "gap_use_tests.rs"]
+mod tests;

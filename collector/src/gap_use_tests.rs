@@ -1,0 +1,134 @@
+//! Gaps and samples worked out by hand, in nanoseconds.
+
+use super::*;
+use crate::record::Flags;
+
+const MS: u64 = 1_000_000;
+
+/// A call from a call site.
+fn call(operation: Operation, call_site: u64, begin: u64) -> Record {
+    Record { end: begin + 100, call_site, ..Record::new(operation, begin) }
+}
+
+/// A poll from a call site that finds nothing.
+fn poll(call_site: u64, begin: u64) -> Record {
+    let record = call(Operation::Iprobe, call_site, begin);
+    Record { flags: record.flags | Flags::NOTHING, ..record }
+}
+
+/// A sample every 5 ms of CPU time, from one instant to another.
+fn samples(begin: u64, end: u64) -> Vec<CpuSample> {
+    let ticks = (begin..end).step_by(5 * MS as usize);
+    ticks.map(|ticks| CpuSample { ticks, weight_ns: 5 * MS }).collect()
+}
+
+fn survey(records: &[Record], samples: &[CpuSample]) -> BTreeMap<u64, GapSums> {
+    let mut survey = GapSurvey::new(20_000, samples);
+    survey.add(records);
+    survey.finish()
+}
+
+const EVIDENCE: CpuEvidence =
+    CpuEvidence { tick_ns: 1.0, period_ns: Some(5 * MS), voluntary_switches: Some(1000), cpu_ns: None, idle_ns: None };
+
+/// Ten polls every 10 ms from call site 1, and what ends them.
+fn ten_polls(end: Record) -> Vec<Record> {
+    (0..10).map(|k| poll(1, 10 * k * MS)).chain([end]).collect()
+}
+
+fn judged(records: &[Record], samples: &[CpuSample], evidence: &CpuEvidence) -> Option<GapUse> {
+    let sums = survey(records, samples);
+    let mut all = GapSums::default();
+    sums.values().for_each(|one| all.add(one));
+    sums[&1].judge(&all, evidence)
+}
+
+#[test]
+fn sleep_until_the_same_poll_succeeds_is_waiting() {
+    let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
+    let sums = survey(&records, &[]);
+    let ticks = 100 * MS - 10 * 100;
+    assert_eq!(sums[&1], GapSums { gaps: 10, ticks, sampled_ns: 0, succeeded: ticks });
+    assert_eq!(judged(&records, &[], &EVIDENCE), Some(GapUse::Asleep));
+}
+
+#[test]
+fn sleep_that_another_call_ends_may_stand_for_work() {
+    for end in [call(Operation::Wait, 2, 100 * MS), call(Operation::Iprobe, 2, 100 * MS)] {
+        assert_eq!(judged(&ten_polls(end), &[], &EVIDENCE), Some(GapUse::Unclear));
+    }
+}
+
+#[test]
+fn cpu_time_between_polls_is_computation() {
+    let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
+    assert_eq!(judged(&records, &samples(0, 100 * MS), &EVIDENCE), Some(GapUse::Computing));
+    // A third of the time is neither the one nor the other.
+    assert_eq!(judged(&records, &samples(0, 30 * MS), &EVIDENCE), Some(GapUse::Unclear));
+    // Samples before the polls and after them do not count.
+    let later: Vec<Record> =
+        records.iter().map(|one| Record { begin: one.begin + MS * 1000, end: one.end + MS * 1000, ..*one }).collect();
+    let around = [samples(0, 1000 * MS), samples(1101 * MS, 2000 * MS)].concat();
+    assert_eq!(judged(&later, &around, &EVIDENCE), Some(GapUse::Asleep));
+}
+
+#[test]
+fn a_thread_that_does_not_give_up_its_core_is_preempted() {
+    let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
+    let preempted = CpuEvidence { voluntary_switches: Some(4), ..EVIDENCE };
+    assert_eq!(judged(&records, &[], &preempted), Some(GapUse::Computing));
+    // It has its share of a core: a thread that is watched for a second without a sample yields to others instead.
+    let long = (0..100).map(|k| poll(1, 10 * k * MS)).chain([call(Operation::Iprobe, 1, 1000 * MS)]);
+    assert_eq!(judged(&long.collect::<Vec<_>>(), &[], &preempted), Some(GapUse::Asleep));
+}
+
+#[test]
+fn gaps_too_short_for_samples_are_not_judged() {
+    let records: Vec<_> = (0..10).map(|k| poll(1, k * MS)).chain([call(Operation::Iprobe, 1, 10 * MS)]).collect();
+    assert_eq!(judged(&records, &[], &EVIDENCE), None);
+    // Together with those of other polls they may be long enough.
+    let others = (1..20).map(|k| poll(2, 10 * k * MS)).chain([call(Operation::Iprobe, 2, 200 * MS)]);
+    let records: Vec<_> = records.into_iter().chain(others).collect();
+    assert_eq!(judged(&records, &[], &EVIDENCE), Some(GapUse::Asleep));
+    // Nor are brief gaps counted: there the polls themselves say that they wait.
+    assert!(survey(&[poll(1, 0), poll(1, 10_000), call(Operation::Iprobe, 1, 20_000)], &[]).is_empty());
+}
+
+#[test]
+fn several_polls_in_turn_are_one_loop() {
+    // Four tags, then a sleep; in the end the second one finds something.
+    let round = |k: u64| (1..=4).map(move |site| poll(site, 10 * k * MS + 1000 * site));
+    let records: Vec<_> = (0..10).flat_map(round).chain([call(Operation::Iprobe, 2, 100 * MS)]).collect();
+    let sums = survey(&records, &[]);
+    assert_eq!(sums.keys().copied().collect::<Vec<_>>(), [4]);
+    assert_eq!(sums[&4].judge(&sums[&4], &EVIDENCE), Some(GapUse::Asleep));
+}
+
+#[test]
+fn without_samples_the_cpu_time_of_the_run_decides_where_it_can() {
+    let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
+    let of = |cpu_ms, idle_ms| CpuEvidence {
+        period_ns: None,
+        cpu_ns: Some(cpu_ms * MS),
+        idle_ns: Some(idle_ms * MS),
+        ..EVIDENCE
+    };
+    assert_eq!(judged(&records, &[], &of(5, 95)), Some(GapUse::Asleep));
+    assert_eq!(judged(&records, &[], &of(300, 5)), Some(GapUse::Computing));
+    assert_eq!(judged(&records, &[], &of(300, 100)), Some(GapUse::Unclear));
+    assert_eq!(judged(&records, &[], &CpuEvidence { period_ns: None, ..EVIDENCE }), None);
+}
+
+#[test]
+fn a_spin_with_sleep_in_each_round_waits_and_the_time_after_a_spin_is_work() {
+    let sync = |begin| call(Operation::Win_sync, 1, begin);
+    let sleeping: Vec<Record> = (0..20).map(|k| sync(10 * k * MS)).collect();
+    let ended = [sleeping.clone(), vec![call(Operation::Barrier, 2, 200 * MS)]].concat();
+    assert_eq!(judged(&ended, &[], &EVIDENCE), Some(GapUse::Asleep));
+    // Work, which a test may sleep for, after each 100 calls in a row.
+    let working = |k: u64| (0..100).map(move |n| sync(20 * k * MS + 1_000 * n));
+    assert!(survey(&(0..20).flat_map(working).collect::<Vec<_>>(), &[]).is_empty());
+    // Numbers from a counter may be fetched for pieces of work.
+    let counter: Vec<Record> = (0..20).map(|k| call(Operation::Fetch_and_op, 1, 10 * k * MS)).collect();
+    assert_eq!(judged(&counter, &[], &EVIDENCE), Some(GapUse::Unclear));
+}

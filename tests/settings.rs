@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 18] = [
+const TESTS: [(&str, &str, Check); 19] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),

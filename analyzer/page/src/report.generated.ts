@@ -16,7 +16,7 @@ export type ActivityName = ("computation" | "point-to-point" | "collective" | "s
 /**
  * What is lost by.
  */
-export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "recorder")
+export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "serialization" | "control of parallelism" | "communication" | "file access" | "recorder")
 /**
  * Why it is not known how much serialization is of which kind.
  */
@@ -52,7 +52,7 @@ export type Confidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
-export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "comes_often")
+export type DoubtName = ("amounts" | "other_calls" | "few_kinds" | "other_ranks" | "partners" | "little_carried" | "interpreter" | "rhythm" | "ends" | "events" | "comes_often")
 /**
  * Where iterations come from.
  */
@@ -754,7 +754,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -796,7 +796,7 @@ offset: (number | null)
  */
 export interface DoubtInWords {
 /**
- * `failed`: processes ended with an exit status other than 0; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `few calls`: too few to say how ranks depend on each other.
+ * `failed`: processes ended with an exit status other than 0; `fewer cores`: ranks have more threads than cores on which these may run; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `few calls`: too few to say how ranks depend on each other.
  */
 kind: string
 /**
@@ -899,7 +899,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -1131,7 +1131,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 }
@@ -1173,7 +1173,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -1620,7 +1620,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 }
@@ -2069,7 +2069,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**
@@ -3106,7 +3106,7 @@ module: (string | null)
  */
 offset: (number | null)
 /**
- * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the first whose function is.
  */
 callers: Caller[]
 /**

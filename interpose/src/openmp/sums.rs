@@ -206,22 +206,21 @@ unsafe fn sums_of(thread: *mut Thread, site: &'static RegionSite, size: u32) -> 
 #[cold]
 #[inline(never)]
 unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
-    const ZERO: AtomicU64 = AtomicU64::new(0);
     let mut made = std::ptr::null_mut();
     // SAFETY: the caller's promise.
     unsafe {
         enter::recording(thread, || {
             critical(|| {
-                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| [ZERO; 4]).collect();
+                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect();
                 made = Box::into_raw(Box::new(TeamSums {
                     id: IDS.fetch_add(1, Relaxed),
                     team: size,
-                    instances: ZERO,
-                    elapsed: ZERO,
-                    time: [ZERO; 8],
-                    longest: ZERO,
+                    instances: AtomicU64::default(),
+                    elapsed: AtomicU64::default(),
+                    time: Default::default(),
+                    longest: AtomicU64::default(),
                     members,
-                    written: ZERO,
+                    written: AtomicU64::default(),
                     next: site.teams.load(Acquire),
                 }));
                 site.teams.store(made, Release);

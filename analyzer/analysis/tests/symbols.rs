@@ -204,7 +204,7 @@ fn a_stripped_program_gives_module_and_offset() {
     let offsets = returns(&path, "outer", "target");
     run(Command::new("strip").arg(&path));
     let (places, problems) = places(&path, build_id(&path), &offsets[..1]);
-    assert_eq!((described(&places[0]), problems), ((None, None, None), vec![]));
+    assert_eq!((described(&places[0]), problems), ((None, None, None), vec![ProblemKind::NoSymbols]));
     assert_eq!(places[0].label(), format!("calls+{:#x}", offsets[0]));
 }
 

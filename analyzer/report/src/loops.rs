@@ -248,9 +248,7 @@ impl Doubt {
     /// The loop is at most so sure.
     fn at_most(&self) -> Confidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::Events | Doubt::FewKinds(_, true) => {
-                Confidence::Unsure
-            }
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::Events | Doubt::FewKinds(_, true) => Confidence::Unsure,
             _ => Confidence::Likely,
         }
     }
@@ -263,7 +261,6 @@ impl Doubt {
                 (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
             }
             Doubt::Rhythm(times) => (fewest, most * f64::from(*times)),
-            Doubt::ComesOften(times, _) => (fewest / f64::from(*times), most),
             _ => (fewest, most),
         }
     }
@@ -442,8 +439,8 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     for first in (0..model.loops.len()).filter(is_free) {
         let is_alike = |at: &usize| *at == first || model.loops[*at].shares_kinds_with(&model.loops[first]);
         let alike: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(is_alike).collect();
-        let counts = || alike.iter().map(|&at| most_of[at]);
-        let differ = AS_MANY * counts().fold(f64::MAX, f64::min) < counts().fold(0.0, f64::max);
+        let fewest = alike.iter().map(|&at| most_of[at]).fold(f64::MAX, f64::min);
+        let differ = alike.iter().any(|&at| AS_MANY * fewest < most_of[at]);
         let all: f64 = alike.iter().map(|&at| most_of[at] * model.loops[at].ranks.len() as f64).sum();
         let handles_all = |at: &usize| !alike.contains(at) && (most_of[*at] - all).abs() <= AS_MANY * all - all;
         let handling: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(handles_all).collect();

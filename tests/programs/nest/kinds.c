@@ -5,7 +5,7 @@
 // kind: c 100 messages only, and a line of output in every tenth step
 // kind: d 40 one solver of 40 iterations is called from two places, which are two loops
 // kind: e 20 subcycling: each step of a level calls itself for two of the next
-// kind: f 0 an event loop: workers ask a master for tasks of different length
+// kind: f 0 an event loop: workers ask a master for tasks of different length, one of them is slower
 // kind: g 19 a collective of all ranks ends a cycle, in which ranks make different numbers of exchanges
 // kind: h 40 each rank sends to another partner in each step
 // kind: i 40 the set-up takes longer than the loop
@@ -136,7 +136,7 @@ static void events(void)
             MPI_Send(out, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
             MPI_Recv(&task, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &status);
             if (task >= 0)
-                compute(500 + task * 37 % 11 * 300);
+                compute((500 + task * 37 % 11 * 300) * (rank == 1 ? 2 : 1));
         }
 }
 

@@ -1,7 +1,7 @@
 // ranks: 8
 // truth: in each step main computes, then ranks sum and broadcast a number by a binomial tree of sends and receives, which end with other
 // truth: calls on each rank. Rank 5 computes three times as long as the others.
-// headline: main (tree.c
+// headline: in main, from MPI_Recv (tree.c
 // share: 0.9
 #include <mpi.h>
 #include <time.h>

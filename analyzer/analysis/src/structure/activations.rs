@@ -117,8 +117,8 @@ impl<'a> Activations<'a> {
     fn origins_on_path(&self, node: u32, leaf: u32) -> Vec<NodeOrigin> {
         let calls = &self.names.calls;
         let (all, of_leaf) = (calls.origins(node), calls.origins(leaf));
-        let is_on_path = |one: &&NodeOrigin| of_leaf.iter().any(|other| other.site == one.site);
-        let own: Vec<NodeOrigin> = all.iter().filter(is_on_path).copied().collect();
+        let own = all.iter().filter(|one| of_leaf.iter().any(|other| other.site == one.site));
+        let own: Vec<NodeOrigin> = own.copied().collect();
         if own.is_empty() { all.to_vec() } else { own }
     }
 

@@ -17,7 +17,7 @@ use crate::read::definitions::Definitions;
 use crate::read::open::Run;
 use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::find::find_loops;
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found::{FoundLoop, move_main};
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::split::Splitter;
@@ -41,6 +41,8 @@ pub(super) struct Calls<'a> {
     pub(super) rank: &'a RankSurvey,
     /// The functions that make calls one after the other.
     pub(super) activations: &'a RefCell<Activations<'a>>,
+    /// See [`super::Wanted::level`].
+    pub(super) level: i32,
 }
 
 impl Calls<'_> {
@@ -60,7 +62,8 @@ impl Calls<'_> {
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };
-        let found = find_loops(&window);
+        let mut found = find_loops(&window);
+        move_main(&mut found, self.level);
         found.iter().any(|one| one.main).then_some(found)
     }
 

@@ -22,8 +22,17 @@ use rustc_hash::FxHashSet;
 pub(super) struct ControlFlow {
     /// In the order of their addresses.
     steps: Vec<FlowStep>,
-    /// The jumps back of loops without calls that lead to MPI, as indices.
-    loops: FxHashSet<usize>,
+    /// The loops without calls that lead to MPI, in the order of their jumps back.
+    loops: Vec<FlowLoop>,
+}
+
+/// The steps of a loop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FlowLoop {
+    /// The jump back.
+    last: usize,
+    /// The step to which it jumps.
+    first: usize,
 }
 
 /// An instruction.
@@ -88,24 +97,26 @@ impl ControlFlow {
             };
             FlowStep { begin: instruction.ip(), end: instruction.next_ip(), next }
         });
-        let mut flow = ControlFlow { steps: steps.collect(), loops: FxHashSet::default() };
+        let mut flow = ControlFlow { steps: steps.collect(), loops: Vec::new() };
         flow.loops = flow.find_loops();
         flow
     }
 
-    /// Returns the jumps back of loops without calls that lead to MPI.
-    fn find_loops(&self) -> FxHashSet<usize> {
-        let all = || self.steps.iter().enumerate();
-        let mut edges: Vec<FlowEdge> = all()
+    /// Returns the loops without calls that lead to MPI, in the order of their jumps back.
+    fn find_loops(&self) -> Vec<FlowLoop> {
+        let mut edges: Vec<FlowEdge> = self
+            .steps
+            .iter()
+            .enumerate()
             .flat_map(|(from, step)| {
                 self.following(from, step).into_iter().flatten().map(move |to| FlowEdge { to, from })
             })
             .collect();
         edges.sort_unstable();
         let mut is_seen = vec![0; self.steps.len()];
-        let mut loops = FxHashSet::default();
+        let mut loops = Vec::new();
         let mut n_left = MAX_LOOP_STEPS * self.steps.len();
-        for (number, (last, step)) in (1_u32..).zip(all()) {
+        for (number, (last, step)) in (1_u32..).zip(self.steps.iter().enumerate()) {
             let NextStep::Jump { target, .. } = step.next else { continue };
             let Some(first) = self.index(target).filter(|&first| first <= last) else { continue };
             // What leads to the jump without passing the loop's first step is the loop.
@@ -121,10 +132,16 @@ impl ControlFlow {
                 pending.extend(edges_to(&edges, idx).map(|edge| edge.from));
             }
             if !calls_mpi {
-                loops.insert(last);
+                loops.push(FlowLoop { last, first });
             }
         }
         loops
+    }
+
+    /// Whether a step is a call that does not lead to MPI, or the jump back of a loop.
+    fn is_work(&self, step: usize) -> bool {
+        let is_call = self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: false });
+        is_call || self.loops.binary_search_by_key(&step, |one| one.last).is_ok()
     }
 
     fn leads_to_mpi(&self, step: usize) -> bool {
@@ -184,11 +201,8 @@ impl ControlFlow {
         let edges = self.edges_between(bounds, can_pass)?;
         let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.skips_loop(edge)).collect();
         let passed = steps_on_all_ways(&without_skips).or_else(|| steps_on_all_ways(&edges)).unwrap_or_default();
-        let is_call = |step: usize| {
-            self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: false })
-        };
-        let is_work = |step: &usize| is_call(*step) || self.loops.contains(step);
-        let mut work: Vec<u64> = passed.into_iter().filter(is_work).map(|step| self.steps[step].begin).collect();
+        let mut work: Vec<u64> =
+            passed.into_iter().filter(|&step| self.is_work(step)).map(|step| self.steps[step].begin).collect();
         work.sort_unstable();
         Some(work)
     }
@@ -231,12 +245,9 @@ impl ControlFlow {
 
     /// Whether a jump passes over a loop that would go around no time.
     fn skips_loop(&self, edge: &FlowEdge) -> bool {
-        let is_within = |step: usize| match self.steps[step].next {
-            NextStep::Jump { target, .. } => self.index(target).is_some_and(|first| edge.from < first && first <= step),
-            _ => false,
-        };
-        let passed = if edge.to < self.steps.len() { edge.from.saturating_add(1)..edge.to } else { 0..0 };
-        passed.into_iter().any(|step| self.loops.contains(&step) && is_within(step))
+        let next = self.loops.partition_point(|one| one.last <= edge.from);
+        let is_forward = edge.to < self.steps.len() && edge.from < edge.to;
+        is_forward && self.loops[next..].iter().take_while(|one| one.last < edge.to).any(|one| edge.from < one.first)
     }
 
     /// Returns the index of the instruction at an address, or `None` if it is not in the function.

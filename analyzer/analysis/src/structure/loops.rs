@@ -41,8 +41,14 @@ pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, token
     let named = wanted.loop_at.as_deref().map(|text| LoopAt::new(text, survey, places));
     let evidence = Evidence { survey, in_main: &names.in_main, calls: &names.calls };
     let activations = RefCell::new(Activations::new(names, &survey.sites));
-    let mut groups =
-        groups(named.as_ref(), evidence, |rank| Calls { run, survey, tokens, rank, activations: &activations });
+    let mut groups = groups(named.as_ref(), evidence, |rank| Calls {
+        run,
+        survey,
+        tokens,
+        rank,
+        activations: &activations,
+        level: wanted.level,
+    });
     agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
     let mut teams: Vec<Team> = Vec::new();

@@ -36,6 +36,21 @@ pub(super) struct CallPoint {
     is_shared: bool,
 }
 
+impl CallPoint {
+    fn is_in_function_of(&self, other: &CallPoint) -> bool {
+        (&self.place.function, &self.place.file) == (&other.place.function, &other.place.file)
+    }
+
+    /// Returns what is called, or an empty text.
+    fn called_or_empty(&self) -> String {
+        self.called.clone().unwrap_or_default()
+    }
+
+    fn label(&self) -> String {
+        label(&self.place)
+    }
+}
+
 /// Returns the call that each node of a tree is.
 pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
     let operations = operations_by_node(calls, survey);
@@ -108,7 +123,7 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
     let function = short(last.place.function_label());
     let has_lines = all().all(|place| place.line.is_some());
     match last.place.file.as_deref() {
-        _ if from.is_empty() => format!("{START} → {}", list(to, |point| label(&point.place))),
+        _ if from.is_empty() => format!("{START} → {}", list(to, CallPoint::label)),
         Some(file) if is_one_function && has_lines => {
             let file = base_name(file);
             match from == to {
@@ -117,8 +132,7 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
             }
         }
         _ if is_one_function && all().all(|place| place.line.is_none()) => {
-            let called = |point: &CallPoint| point.called.clone().unwrap_or_default();
-            let (begin, end) = (list(from, called), list(to, called));
+            let (begin, end) = (list(from, CallPoint::called_or_empty), list(to, CallPoint::called_or_empty));
             match (begin.as_str(), end.as_str()) {
                 ("", "") => function.to_owned(),
                 (begin, "") => format!("{function} ({begin} →)"),
@@ -127,11 +141,11 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
                 (begin, end) => format!("{function} ({begin} → {})", without_class_of(begin, end)),
             }
         }
-        _ if from == to => list(to, |point| label(&point.place)),
+        _ if from == to => list(to, CallPoint::label),
         _ => {
             let first = from.first().map_or("", |point| short(point.place.function_label()));
-            let end = list(to, |point| label(&point.place));
-            format!("{} → {}", list(from, |point| label(&point.place)), without_class_of(first, &end))
+            let end = list(to, CallPoint::label);
+            format!("{} → {}", list(from, CallPoint::label), without_class_of(first, &end))
         }
     }
 }
@@ -139,10 +153,8 @@ pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
 /// Returns the calls around code of a function in words, or `None` where they are of several functions or not known.
 pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<String> {
     let last = to.first()?;
-    let is_same =
-        |point: &CallPoint| (&point.place.function, &point.place.file) == (&last.place.function, &last.place.file);
-    let is_known = |point: &CallPoint| point.called.is_some() && is_same(point);
-    if from.is_empty() || last.place.function.is_none() || !from.iter().chain(to).all(is_known) {
+    let is_known = from.iter().chain(to).all(|point| point.called.is_some() && point.is_in_function_of(last));
+    if from.is_empty() || last.place.function.is_none() || !is_known {
         return None;
     }
     Some(match (from, to) {
@@ -269,17 +281,16 @@ mod tests {
             let [from, to] = [from, to].map(|points| points.iter().map(|&point| point.clone()).collect::<Vec<_>>());
             describe_code(&from, &to)
         };
-        let described = |text: &str| Some(text.to_owned());
         assert_eq!(
             words(&[&forces], &[&fields]),
-            described("from the call in forces (halo.c:9) to the call in fields (halo.c:10)")
+            Some("from the call in forces (halo.c:9) to the call in fields (halo.c:10)".to_owned())
         );
         assert_eq!(
             words(&[&forces, &send], &[&send]),
-            described("from the call in forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)")
+            Some("from the call in forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)".to_owned())
         );
-        assert_eq!(words(&[&forces], &[&forces]), described("between two calls in forces (halo.c:9)"));
-        assert_eq!(words(&[&send], &[&send]), described("between two calls of MPI_Send (halo.c:12)"));
+        assert_eq!(words(&[&forces], &[&forces]), Some("between two calls in forces (halo.c:9)".to_owned()));
+        assert_eq!(words(&[&send], &[&send]), Some("between two calls of MPI_Send (halo.c:12)".to_owned()));
         assert_eq!(words(&[], &[&send]), None);
         assert_eq!(words(&[&call("halo", Some(1), Some("Send"))], &[&send]), None);
     }
@@ -292,8 +303,7 @@ mod tests {
         assert_eq!(calls(None, Some("Comm::forward")), "Verlet::run (→ Comm::forward)");
         assert_eq!(calls(Some("Comm::forward"), None), "Verlet::run (Comm::forward →)");
         assert_eq!(calls(Some("Send #1"), Some("Send #2")), "Verlet::run (Send #1 → Send #2)");
-        let other = |name: &str| call(name, None, None);
-        assert_eq!(name(&other("exchange"), &other("reverse")), "exchange → reverse");
-        assert_eq!(name(&other("md::Comm::forward"), &other("md::Comm::reverse")), "Comm::forward → reverse");
+        let [forward, reverse] = ["md::Comm::forward", "md::Comm::reverse"].map(|name| call(name, None, None));
+        assert_eq!(name(&forward, &reverse), "Comm::forward → reverse");
     }
 }

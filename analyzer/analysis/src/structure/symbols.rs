@@ -116,10 +116,15 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let mut problems = Vec::new();
     let mut known: HashMap<(u32, u64), Found> = HashMap::new();
     let mut files = BTreeSet::new();
+    // Files with all names that they have: what others lack is reported of them.
+    let mut whole_files = BTreeSet::new();
     for ((module, offsets), result) in modules.into_iter().zip(found) {
         let Some(names) = result else { continue };
         if !names.found.is_empty() {
             files.insert(module);
+            if names.faults.is_empty() {
+                whole_files.insert(module);
+            }
         }
         let faults = names.faults.into_iter();
         problems.extend(faults.filter_map(|one| Some(Problem { count: *calls_in.get(&module)?, ..one })));
@@ -134,7 +139,7 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
             *place = CodePlace { module: place.module.take(), offset: place.offset, ..found.place.clone() };
         }
     }
-    problems.extend(find_stripped(all, &places, &files));
+    problems.extend(find_stripped(all, &places, &whole_files));
     let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
     let mut resolved = known_calls(all, places, position, is_in_main);
@@ -206,7 +211,8 @@ fn known_calls<'a>(
         let mut around = calls.callers(node).to_vec();
         let is_named = |at: &u32| calls.node(*at).is_some_and(|node| node.place.is_named());
         if !place.is_named() && !around.iter().any(is_named) {
-            around = calls.callers_to_named(node);
+            let to_named = calls.callers_to_named(node);
+            around = if to_named.is_empty() { around } else { to_named };
         }
         place.callers = around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
     }

@@ -39,7 +39,11 @@ impl ReportArguments {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
         let asks = *no_blocking || *full_analysis || *polling != Polling::Auto || from.is_some() || to.is_some();
-        !asks && what_if.is_empty() && fail_if.is_empty() && self.iterations.loop_at.is_none()
+        !asks
+            && what_if.is_empty()
+            && fail_if.is_empty()
+            && self.iterations.loop_at.is_none()
+            && self.iterations.level == 0
     }
 
     /// The command that makes this report, but for how it is put out.
@@ -117,6 +121,17 @@ pub struct IterationArguments {
     #[arg(long = "loop", value_name = "CALLSITE")]
     pub loop_at: Option<String>,
 
+    /// Take the loop so many levels within the main loop that is found, or around it (--level=-1).
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_hyphen_values = true,
+        conflicts_with = "loop_at",
+        hide_short_help = true
+    )]
+    pub level: i32,
+
     /// Use this marked region as the main loop: its path, or the end of its path.
     #[arg(long, value_name = "PATH", hide_short_help = true)]
     pub iteration_region: Option<String>,
@@ -124,7 +139,7 @@ pub struct IterationArguments {
 
 impl IterationArguments {
     pub fn wanted(&self) -> Wanted {
-        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone() }
+        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
     }
 }
 
@@ -155,7 +170,7 @@ pub struct JudgingArguments {
     /// Without causes of waiting, critical path, predictions, functions, and loops and regions that are not marked. The events of ranks without a
     /// summary are added up. lb-report does this by itself if analysing all events is estimated to take longer than a minute; the first lines of
     /// the report then say so.
-    #[arg(long, conflicts_with_all = ["what_if", "from", "to", "loop_at", "polling"])]
+    #[arg(long, conflicts_with_all = ["what_if", "from", "to", "loop_at", "level", "polling"])]
     pub summary: bool,
 
     /// Analyse all events, even if that is estimated to take longer than a minute.

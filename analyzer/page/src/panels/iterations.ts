@@ -290,6 +290,7 @@ const DOUBTS: Record<string, string> = {
     few_kinds: "it has few kinds of calls, which may be in a function that is called from many places",
     partners: "the ranks that these exchange messages with make another number of iterations",
     rhythm: "what its iterations do besides the loop in them may as well be done in every few steps of that",
+    events: "its iterations are events, not steps: ranks handle the messages that come, in another number on each",
     ends: "calls alone do not show whether the body of the loop also runs without being a step",
     comes_often: "the call that --loop names comes several times in each iteration of the loop that the calls show",
     other_ranks: "other ranks that make some of these calls have more iterations",

@@ -224,7 +224,7 @@ fn because(doubt: &Doubt, row: &LoopRow) -> String {
             let label = clean(&place.label());
             format!(
                 "the call that --loop names comes {times} times in each iteration of the loop that the calls show, which ends with \
-                 {operation} at {label}: take --loop 'CALLSITE/{times}', or --loop '{label}'"
+                 {operation} at {label}; for that one take --loop 'CALLSITE/{times}', or --loop '{label}'"
             )
         }
     }

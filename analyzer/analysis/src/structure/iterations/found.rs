@@ -32,3 +32,51 @@ pub struct FoundLoop {
     /// Whether this is the program's main loop. At most one is.
     pub main: bool,
 }
+
+/// Makes the loop so many levels within the main one the main loop, by the inner loop that takes most time on each level; of a negative `level` the one
+/// so many levels around it. Stops where there is no further level.
+pub fn move_main(loops: &mut [FoundLoop], level: i32) {
+    let Some(first) = loops.iter().position(|one| one.main) else { return };
+    let mut main = first;
+    for _ in 0..level.unsigned_abs() {
+        let inner = (0..loops.len()).filter(|&at| loops[at].parent == Some(main)).max_by_key(|&at| loops[at].time);
+        let Some(next) = (if level > 0 { inner } else { loops[main].parent }) else { break };
+        main = next;
+    }
+    loops[first].main = false;
+    loops[main].main = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(parent: Option<usize>, time: u64, main: bool) -> FoundLoop {
+        FoundLoop {
+            parent,
+            tokens: Vec::new(),
+            anchor: Anchor { tokens: Vec::new(), run: false },
+            core: Vec::new(),
+            by_rhythm: false,
+            iterations: 9,
+            time,
+            alike: 1.0,
+            main,
+        }
+    }
+
+    #[test]
+    fn the_main_loop_moves_to_levels_within_and_around_it() {
+        let main_at = |level| {
+            let mut loops = vec![
+                nested(None, 90, false),
+                nested(Some(0), 80, true),
+                nested(Some(1), 20, false),
+                nested(Some(1), 50, false),
+            ];
+            move_main(&mut loops, level);
+            loops.iter().position(|one| one.main)
+        };
+        assert_eq!([-2, -1, 0, 1, 2].map(main_at), [Some(0), Some(0), Some(1), Some(3), Some(3)]);
+    }
+}

@@ -46,12 +46,32 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     let index: FxHashMap<Symbol, usize> = order.iter().copied().zip(0..).collect();
     let mut loops: Vec<FoundLoop> =
         order.iter().filter_map(|&symbol| visited.found(sequence, symbol, &index)).collect();
-    let outermost = loops.iter_mut().filter(|one| one.parent.is_none() && FEWEST_ITERATIONS <= one.iterations);
-    if let Some(main) = outermost.max_by_key(|one| one.time) {
-        main.main = true;
+    if let Some(main) = main_loop(&loops) {
+        loops[main].main = true;
     }
     loops
 }
+
+/// Returns the outermost loop that covers most time, with a handful of iterations if there is one: not what is done a few times to set up, nor what
+/// does a few times what the program does mainly.
+fn main_loop(loops: &[FoundLoop]) -> Option<usize> {
+    let has_handful = |at: usize| loops[at].iterations >= HANDFUL;
+    let outermost =
+        (0..loops.len()).filter(|&at| loops[at].parent.is_none() && FEWEST_ITERATIONS <= loops[at].iterations);
+    let mut main = outermost.max_by_key(|&at| (has_handful(at), loops[at].time))?;
+    while !has_handful(main) {
+        let inner =
+            (0..loops.len()).filter(|&at| loops[at].parent == Some(main) && 2 * loops[at].time >= loops[main].time);
+        match inner.max_by_key(|&at| loops[at].time) {
+            Some(inner) => main = inner,
+            None => break,
+        }
+    }
+    Some(main)
+}
+
+/// So many iterations are a handful.
+const HANDFUL: usize = 5;
 
 /// Ticks from the begin of the first call to the end of the last.
 fn time(calls: &[CallInterval]) -> u64 {

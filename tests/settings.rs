@@ -24,7 +24,7 @@ const RECORD: u64 = 64;
 type Check = fn(&Mpi, &Path) -> anyhow::Result<()>;
 
 /// The tests, by the setting that they are of.
-const TESTS: [(&str, &str, Check); 18] = [
+const TESTS: [(&str, &str, Check); 19] = [
     ("LBPROF_DIR", "templates_are_filled_in", templates_are_filled_in),
     ("LBPROF_DIR", "the_default_is_named_after_the_job", the_default_is_named_after_the_job),
     ("LBPROF_DIR", "a_run_never_mixes_with_an_older_one", a_run_never_mixes_with_an_older_one),
@@ -42,6 +42,7 @@ const TESTS: [(&str, &str, Check); 18] = [
     ("LBPROF_DEPTH", "so_many_callers_are_recorded", so_many_callers_are_recorded),
     ("LBPROF_CHECK", "call_paths_are_found_anew_for_every_call", call_paths_are_found_anew_for_every_call),
     ("LBPROF_SAMPLE", "samples_are_as_many_as_asked_for", samples_are_as_many_as_asked_for),
+    ("LBPROF_OPENMP", "regions_are_measured_unless_off", regions_are_measured_unless_off),
     ("LBPROF_VERBOSE", "verbose_says_where_the_logs_go", verbose_says_where_the_logs_go),
 ];
 
@@ -410,6 +411,24 @@ fn samples_are_as_many_as_asked_for(mpi: &Mpi, folder: &Path) -> anyhow::Result<
         let expected = f64::from(per_second) * weights;
         ensure!((samples.len() as f64 - expected).abs() <= 0.11 * expected, "{} samples of {weights} s", samples.len());
         ensure!((weights == 0.0) == (per_second == 0) && (per_second == 0 || weights > 1.0), "{weights} s");
+    }
+    Ok(())
+}
+
+/// In both modes, and not where the setting is off.
+fn regions_are_measured_unless_off(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("threads/serial_part.c"))?.compiled(mpi)?;
+    for (value, mode) in [("auto", "events"), ("auto", "profile"), ("off", "events")] {
+        let folder = folder.join(format!("{value}-{mode}"));
+        fs::create_dir(&folder)?;
+        let job = Job::new(mpi, 2, &program, &folder).with_env("LBPROF_OPENMP", value).with_env("LBPROF_MODE", mode);
+        recorded(&job)?;
+        let report = run::report(&job.run_folder()?)?;
+        let instances = |region: &Value| region["instances"].as_u64();
+        let regions = report["threads"]["regions"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let stencil = regions.iter().find(|region| region["function"] == "stencil").and_then(instances);
+        let expected = (value == "auto").then_some(20);
+        ensure!(stencil == expected, "{value}, {mode}: {stencil:?} instances of {regions:?}");
     }
     Ok(())
 }

@@ -8,13 +8,12 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use crate::parallel::ParallelSums;
+use crate::parallel::{ParallelSums, TeamPlacement};
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-#[repr(u32)]
 pub enum Definition {
     /// A loaded program or shared object.
     Module(Module),
@@ -65,7 +64,9 @@ pub enum Definition {
     /// A point in the life of the process, and its ticks.
     Lifetime(LifetimePoint, u64),
     /// What the threads of a parallel region did so far.
-    ParallelSums(ParallelSums) = 32,
+    ParallelSums(ParallelSums),
+    /// Where the threads of the largest team so far may run.
+    TeamPlacement(TeamPlacement),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
@@ -465,6 +466,15 @@ impl Communicator {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_definitions_have_the_numbers_of_the_document() {
+        let number =
+            |definition: Definition| bincode::encode_to_vec(definition, bincode::config::standard()).unwrap()[0];
+        assert_eq!(number(Definition::Lifetime(LifetimePoint::Ended, 0)), 23);
+        assert_eq!(number(Definition::ParallelSums(ParallelSums::default())), 24);
+        assert_eq!(number(Definition::TeamPlacement(TeamPlacement::default())), 25);
+    }
 
     #[test]
     fn a_rank_list_gives_back_its_ranks() {

@@ -172,6 +172,19 @@ pub struct ParallelSums {
     pub members: Vec<MemberSums>,
 }
 
+/// Where the threads of a team may run, and what the user has set for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct TeamPlacement {
+    /// Threads of the team.
+    pub team: u32,
+    /// Cores on which at least one thread of the process may run.
+    pub cores: u32,
+    /// Variables that the run-time library reads, as NAME=value.
+    pub settings: Vec<String>,
+    /// Path of the run-time library.
+    pub library: String,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

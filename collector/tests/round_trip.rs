@@ -11,7 +11,7 @@ use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::joined::take_apart;
-use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
@@ -256,6 +256,12 @@ fn every_definition_comes_back() {
             time: TeamTime { useful: u64::MAX, mutex: 7, ..TeamTime::default() },
             longest: 5,
             members: vec![MemberSums { useful: 300, longest: 2, ..MemberSums::default() }; 2],
+        }),
+        Definition::TeamPlacement(TeamPlacement {
+            team: 4,
+            cores: 1,
+            settings: vec!["OMP_NUM_THREADS=4".to_owned()],
+            library: "/lib/libgomp.so.1".to_owned(),
         }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, Header};
-use lbprof_collector::parallel::{ParallelSums, TeamTime};
+use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
@@ -323,6 +323,10 @@ impl<'a> RankDump<'a> {
                 ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
             }
             Definition::ParallelSums(one) => ("parallel_sums", self.parallel_value(one)),
+            Definition::TeamPlacement(one) => {
+                let TeamPlacement { team, cores, settings, library } = one;
+                ("team_placement", json!({ "team": team, "cores": cores, "settings": settings, "library": library }))
+            }
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })

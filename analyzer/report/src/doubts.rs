@@ -8,6 +8,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_analysis::metrics::asleep::{Asleep, asleep};
 use lbprof_analysis::metrics::findings::UNCLEAR;
 use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
+use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::{Model, RankModel, Usage};
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
@@ -36,6 +37,17 @@ pub enum Doubt {
         /// The status.
         status: i32,
         /// The ranks that ended with it, ascending.
+        ranks: Vec<u32>,
+    },
+    /// Ranks have more threads than cores on which these may run.
+    FewerCores {
+        /// The rank that has the most threads per core.
+        rank: u32,
+        /// Its threads.
+        team: u32,
+        /// Its cores.
+        cores: u32,
+        /// All such ranks, ascending.
         ranks: Vec<u32>,
     },
     /// Ranks waited for a core for much of their computation.
@@ -80,6 +92,7 @@ impl Doubt {
     pub fn name(&self) -> &'static str {
         match self {
             Doubt::Failed { .. } => "failed",
+            Doubt::FewerCores { .. } => "fewer cores",
             Doubt::NoCoreToCompute { .. } => "no core to compute",
             Doubt::NoCore { .. } => "no core",
             Doubt::Asleep { .. } => "asleep",
@@ -90,25 +103,27 @@ impl Doubt {
 
     /// Whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
     pub fn forbids_advice(&self) -> bool {
-        matches!(self, Doubt::Failed { .. } | Doubt::NoCoreToCompute { .. } | Doubt::FewCalls { .. })
+        use Doubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
+        matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
     }
 
     /// Whether ranks had no core for much of their time.
     pub fn is_of_cores(&self) -> bool {
-        matches!(self, Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. })
+        matches!(self, Doubt::FewerCores { .. } | Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. })
     }
 
     /// Whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
-        use Doubt::{Asleep, NoCore, NoCoreToCompute, Polling};
-        matches!(self, NoCoreToCompute { .. } | NoCore { .. } | Asleep { .. } | Polling { .. })
+        use Doubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, Polling};
+        matches!(self, FewerCores { .. } | NoCoreToCompute { .. } | NoCore { .. } | Asleep { .. } | Polling { .. })
     }
 }
 
 /// The doubts about the run of `model`, those that touch most first.
 pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
     let mut doubts = failed(model);
-    doubts.extend(no_core(model));
+    // Threads that share cores because they are bound so are bound so are reported once.
+    doubts.extend(fewer_cores(model).or_else(|| no_core(model)));
     doubts.extend(asleep_ranks(model));
     doubts.extend(polling(model));
     doubts.extend(few_calls(model));
@@ -128,6 +143,18 @@ fn failed(model: &Model) -> Vec<Doubt> {
 /// Whether a rank computes for long enough that its computation matters.
 fn computes(model: &Model, computation_s: f64) -> bool {
     computation_s >= LITTLE * model.elapsed_s()
+}
+
+fn fewer_cores(model: &Model) -> Option<Doubt> {
+    let efficiency = ThreadEfficiency::new(model)?;
+    let bound = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
+        let cores = rank.placement.as_ref()?.cores;
+        (0 < cores && cores < used.cores).then_some((rank.rank, used.cores, cores))
+    });
+    let bound: Vec<(u32, u32, u32)> = bound.collect();
+    let per_core = |one: &(u32, u32, u32)| f64::from(one.1) / f64::from(one.2);
+    let &(rank, team, cores) = bound.iter().max_by(|a, b| per_core(a).total_cmp(&per_core(b)).then(b.0.cmp(&a.0)))?;
+    Some(Doubt::FewerCores { rank, team, cores, ranks: bound.iter().map(|one| one.0).collect() })
 }
 
 fn no_core(model: &Model) -> Option<Doubt> {

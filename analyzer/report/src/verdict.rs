@@ -338,8 +338,8 @@ impl Verdict {
 
     /// Takes into account what is lost of the time of all cores, where ranks have several threads.
     pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
-        let is_lost = |table: &&ThreadTable| !table.is_good() && table.is_lost_to_threads();
-        if self.kind != VerdictKind::Nothing && threads.filter(is_lost).is_some() {
+        let Some(table) = threads.filter(|table| !table.is_good()) else { return };
+        if self.kind == VerdictKind::Good || self.kind != VerdictKind::Nothing && table.is_lost_to_threads() {
             self.kind = VerdictKind::Threads;
         }
     }

@@ -9,6 +9,7 @@
 //!
 //! A program may load several such libraries. [`runtime`] finds the one that a call was meant for.
 
+mod placement;
 pub mod runtime;
 pub mod sums;
 pub mod tasks;

@@ -4,7 +4,7 @@
 
 use std::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicU64,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
 use lbprof_collector::Definition;
@@ -14,7 +14,8 @@ use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
-use crate::log::{LOG, RankLog};
+use crate::log::{self, LOG, RankLog};
+use crate::openmp::placement;
 use crate::recording::call_path;
 use crate::state::thread::Thread;
 use crate::unwind::Call;
@@ -49,6 +50,9 @@ struct TeamSums {
 const MAX_SITES: usize = 4096;
 static SITES: [AtomicPtr<RegionSite>; MAX_SITES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_SITES];
 static IDS: AtomicU32 = AtomicU32::new(0);
+
+/// Threads of the largest team so far.
+static LARGEST: AtomicU32 = AtomicU32::new(0);
 
 /// When sums are to be written again, in ticks.
 static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
@@ -202,25 +206,27 @@ unsafe fn sums_of(thread: *mut Thread, site: &'static RegionSite, size: u32) -> 
 #[cold]
 #[inline(never)]
 unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
-    const ZERO: AtomicU64 = AtomicU64::new(0);
     let mut made = std::ptr::null_mut();
     // SAFETY: the caller's promise.
     unsafe {
         enter::recording(thread, || {
             critical(|| {
-                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| [ZERO; 4]).collect();
+                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| Default::default()).collect();
                 made = Box::into_raw(Box::new(TeamSums {
                     id: IDS.fetch_add(1, Relaxed),
                     team: size,
-                    instances: ZERO,
-                    elapsed: ZERO,
-                    time: [ZERO; 8],
-                    longest: ZERO,
+                    instances: AtomicU64::default(),
+                    elapsed: AtomicU64::default(),
+                    time: Default::default(),
+                    longest: AtomicU64::default(),
                     members,
-                    written: ZERO,
+                    written: AtomicU64::default(),
                     next: site.teams.load(Acquire),
                 }));
-                site.teams.store(made, std::sync::atomic::Ordering::Release);
+                site.teams.store(made, Release);
+                if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
+                    log::define(Definition::TeamPlacement(placement::find(size, site.caller)));
+                }
             });
         });
         made.as_ref()

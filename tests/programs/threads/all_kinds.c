@@ -11,7 +11,7 @@
 // loss: thread-imbalance assemble 0.09091
 // loss: mpi - 0.13636
 // loss: mutex critical_sum 0.09091
-// heavy: assemble 1 3.0
+// heavy: assemble 1
 #include "team_work.h"
 
 __attribute__((noinline)) static void assemble(void)

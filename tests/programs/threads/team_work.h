@@ -4,6 +4,7 @@
  * (TEAM_WORK), or outside of regions (ALONE_WORK). end_team_work writes to $LBTEST_TRUTH.<rank>, one line each:
  *     FUNCTION THREAD SECONDS
  *     elapsed 0 SECONDS         from begin_team_work to end_team_work
+ *     astray THREAD SECONDS     by how much its computations were longer than they should be
  * Threads are numbered as OpenMP does in the region around the computation; in inner regions as in the outermost one. */
 #ifndef TEAM_WORK_H
 #define TEAM_WORK_H
@@ -20,6 +21,7 @@ enum { MOST_THREADS = 8, MOST_FUNCTIONS = 8 };
 struct thread_sums {
     const char *function[MOST_FUNCTIONS];
     double seconds[MOST_FUNCTIONS];
+    double astray_s;
     char apart[64];
 };
 
@@ -66,7 +68,9 @@ static void work_in(const char *function, int thread, double ms)
     while (own->function[at] && strcmp(own->function[at], function))
         at++;
     own->function[at] = function;
-    own->seconds[at] += clock_s() - begin_s;
+    double took_s = clock_s() - begin_s;
+    own->seconds[at] += took_s;
+    own->astray_s += took_s - 1e-3 * ms;
 }
 
 #define TEAM_WORK(ms) work_in(__func__, omp_get_ancestor_thread_num(1), ms)
@@ -95,6 +99,7 @@ static void end_team_work(void)
     for (int thread = 0; thread < MOST_THREADS; thread++) {
         for (int at = 0; at < MOST_FUNCTIONS && sums[thread].function[at]; at++)
             fprintf(file, "%s %d %.9f\n", sums[thread].function[at], thread, sums[thread].seconds[at]);
+        fprintf(file, "astray %d %.9f\n", thread, sums[thread].astray_s);
     }
     fprintf(file, "elapsed 0 %.9f\n", elapsed_s);
     fclose(file);

@@ -3,7 +3,7 @@
 // link: -fopenmp
 // nominal-s: 0.6
 // loss: thread-imbalance sweep 0.3333
-// heavy: sweep 1 3.0
+// heavy: sweep 1
 #include "team_work.h"
 
 __attribute__((noinline)) static void sweep(void)

@@ -11,7 +11,7 @@ use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
 use super::series::Series;
-use super::threads::ParallelRegion;
+use super::threads::{ParallelRegion, ThreadPlacement};
 
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
@@ -61,6 +61,8 @@ pub struct RankModel {
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
     /// What its threads do in parallel regions; empty of a part of the time.
     pub parallel: Vec<ParallelRegion>,
+    /// Where these may run, as far as that is known.
+    pub placement: Option<ThreadPlacement>,
     /// Its samples.
     pub samples: RankSamples,
     /// Seconds during which the program had stopped recording.

@@ -82,3 +82,16 @@ pub struct RegionMember {
     /// Instances in which it works longest.
     pub longest: u64,
 }
+
+/// Where the threads of a rank's largest team may run.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct ThreadPlacement {
+    /// Threads of the team.
+    pub team: u32,
+    /// Cores on which at least one thread of the rank may run.
+    pub cores: u32,
+    /// Variables that the run-time library reads, as NAME=value.
+    pub settings: Vec<String>,
+    /// Path of the run-time library.
+    pub library: String,
+}

@@ -1,15 +1,19 @@
 //! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
 
-use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::record::NONE;
 
 use super::rank::RankBuilder;
-use crate::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
+use crate::model::threads::{ParallelRegion, RegionMember, TeamSeconds, ThreadPlacement};
 
 impl RankBuilder<'_> {
     /// The rank's parallel regions. They are of all of its time.
     pub(super) fn parallel_regions(&mut self) {
         let sums: Vec<&ParallelSums> = self.definitions.parallel.values().collect();
+        self.rank.placement = self.definitions.team_placement.clone().map(|placement| {
+            let TeamPlacement { team, cores, settings, library } = placement;
+            ThreadPlacement { team, cores, settings, library }
+        });
         self.rank.parallel = sums.into_iter().map(|sums| self.parallel_region(sums)).collect();
     }
 

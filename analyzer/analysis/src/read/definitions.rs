@@ -11,7 +11,7 @@ use lbprof_collector::definition::{
     ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
-use lbprof_collector::parallel::ParallelSums;
+use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
@@ -55,6 +55,8 @@ pub struct Definitions {
     pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// What threads did in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
+    /// Where the threads of the largest team may run.
+    pub team_placement: Option<TeamPlacement>,
     /// Instants on both clocks.
     pub instants: Vec<Instant>,
     /// Measurements against rank 0's clock.
@@ -120,6 +122,7 @@ impl Definitions {
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) => {}
             Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
+            Definition::TeamPlacement(placement) => self.team_placement = Some(placement),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

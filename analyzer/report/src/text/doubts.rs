@@ -10,6 +10,18 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
     let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
     match doubt {
         Doubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
+        Doubt::FewerCores { rank, team, cores, ranks } => {
+            let alike = match ranks.len() {
+                0 | 1 => String::new(),
+                n => format!(" ({} in all)", plural(n as u64, "such rank")),
+            };
+            format!(
+                "Rank {rank} has {} and {}{alike}: bind each rank to as many cores as it has threads, or to none ({}). Then measure again.",
+                plural(u64::from(*team), "thread"),
+                plural(u64::from(*cores), "core"),
+                binding(&report.facts.abi, *team),
+            )
+        }
         Doubt::NoCoreToCompute { rank, lost, others } => {
             let how = if lost.certain { "at least" } else { "about" };
             let alike = match others {
@@ -51,6 +63,15 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
         }
     }
+}
+
+/// The options of launchers that give each rank so many cores, by the MPI library's binary interface.
+fn binding(abi: &str, cores: u32) -> String {
+    let own = match abi {
+        "open-mpi" => format!("mpirun --map-by slot:PE={cores} or --bind-to none"),
+        _ => format!("mpiexec -bind-to core:{cores} or -bind-to none"),
+    };
+    format!("{own}; under Slurm srun --cpus-per-task={cores}")
 }
 
 /// `Rank 3`, `Ranks 0-3, 7`, at the begin of a sentence.

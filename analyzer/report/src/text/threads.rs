@@ -11,17 +11,17 @@ use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wra
 /// Losses that are named in the first sentence.
 const MAX_NAMED: usize = 5;
 
-/// The answer to how the cores are used, as a sentence with a space after it; empty where each rank has one core.
+/// The answer to how the cores are used, as a sentence; empty where each rank has one core.
 pub(super) fn sentence(report: &Report) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let cores = plural(table.cores, "core");
     if table.is_good() {
-        return format!("{} of the time of {cores} is work. ", percent_or_dash(table.parallel));
+        return format!("{} of the time of {cores} is work.", percent_or_dash(table.parallel));
     }
     let lost = table.parallel.map(|parallel| percent(1.0 - parallel));
     let parts: Vec<String> = table.losses.iter().take(MAX_NAMED).map(loss).collect();
     let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
-    format!("{} of the time of {cores} is lost{parts}. ", lost.unwrap_or_default())
+    format!("{} of the time of {cores} is lost{parts}.", lost.unwrap_or_default())
 }
 
 /// A loss as a part of the sentence.

@@ -241,9 +241,8 @@ fn loss(report: &Report) -> String {
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
-        VerdictKind::Threads => {
-            format!("Between ranks {lost} are lost, waiting for others and in MPI.")
-        }
+        VerdictKind::Threads if verdict.lost_share.is_none_or(|share| share < WORTH_NAMING) => String::new(),
+        VerdictKind::Threads => format!("Between ranks {lost} are lost, waiting for others and in MPI."),
         kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
             let lives_elsewhere = report.lifetime.as_ref().is_some_and(LifetimeTable::is_worth_a_line);

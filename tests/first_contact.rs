@@ -1,10 +1,11 @@
 //! Runs as a user makes first: of programs that hardly do anything, or most of what they do outside of MPI's lifetime.
 
+use std::ffi::OsString;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use lbprof_tests::launch::Job;
+use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
@@ -17,8 +18,21 @@ use serde_json::Value;
 type Check = fn(&Mpi, &Path, &Path) -> anyhow::Result<()>;
 
 /// The name of each test, its program and what it checks.
-const TESTS: [(&str, &str, Check); 1] =
-    [("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported)];
+const TESTS: [(&str, &str, Check); 9] = [
+    ("time_outside_of_the_window_is_reported", "late_init.c", time_outside_of_the_window_is_reported),
+    ("job_that_hung_lasts_until_it_was_ended", "hangs.c", job_that_hung_lasts_until_it_was_ended),
+    ("hello_world_does_nothing_but_start_and_end", "hello.c", hello_world_does_nothing_but_start_and_end),
+    ("program_without_mpi_gets_one_line", "never_starts.c", program_without_mpi_gets_one_line),
+    ("script_that_clears_the_preload_gets_one_line", "hello.c", script_that_clears_the_preload_gets_one_line),
+    (
+        "program_executed_without_the_preload_gets_one_line",
+        "hello.c",
+        program_executed_without_the_preload_gets_one_line,
+    ),
+    ("script_whose_program_is_recorded_gets_none", "hello.c", script_whose_program_is_recorded_gets_none),
+    ("unseen_calls_have_the_right_reason", "own_handle.c", unseen_calls_have_the_right_reason),
+    ("all_programs_are_named", "hello.c", all_programs_are_named),
+];
 
 fn number(value: &Value, what: &str) -> anyhow::Result<f64> {
     value.as_f64().with_context(|| format!("{what} is not known"))
@@ -45,12 +59,135 @@ fn time_outside_of_the_window_is_reported(mpi: &Mpi, program: &Path, folder: &Pa
     let described = number(&report["run"]["elapsed_s"], "run.elapsed_s")? / elapsed_s;
     let share = number(&report["lifetime"]["described_share"], "lifetime.described_share")?;
     ensure!((share - described).abs() < 1e-9 && share < 0.8, "{share}, {described}");
-    let (_, text) = lb_report(&job.run_folder()?)?;
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text_of(&job)?;
     for words in ["The efficiencies describe ", "before MPI_Init", "(rank 1: ", "after MPI_Finalize"] {
         ensure!(text.contains(words), "no \"{words}\" in {text}");
     }
     ensure!(!text.contains("Nothing to gain here"), "{text}");
+    Ok(())
+}
+
+fn job_that_hung_lasts_until_it_was_ended(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let (bare, recorded) = (job.bare()?, job.recorded()?);
+    recorded.must_equal(&bare, mpi)?;
+    let report = run::report(&job.run_folder()?)?;
+    let elapsed_s = number(&report["run"]["elapsed_s"], "run.elapsed_s")?;
+    ensure!((1.5..60.0).contains(&elapsed_s), "{elapsed_s} s");
+    // One of them may be ended by the launcher before it can note the time.
+    let ranks = report["ranks"].as_array().context("ranks")?;
+    let killed: Vec<&Value> = ranks.iter().filter(|rank| rank["lifetime"]["is_killed"] == Value::Bool(true)).collect();
+    ensure!(!killed.is_empty(), "{ranks:?}");
+    for rank in killed {
+        let waiting_s = number(&rank["activities"]["point-to-point"], "point-to-point")?;
+        ensure!(waiting_s >= 1.4 && rank["in_call"]["operation"] == "Recv", "{rank}");
+    }
+    let words = report["verdict"]["text"].as_str().context("verdict.text")?;
+    ensure!(words.contains("in Recv at ") && words.contains("ended by"), "{words}");
+    Ok(())
+}
+
+/// Returns the report's text without line breaks.
+fn text_of(job: &Job) -> anyhow::Result<String> {
+    let (_, text) = lb_report(&job.run_folder()?)?;
+    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Returns the lines of the recorder and of `lb-run` on stderr.
+fn lines_of_ours(outcome: &Outcome) -> Vec<&str> {
+    outcome.stderr.lines().filter(|line| line.contains("lbprof:") || line.contains("lb-run:")).collect()
+}
+
+fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = job.recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
+    let text = text_of(&job)?;
+    ensure!(text.contains("did nothing but start and end MPI"), "{text}");
+    ensure!(!text.contains("statically") && !text.contains("dlsym"), "{text}");
+    Ok(())
+}
+
+fn program_without_mpi_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let (bare, recorded) = (job.bare()?, job.recorded()?);
+    recorded.must_equal(&bare, mpi)?;
+    ensure!(recorded.code == Some(3), "it ended with {:?}", recorded.code);
+    let lines = lines_of_ours(&recorded);
+    ensure!(lines.len() == 1 && lines[0].contains("never_starts: ended without MPI_Init"), "{lines:?}");
+    ensure!(!job.logs().exists(), "there is a folder");
+    Ok(())
+}
+
+/// A job of a script that starts the program as a process of its own.
+fn job_of_script<'a>(mpi: &'a Mpi, program: &Path, folder: &'a Path, script: &str) -> Job<'a> {
+    let mut job = Job::new(mpi, 2, program, folder);
+    job.wrapper = ["sh", "-c", script, "sh"].map(OsString::from).to_vec();
+    job
+}
+
+fn script_that_clears_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = job_of_script(mpi, program, folder, "env -u LD_PRELOAD \"$@\"; exit $?");
+    let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+    recorded.must_equal(&bare, mpi)?;
+    let lines = lines_of_ours(&recorded);
+    ensure!(lines.len() == 1 && lines[0].contains("no program that it started was recorded"), "{lines:?}");
+    Ok(())
+}
+
+fn program_executed_without_the_preload_gets_one_line(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    for (number, wrapper) in
+        [&["env", "-u", "LD_PRELOAD"][..], &["sh", "-c", "unset LD_PRELOAD; exec \"$@\"", "sh"]].iter().enumerate()
+    {
+        let folder = folder.join(number.to_string());
+        std::fs::create_dir_all(&folder)?;
+        let mut job = Job::new(mpi, 2, program, &folder);
+        job.wrapper = wrapper.iter().map(OsString::from).collect();
+        let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+        recorded.must_equal(&bare, mpi)?;
+        let lines = lines_of_ours(&recorded);
+        ensure!(lines.len() == 1 && lines[0].contains("without LD_PRELOAD"), "{wrapper:?}: {lines:?}");
+    }
+    Ok(())
+}
+
+fn script_whose_program_is_recorded_gets_none(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = job_of_script(mpi, program, folder, "\"$@\"; exit $?");
+    let (bare, recorded) = (job.bare()?.must_succeed()?, job.recorded()?);
+    recorded.must_equal(&bare, mpi)?;
+    ensure!(lines_of_ours(&recorded).is_empty(), "{}", recorded.stderr);
+    ensure!(text_of(&job)?.contains("2 ranks"), "nothing was recorded");
+    Ok(())
+}
+
+fn unseen_calls_have_the_right_reason(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let job = Job::new(mpi, 2, program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    let recorded = job.recorded()?;
+    recorded.must_equal(&bare, mpi)?;
+    let lines = lines_of_ours(&recorded);
+    ensure!(lines.len() == 1 && lines[0].contains("no MPI call was seen"), "{lines:?}");
+    let report = run::report(&job.run_folder()?)?;
+    ensure!(run::problems(&report).iter().any(|kind| kind == "NothingSeen"), "{}", report["run"]["problems"]);
+    let text = text_of(&job)?;
+    ensure!(text.contains("dlsym") && !text.contains("statically"), "{text}");
+    Ok(())
+}
+
+fn all_programs_are_named(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
+    let script = "if [ \"${PMI_RANK:-$OMPI_COMM_WORLD_RANK}\" = 0 ]; then exec \"$@\" ocean; else exec \"$@\" ice; fi";
+    let mut job = job_of_script(mpi, program, folder, script);
+    job.ranks = 3;
+    job.recorded()?.must_succeed()?;
+    let report = run::report(&job.run_folder()?)?;
+    let programs = report["run"]["programs"].as_array().context("run.programs")?;
+    let found: Vec<(Option<&str>, Option<&str>)> =
+        programs.iter().map(|one| (one["command"][1].as_str(), one["ranks_text"].as_str())).collect();
+    ensure!(found == [(Some("ocean"), Some("0")), (Some("ice"), Some("1, 2"))], "{programs:?}");
+    let text = text_of(&job)?;
+    ensure!(text.contains("ocean (rank 0)") && text.contains("ice (ranks 1, 2)"), "{text}");
     Ok(())
 }
 

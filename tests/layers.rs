@@ -14,8 +14,9 @@ const ANALYSIS: [&str; 11] =
     ["transport", "read", "model", "structure", "profile", "replay", "metrics", "select", "views", "analyse", "serve"];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 17] = [
+const INTERPOSE: [&str; 18] = [
     "word",
+    "processor",
     "system",
     "unwind",
     "mpi",

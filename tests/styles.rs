@@ -1,7 +1,7 @@
 //! Ranks on a line that exchange in one of many styles: whoever makes all others wait is blamed for that, in whatever style.
 //!
 //! The program (programs/styles/styles.c) sleeps for its work by a schedule, and says for how long its ranks wait by that. The same styles, on up to
-//! 16 ranks of the simulator: analyzer/report/tests/blocking/culprits.rs.
+//! 16 ranks of the simulator: analyzer/report/tests/blocking/slow_ranks.rs.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ const STYLES: [&str; 11] = [
     "allreduce",
 ];
 
-/// Who is slow: the number of ranks and steps, what the program is told of it, and the fraction of the waiting that each of these ranks causes.
+/// Who is slow: the number of ranks and steps, the arguments that say so, and the fraction of the waiting that each of these ranks causes.
 struct Pattern {
     name: &'static str,
     n_ranks: usize,

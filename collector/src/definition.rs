@@ -79,6 +79,8 @@ pub enum LifetimePoint {
     LeftFinalize,
     /// The process ended by exit() after MPI_Finalize.
     Ended,
+    /// A signal came that ended the process. Only rings say so, not logs.
+    Killed,
 }
 
 impl LifetimePoint {
@@ -89,6 +91,7 @@ impl LifetimePoint {
             LifetimePoint::LeftInit => "left_init",
             LifetimePoint::LeftFinalize => "left_finalize",
             LifetimePoint::Ended => "ended",
+            LifetimePoint::Killed => "killed",
         }
     }
 }

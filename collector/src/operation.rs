@@ -136,6 +136,7 @@ macro_rules! operations {
             }
 
             /// The activity to which a call's time belongs; completions take that of the request completed.
+            #[inline]
             pub const fn activity(self) -> Activity {
                 match self { $(Operation::$name => Activity::$activity,)* }
             }

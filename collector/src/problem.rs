@@ -103,8 +103,8 @@ problems! {
     NewerOperation = 17, Note, "use the lb-report of the run's lbprof";
     /// A setting was not understood, and its default was used.
     BadSetting = 18, Note, "see lb-run --help for the settings and their values";
-    /// The program called no MPI function that was seen, or MPI_Init was not seen.
-    NothingSeen = 19, Doubtful, "the program may be linked statically to MPI, where no preloaded library can see its calls";
+    /// No MPI call was seen between MPI_Init and MPI_Finalize.
+    NothingSeen = 19, Doubtful, "if the program makes any, it looks them up in the MPI library itself (dlsym, as numba-mpi does), past any preloaded library: README, Other tools";
     /// Communicators, groups, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.

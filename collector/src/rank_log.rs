@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::definition::{CallSite, Definition, Instant, Module, RankList};
+use crate::definition::{CallSite, Definition, Instant, LifetimePoint, Module, RankList};
 use crate::format::{BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS};
 use crate::gap_use::GapUses;
+use crate::operation::Operation;
 use crate::place::{LogPlace, RingPlace, open_file};
 use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
@@ -233,6 +234,12 @@ impl RankLog {
             self.undefined.add_records(&head, &records);
             if !new_sites.is_empty() {
                 self.waiting.push_back(Item::Definitions(new_sites));
+            }
+            let killed = ring.killed.filter(|_| !self.ended && ring.end.is_none());
+            if let Some(ticks) = killed {
+                // The call in which it was lasted until then, or its computation.
+                records.push(Record::new(Operation::ProgramEnd, ticks));
+                self.waiting.push_back(Item::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
             }
             // Where the ring is empty, what could not be written is reported as dropped alone.
             let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);

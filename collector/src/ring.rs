@@ -80,6 +80,8 @@ pub struct RingHead {
     pub has_exit_status: AtomicU32,
     /// Records before this sequence number were handed to the log or its sums; above `first` while a flush clears the slots.
     pub handed_over: AtomicU64,
+    /// When a signal that ended the process came, in ticks; 0: none was seen.
+    pub killed_ticks: AtomicU64,
 }
 
 const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);

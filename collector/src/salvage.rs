@@ -49,6 +49,8 @@ pub struct Salvage {
     pub exit_status: Option<i32>,
     /// When the analysed window ended, in ticks, where it did.
     pub window_end: Option<u64>,
+    /// When a signal that ended the process came, in ticks, where that was seen.
+    pub killed: Option<u64>,
     /// Whether the file ends before the last slot, so that records may be missing.
     pub cut: bool,
     /// Records that were lost before others, with pages of the file: somebody has emptied it.
@@ -160,6 +162,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
         exit_status: (u32_at(offset_of!(RingHead, has_exit_status)) == 1)
             .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
+        killed: Some(u64_at(offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
         lost,
     })

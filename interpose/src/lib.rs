@@ -6,6 +6,7 @@
 //! | module | what it holds |
 //! |---|---|
 //! | `word` | a register-wide argument |
+//! | `processor` | what depends on the processor: entries of wrappers, registers, its counter of time |
 //! | `system` | what the operating system gives: time, descriptors, facts of the process, system call filters, faults of a ring's pages |
 //! | `unwind` | call paths, from the words on the stack |
 //! | `mpi` | the MPI library of the process: its functions, its binary interface, how arguments are read |
@@ -31,6 +32,7 @@ mod log;
 mod markers;
 mod mpi;
 mod openmp;
+mod processor;
 mod recording;
 mod run;
 mod sampling;

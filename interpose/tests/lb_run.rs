@@ -331,3 +331,20 @@ fn the_program_has_the_children_that_lb_run_was_started_with_and_no_other() {
         assert_eq!(said("y", seconds), "[42] SIG_DFL\n", "a child that ends after {seconds} s");
     }
 }
+
+#[test]
+fn without_proc_the_program_runs_unrecorded() {
+    let hide = ["--mount", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"];
+    let can_hide = Command::new("unshare").args(hide).arg("true").stderr(Stdio::null()).status();
+    if !can_hide.is_ok_and(|status| status.success()) {
+        eprintln!("not tested: /proc cannot be hidden from a process here");
+        return;
+    }
+    let inner = lb_run(&["sh", "-c", "echo hello; exit 3"]);
+    let mut command = Command::new("unshare");
+    command.args(hide).arg(inner.get_program()).args(inner.get_args()).stdin(Stdio::null());
+    command.env_remove("LBPROF_LIBRARY").env_remove("LD_PRELOAD");
+    let run = run(command);
+    assert_eq!((run.code, run.out.as_str()), (Some(3), "hello\n"), "{}", run.err);
+    assert!(run.err.starts_with("lb-run: /proc is not there") && run.err.lines().count() == 1, "{}", run.err);
+}

@@ -1,8 +1,18 @@
 //! Walks up the stack find what the C++ run-time's unwinder finds, and the words that they have read decide the path.
 
 // The library is made to be preloaded and cannot be linked with a test: the unwinder's source is.
-#![allow(dead_code, missing_docs, clippy::undocumented_unsafe_blocks, reason = "only a part of the library")]
+#![allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    missing_docs,
+    clippy::undocumented_unsafe_blocks,
+    reason = "only a part of the library"
+)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::deref_addrof, reason = "a test")]
+
+#[path = "../src/processor/mod.rs"]
+mod processor;
 
 #[path = "../src/unwind/mod.rs"]
 mod unwind;
@@ -25,14 +35,20 @@ struct Both {
     others: Vec<usize>,
 }
 
-/// As the library's entries: passes on the stack pointer and the frame pointer as the caller left them.
+/// As the library's entries: passes on the stack pointer, the frame pointer and the return address as the caller left them.
+#[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn here(_: *mut Option<Both>) {
-    naked_asm!("mov rsi, rsp", "mov rdx, rbp", "jmp {body}", body = sym body)
+    naked_asm!("mov rsi, rsp", "mov rdx, rbp", "mov rcx, [rsp]", "jmp {body}", body = sym body)
 }
 
-extern "C" fn body(both: *mut Option<Both>, sp: usize, bp: usize) {
-    let caller = unsafe { *(sp as *const usize) };
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+extern "C" fn here(_: *mut Option<Both>) {
+    naked_asm!("mov x1, sp", "mov x2, x29", "mov x3, x30", "b {body}", body = sym body)
+}
+
+extern "C" fn body(both: *mut Option<Both>, sp: usize, bp: usize, caller: usize) {
     let mut others = unwind::runtime::frames();
     let first = others.iter().position(|&ip| ip == caller).unwrap();
     others.drain(..first);

@@ -10,6 +10,7 @@ use crate::dump::{self, DumpArguments};
 use crate::examples;
 use crate::exit::{Exit, fail};
 use crate::export::{self, ExportArguments};
+use crate::memory;
 use crate::output::Common;
 use crate::report::{self, ReportArguments};
 use crate::shell;
@@ -54,6 +55,7 @@ enum Command {
 
 /// Does what the arguments of this process say, and reports what goes wrong.
 pub fn run(arguments: &Arguments) -> Exit {
+    memory::bound();
     let result = match &arguments.command {
         Some(Command::Compare(compare)) => compare::run(compare),
         Some(Command::Study(study)) => study::run(study),

@@ -7,6 +7,7 @@ mod dump;
 mod examples;
 pub mod exit;
 mod export;
+mod machine_memory;
 pub mod memory;
 pub mod on_disk;
 pub mod opening;

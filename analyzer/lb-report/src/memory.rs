@@ -1,4 +1,4 @@
-//! How much memory a run may take: what is small on disk must not fill the machine's memory when it is read.
+//! How much memory lb-report may take: a part of what the machine has, so that a damaged or hostile run, or a large one, does not make it stop.
 //!
 //! The limit is the system's own (RLIMIT_DATA), so that counting costs nothing. Where it is reached, lb-report says so and ends.
 
@@ -13,13 +13,19 @@ use std::sync::atomic::{
 use lbprof_collector::options;
 
 use crate::exit::{self, Exit};
-use crate::on_disk::OnDisk;
+use crate::machine_memory;
 
-/// What such a run may take, whatever its number of ranks: 4,096 ranks of 250 records each take 320 MB, 16,000 of 75 each take 890 MB.
-const BYTES: u64 = 1 << 30;
+/// The part of the machine's memory that is used at most: so many of so many.
+const PARTS_OF_MACHINE: (u64, u64) = (3, 4);
+
+/// What needs less memory.
+const HELP: &str =
+    "less is needed with --no-blocking, or for some ranks (--ranks) or a part of the time (--from, --to)";
 
 /// The limit in force, in bytes; 0: none of ours yet.
 static LIMIT: AtomicU64 = AtomicU64::new(0);
+/// Whether the user has set it.
+static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 
 #[global_allocator]
 static MEMORY: Bounded = Bounded;
@@ -30,33 +36,20 @@ struct Bounded;
 /// The variable with the user's own limit: bytes, with K, M, G; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
 
-/// Bounds this process by what a small run may take, while it is not known yet which run is read.
+/// Bounds this process: by what the user says, else by a part of what the machine has. Once.
 pub fn bound() {
-    set(Some(BYTES));
-}
-
-/// Bounds this process by what the runs read so far, and one that takes so much on disk, may take; `None`: that is not known.
-pub fn bound_by(run: Option<OnDisk>) {
-    set(run.and_then(of_run));
-}
-
-/// Sets the limit, unless one as large is set; `None`: none of ours.
-fn set(limit: Option<u64>) {
-    // What limit there was before ours.
-    static BEFORE: OnceLock<u64> = OnceLock::new();
-    let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
-    let limit = given.map_or(limit, |bytes| Some(bytes).filter(|&bytes| bytes > 0));
-    let Ok((soft, hard)) = rlimit::Resource::DATA.get() else { return };
-    let most = *BEFORE.get_or_init(|| soft);
-    let limit = limit.unwrap_or(u64::MAX);
-    if LIMIT.load(Relaxed) < limit && rlimit::Resource::DATA.set(limit.min(most), hard).is_ok() {
-        LIMIT.store(limit, Relaxed);
-    }
-}
-
-/// What a run may take; `None`: anything.
-fn of_run(run: OnDisk) -> Option<u64> {
-    run.is_small().then_some(BYTES)
+    static DONE: OnceLock<()> = OnceLock::new();
+    DONE.get_or_init(|| {
+        let given = std::env::var(VARIABLE).ok().and_then(|text| options::bytes(text.trim()));
+        let of_machine =
+            || machine_memory::available_bytes().map(|bytes| bytes / PARTS_OF_MACHINE.1 * PARTS_OF_MACHINE.0);
+        let Some(limit) = given.or_else(of_machine).filter(|&bytes| bytes > 0) else { return };
+        let Ok((soft, hard)) = rlimit::Resource::DATA.get() else { return };
+        if limit < soft && rlimit::Resource::DATA.set(limit, hard).is_ok() {
+            LIMIT.store(limit, Relaxed);
+            IS_GIVEN.store(given.is_some(), Relaxed);
+        }
+    });
 }
 
 /// Says why, without any memory, and ends.
@@ -65,17 +58,16 @@ fn exhausted() {
     if ENDS.swap(true, SeqCst) {
         return;
     }
-    let limit = LIMIT.load(Relaxed);
-    let mib = if limit == u64::MAX { 0 } else { limit >> 20 };
+    let mib = LIMIT.load(Relaxed) >> 20;
     let name = exit::name();
     let mut line = [0u8; 320];
     let mut rest = &mut line[..];
-    let _ = match mib {
-        0 => writeln!(rest, "{name}: there is no memory left"),
-        _ => writeln!(
+    let _ = match (mib, IS_GIVEN.load(Relaxed)) {
+        (0, false) => writeln!(rest, "{name}: there is no memory left"),
+        (_, true) => writeln!(rest, "{name}: this needs more memory than the {mib} MiB of {VARIABLE}; {HELP}"),
+        (_, false) => writeln!(
             rest,
-            "{name}: the run needs more than {mib} MiB of memory, though its logs are small: they are damaged, were made so, or are those \
-             of more than 16,000 ranks. {VARIABLE}=8G allows more, 0 all"
+            "{name}: this needs more than {mib} MiB of memory, three quarters of what this machine has; {VARIABLE} sets another limit, 0 none; {HELP}"
         ),
     };
     let length = 320 - rest.len();
@@ -110,17 +102,5 @@ unsafe impl GlobalAlloc for Bounded {
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: the caller's promise.
         or_end(unsafe { System.realloc(pointer, layout, size) })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_small_run_may_take_a_gibibyte_and_a_large_one_anything() {
-        assert_eq!(of_run(OnDisk { bytes: 0 }), Some(1 << 30));
-        assert_eq!(of_run(OnDisk { bytes: 99_999_999 }), Some(1 << 30));
-        assert_eq!(of_run(OnDisk { bytes: 100_000_000 }), None);
     }
 }

@@ -11,16 +11,13 @@ use lbprof_report::{Report, text};
 use crate::on_disk::OnDisk;
 use crate::output::Common;
 use crate::progress::Bar;
-use crate::{memory, opening, processor};
+use crate::{opening, processor};
 
 /// Opens the run; says which where the user did not.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
     let run = match dir {
         Some(dir) => open_bounded(dir)?,
-        None => {
-            memory::bound();
-            open_bounded(&Run::newest()?)?
-        }
+        None => open_bounded(&Run::newest()?)?,
     };
     if dir.is_none() && !quiet {
         let _ =
@@ -32,7 +29,6 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
 /// Opens the run in `dir`, bounded from its first byte on in what it may take.
 pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
     let on_disk = OnDisk::of(dir);
-    memory::bound_by(on_disk);
     processor::bound_by(on_disk);
     opening::open(dir, on_disk)
 }

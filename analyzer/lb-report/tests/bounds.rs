@@ -63,7 +63,7 @@ fn a_run_that_needs_more_memory_than_it_may_take_is_refused() {
     let output = bounded(run.path(), "8M");
     let errors = words(&output.stderr);
     assert_eq!(output.status.code(), Some(5), "{errors}");
-    assert!(errors.contains("the run needs more than 8 MiB of memory, though its logs are small"), "{errors}");
+    assert!(errors.contains("this needs more memory than the 8 MiB of LB_REPORT_MAX_MEMORY"), "{errors}");
     let output = bounded(run.path(), "0");
     assert_eq!(output.status.code(), Some(0), "{}", words(&output.stderr));
 }

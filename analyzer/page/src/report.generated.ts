@@ -76,7 +76,7 @@ export type Class = ("communication" | "message delay" | "control of parallelism
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "rank as the mean" | "region faster")
+export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster")
 /**
  * What a node of the tree is.
  */
@@ -320,6 +320,10 @@ abi: string
  */
 command: string[]
 /**
+ * The programs that the ranks run, if they have different command lines, in the order of their lowest ranks, at most 100; else empty.
+ */
+programs: ProgramRow[]
+/**
  * When its log was opened, in seconds since 1970.
  */
 started_unix_s: number
@@ -357,6 +361,23 @@ common_clock: boolean
  * Largest bound of the error in comparing them; null if clocks were not compared.
  */
 clock_error_s: (number | null)
+}
+/**
+ * A program of some of the ranks.
+ */
+export interface ProgramRow {
+/**
+ * Its command line.
+ */
+command: string[]
+/**
+ * How many ranks run it.
+ */
+ranks: number
+/**
+ * Which, as `0-3, 8`.
+ */
+ranks_text: string
 }
 /**
  * What is special about a model that was made without the analysis of all events.
@@ -1590,6 +1611,10 @@ finalize_s: (number | null)
  * From the return of `MPI_Finalize` to the exit of the process.
  */
 after_finalize_s: (number | null)
+/**
+ * Whether it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
+ */
+is_killed: boolean
 }
 /**
  * A call of MPI: its operation, and where it is.

@@ -91,12 +91,14 @@ pub struct LifetimeRow {
     finalize_s: Option<f64>,
     /// From the return of `MPI_Finalize` to the exit of the process.
     after_finalize_s: Option<f64>,
+    /// Whether it was ended by SIGTERM or SIGINT, as far as that was seen. Its window lasts until then.
+    is_killed: bool,
 }
 
 impl From<&Lifetime> for LifetimeRow {
     fn from(lifetime: &Lifetime) -> LifetimeRow {
-        let &Lifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s } = lifetime;
-        LifetimeRow { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s }
+        let &Lifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed } = lifetime;
+        LifetimeRow { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed }
     }
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{DataFacts, ProblemRow};
 use lbprof_analysis::model::summary::SummaryFacts;
 use lbprof_analysis::model::{PollTimes, RunFacts};
+use lbprof_analysis::read::open::ranges;
 
 /// Facts of the run and its data. `ranks_present` × `elapsed_s` is the time of all activities + `idle_s` + `paused_s` + `unknown_s`.
 #[derive(Debug, Serialize)]
@@ -27,6 +28,8 @@ pub struct RunRow<'a> {
     abi: &'a str,
     /// Command line of the lowest rank.
     command: &'a [String],
+    /// The programs that the ranks run, if they have different command lines, in the order of their lowest ranks, at most 100; else empty.
+    programs: Vec<ProgramRow<'a>>,
     /// When its log was opened, in seconds since 1970.
     started_unix_s: u64,
     /// Version of lbprof that recorded the run.
@@ -46,6 +49,29 @@ pub struct RunRow<'a> {
     common_clock: bool,
     /// Largest bound of the error in comparing them; null if clocks were not compared.
     clock_error_s: Option<f64>,
+}
+
+/// A program of some of the ranks.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ProgramRow<'a> {
+    /// Its command line.
+    command: &'a [String],
+    /// How many ranks run it.
+    ranks: u64,
+    /// Which, as `0-3, 8`.
+    ranks_text: String,
+}
+
+/// Returns the rows of the programs of a run with several.
+fn program_rows(facts: &RunFacts) -> Vec<ProgramRow<'_>> {
+    let programs = facts.programs.programs.iter().filter(|_| facts.programs.programs.len() > 1);
+    let rows = programs.map(|program| ProgramRow {
+        command: &program.command,
+        ranks: program.ranks.len(),
+        ranks_text: ranges(&program.ranks.iter().collect::<Vec<_>>()),
+    });
+    rows.collect()
 }
 
 /// What the time between polls was taken for.
@@ -87,6 +113,7 @@ impl<'a> RunRow<'a> {
             mpi: &facts.mpi,
             abi: &facts.abi,
             command: &facts.command,
+            programs: program_rows(facts),
             started_unix_s: facts.started_unix_s,
             recorder: &facts.recorder,
             settings: &facts.settings,

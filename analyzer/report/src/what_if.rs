@@ -31,6 +31,9 @@ pub struct Prediction {
     pub saved_s: f64,
     /// That over the time of `as measured`.
     pub saved_share: f64,
+    /// Whether the user asked for it.
+    #[serde(skip)]
+    pub is_asked: bool,
 }
 
 /// The kinds of what-if scenarios.
@@ -55,6 +58,9 @@ enum ScenarioKind {
     /// All loops balanced in each iteration, and what ranks compute directly before and after found ones; the rest as measured.
     #[serde(rename = "run balanced in each iteration")]
     RunBalancedEach,
+    /// Every region balanced by itself in the sum over the run.
+    #[serde(rename = "regions balanced")]
+    RegionsBalanced,
     /// A rank computes no more than the mean.
     #[serde(rename = "rank as the mean")]
     RankAsMean,
@@ -89,6 +95,7 @@ impl From<&WhatIf> for ScenarioRow {
             WhatIf::Balanced(_) => of(ScenarioKind::RegionBalanced),
             WhatIf::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
             WhatIf::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
+            WhatIf::RegionsBalanced => of(ScenarioKind::RegionsBalanced),
             WhatIf::RankAsMean(_) => of(ScenarioKind::RankAsMean),
             WhatIf::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
         }
@@ -265,6 +272,14 @@ impl WhatIfTable {
         })
     }
 
+    /// Returns the predictions that are worth showing: of changes of the work that nobody asked for, those that save more than the replay
+    /// errs by.
+    pub fn shown_rows(&self) -> impl Iterator<Item = &Prediction> {
+        let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
+        let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
+        self.rows.iter().filter(move |row| row.is_asked || !row.scenario.moves_work() || row.saved_s > least_s)
+    }
+
     /// What was asked of `model`, whose ranks run the code of these clusters.
     pub(super) fn new(model: &Model, clusters: &Clusters) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
@@ -276,8 +291,12 @@ impl WhatIfTable {
         let measured_s = time(WhatIf::Measured);
         let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
         let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
+        // Who can balance each iteration can balance all of them in the same way.
+        let in_sum = [WhatIf::Balanced(0), WhatIf::RegionsBalanced].into_iter().filter_map(time);
+        let in_sum_s = in_sum.fold(f64::INFINITY, f64::min);
         let row = |&(scenario, time_s): &(WhatIf, f64)| {
-            let time_s = time_s.max(least_s(scenario));
+            let most_s = if scenario == WhatIf::RunBalancedEach { in_sum_s } else { f64::INFINITY };
+            let time_s = time_s.min(most_s).max(least_s(scenario));
             let saved_s = measured_s.unwrap_or(time_s) - time_s;
             Prediction {
                 scenario,
@@ -292,6 +311,7 @@ impl WhatIfTable {
                 time_s,
                 saved_s,
                 saved_share: share_of(saved_s, measured_s.unwrap_or(0.0)),
+                is_asked: model.asked.contains(&scenario),
             }
         };
         let (path, path_ranks, path_s) = path_rows(followed);
@@ -363,7 +383,11 @@ impl WhatIfTable {
 
     /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
     pub fn is_gain(&self, row: &Prediction) -> bool {
-        let of_all = matches!(row.scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
+        let of_all = match row.scenario {
+            WhatIf::Balanced(region) => region == 0,
+            WhatIf::RunBalancedEach | WhatIf::RegionsBalanced | WhatIf::RankAsMean(_) => true,
+            _ => false,
+        };
         !(of_all && self.notes.iter().any(|note| matches!(note, Note::OwnLoops | Note::OtherCode)))
     }
 
@@ -381,6 +405,9 @@ impl WhatIfTable {
 
 /// How many times as much as any other change balance in each iteration must gain to come before it.
 const WORTH_THE_PAINS: f64 = 1.2;
+
+/// Share of the run's time that a change of the work must save at least to be shown.
+const LEAST_SHOWN: f64 = 1e-4;
 
 /// Share of the run's time by which predictions differ that are said to.
 const LEAST_OF_NOTE: f64 = 0.01;

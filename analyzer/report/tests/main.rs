@@ -6,6 +6,7 @@ mod communication;
 mod dispersion;
 mod doubts;
 mod found;
+mod losses;
 mod reports;
 mod selection;
 mod truth;

@@ -33,7 +33,7 @@ mod shell;
 #[path = "lb-run/warm_up.rs"]
 mod warm_up;
 
-use std::ffi::{c_char, c_int};
+use std::ffi::{OsString, c_char, c_int};
 use std::fmt::Arguments;
 use std::io::Write;
 
@@ -90,7 +90,13 @@ fn run() -> Exit {
         Err(exit) => return exit,
     };
     let library = match library::find() {
-        Ok(library) => library,
+        Ok(Some(library)) => library,
+        Ok(None) => {
+            if is_first_rank() {
+                say(format_args!("/proc is not there, so nothing is recorded: mount it (mount -t proc proc /proc)"));
+            }
+            return become_program(&options.command, &options.settings);
+        }
         Err(error) => {
             if is_first_rank() {
                 say(format_args!("{error:#}"));
@@ -110,7 +116,13 @@ fn run() -> Exit {
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
     // One that lb-run has inherited is not of this job.
     settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
-    let error = replace::become_program(&options.command, &settings);
+    settings.push((job::PROCESS_VARIABLE.into(), std::process::id().to_string().into()));
+    become_program(&options.command, &settings)
+}
+
+/// Becomes the program; returns only if that fails, after saying why.
+fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> Exit {
+    let error = replace::become_program(command, settings);
     say(format_args!("{}", error.message));
     error.exit
 }

@@ -259,7 +259,9 @@ static INITIALIZED: AtomicUsize = AtomicUsize::new(0);
 /// Whether this process is to say what holds for all ranks.
 static SAYS: AtomicBool = AtomicBool::new(false);
 
-extern "C" fn at_load() {
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
     SAYS.store(launcher::rank().is_none_or(|rank| rank == 0), Relaxed);
     // Looked up now, because at exit the loader's look-ups may not be used: they may allocate.
     // SAFETY: a look-up by name.
@@ -271,26 +273,22 @@ extern "C" fn at_load() {
     unsafe { enter::cold(thread::current(), weak::look) };
 }
 
-/// The functions that the dynamic loader calls first of all.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = at_load;
-
-/// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. May run in a signal handler.
-pub fn report_unseen() {
+/// The process exits, and no initialisation of MPI was seen: says so if there was one all the same. Returns whether there was one. May run in a
+/// signal handler.
+pub fn report_unseen() -> bool {
     const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
                         MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
     const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \
                          loads itself): nothing is recorded (README, Other tools)\n";
     if !SAYS.load(Relaxed) {
-        return;
+        return false;
     }
     let (address, text) = match INITIALIZED.load(Relaxed) {
         0 => (initialized_of_local_library(), LOCAL),
         visible => (visible, WRAPPED),
     };
     if address == 0 {
-        return;
+        return false;
     }
     let mut initialized: c_int = 0;
     // SAFETY: MPI_Initialized may be called at any time (MPI-4.1 §11.2.3).
@@ -301,4 +299,5 @@ pub fn report_unseen() {
     if initialized != 0 {
         guard::write_line(text);
     }
+    initialized != 0
 }

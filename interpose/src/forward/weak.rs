@@ -17,6 +17,7 @@ use std::sync::atomic::{
 
 use crate::harmless::signals;
 use crate::mpi::symbols;
+use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
 use crate::system::objects::{self, Changes, Object};
 
 /// What was loaded and unloaded when references were last looked at.
@@ -99,13 +100,11 @@ struct Relocation {
 
 /// An object's weak references to functions of MPI that are bound to `ours`: the name, and the word that holds the address.
 fn each_reference(object: &Object, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
-    const R_X86_64_64: u64 = 1;
-    const R_X86_64_GLOB_DAT: u64 = 6;
     const WEAK: u8 = 2;
     let Some(tables) = tables_of(object) else { return };
     for relocation in tables.relocations {
         let (kind, symbol) = (relocation.info & 0xffff_ffff, (relocation.info >> 32) as usize);
-        if kind != R_X86_64_GLOB_DAT && !(kind == R_X86_64_64 && relocation.addend == 0) {
+        if kind != TABLE_RELOCATION && !(kind == WORD_RELOCATION && relocation.addend == 0) {
             continue;
         }
         let word = object.base().wrapping_add(relocation.offset as usize) as *const AtomicUsize;

@@ -162,7 +162,9 @@ static HAS_STDERR: AtomicBool = AtomicBool::new(false);
 /// Which file that was: device and number. Where the program has closed it, 2 is the number of what it has opened for something else.
 static STDERR: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-extern "C" fn at_load() {
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
     if let Ok(((device, inode), _)) = descriptors::identify(2) {
         for (word, value) in STDERR.iter().zip([device, inode]) {
             word.store(value, Relaxed);
@@ -177,11 +179,6 @@ fn stderr_is_there() -> bool {
     HAS_STDERR.load(Relaxed)
         && descriptors::identify(2).is_ok_and(|(now, _)| now == (device.load(Relaxed), inode.load(Relaxed)))
 }
-
-/// The functions that the dynamic loader calls first of all.
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = at_load;
 
 /// One line to stderr in one write, for ranks share a terminal.
 pub fn say(what: fmt::Arguments) {

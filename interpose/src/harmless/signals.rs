@@ -54,11 +54,12 @@ const TURN_NS: u64 = 20_000_000;
 const TRIES: u32 = 50;
 
 /// System calls of sections that may take long. A holder that waits in one of them is at work.
-const SLOW: [libc::c_long; 14] = [
+const SLOW: &[libc::c_long] = &[
     libc::SYS_write,
     libc::SYS_pwrite64,
     libc::SYS_read,
     libc::SYS_pread64,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_open,
     libc::SYS_openat,
     libc::SYS_close,
@@ -68,6 +69,7 @@ const SLOW: [libc::c_long; 14] = [
     libc::SYS_ftruncate,
     libc::SYS_mmap,
     libc::SYS_munmap,
+    #[cfg(target_arch = "x86_64")]
     libc::SYS_unlink,
 ];
 

@@ -2,8 +2,8 @@
 
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
-use crate::lifecycle::kept::{BEFORE, MODELS, OPEN, PID, SETTINGS, at_work};
-use crate::lifecycle::{exit_status, finalize};
+use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_work};
+use crate::lifecycle::{exit_status, finalize, killed, unstarted};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
 use crate::openmp;
@@ -21,6 +21,9 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 use lbprof_collector::words::{Count, Plural};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+/// Records of a rank that makes no call: the start of recording, and MPI_Finalize.
+const RECORDS_WITHOUT_CALLS: u64 = 2;
 
 /// MPI_Finalize was entered, or the last session's end: recording stops. Collective as MPI_Finalize is.
 ///
@@ -50,6 +53,7 @@ pub unsafe fn finalising(thread: *mut Thread) {
                         openmp::end(LOG.lock().as_deref_mut());
                         close::close_all(thread, window_end);
                         log::define(Definition::WindowEnd(end));
+                        report_silence(end);
                     });
                     true
                 })
@@ -72,6 +76,21 @@ pub unsafe fn finalising(thread: *mut Thread) {
     }
 }
 
+/// Says on the first rank that no call was seen in a long window, which ends at `end` in ticks.
+fn report_silence(end: u64) {
+    let is_long = LOG
+        .lock()
+        .as_deref()
+        .and_then(Option::as_ref)
+        .is_some_and(|log| log.rank() == 0 && log.second_has_passed(LEFT_INIT.load(Relaxed), end));
+    if is_long && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
+        guard::say(format_args!(
+            "no MPI call was seen between MPI_Init and MPI_Finalize; if the program makes any, it looks them up in the MPI library itself (dlsym): \
+             such calls cannot be recorded (README, Other tools)"
+        ));
+    }
+}
+
 /// MPI_Abort was entered.
 ///
 /// # Safety
@@ -86,7 +105,9 @@ extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::note_exit();
         if state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
-            bypass::report_unseen();
+            if !bypass::report_unseen() {
+                unstarted::report();
+            }
         }
         return;
     }
@@ -196,6 +217,7 @@ fn close_log(reason: EndReason) {
         closed::closed(file.path(), file.end_in_node());
         report_totals(Some(&log));
     }
+    killed::unwatch();
     // No page of a ring is touched any more.
     guard::unmirror();
     faults::uncover();

@@ -1,9 +1,12 @@
 //! When recording starts and stops.
 
+pub mod departures;
 pub mod end;
 pub mod exit_status;
 pub mod finalize;
 pub mod fork;
 pub mod kept;
+pub mod killed;
 pub mod start;
 pub mod thread_end;
+pub mod unstarted;

@@ -5,7 +5,7 @@ use crate::handles::comms::births;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
 use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
-use crate::lifecycle::{exit_status, thread_end};
+use crate::lifecycle::{exit_status, killed, thread_end};
 use crate::log::{self, LOG, RankLog};
 use crate::markers::marks;
 use crate::mpi::call::call2;
@@ -196,6 +196,7 @@ unsafe fn open(
         }
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
+        killed::watch();
         if settings.verbose && rank == 0 {
             guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }

@@ -101,10 +101,12 @@ pub fn frame_is_there(canary: usize, value: usize) -> bool {
 
 /// Whether there is memory at an address: a stack that was left may be gone.
 fn is_mapped(address: usize) -> bool {
-    const PAGE: usize = 4096;
     let mut resident = 0u8;
-    // SAFETY: asks about a page, whatever is there.
-    unsafe { libc::mincore((address & !(PAGE - 1)) as *mut c_void, 1, &mut resident) == 0 }
+    // SAFETY: a constant of the C library's; then asks about a page, whatever is there.
+    unsafe {
+        let page_bytes = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).unwrap_or(4096);
+        libc::mincore((address & !(page_bytes - 1)) as *mut c_void, 1, &mut resident) == 0
+    }
 }
 
 /// A walk up the stack.

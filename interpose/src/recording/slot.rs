@@ -42,12 +42,19 @@ impl Facts {
     }
 }
 
-/// Fills the reserved slot; the real call follows.
+/// Fills the reserved slot; the real call follows. `begin` is read last: when it begins, in ticks.
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread.
 #[inline(always)]
-pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
+pub unsafe fn open(
+    thread: *mut Thread,
+    slot: *mut Record,
+    operation: u16,
+    activity: u16,
+    facts: Facts,
+    begin: impl FnOnce() -> u64,
+) {
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
         // `end` is 0 since the slot was cleared.
@@ -62,7 +69,7 @@ pub unsafe fn open(thread: *mut Thread, slot: *mut Record, operation: u16, activ
         (*slot).flags = Flags(facts.flags | activity);
         (*slot).count = 0;
         compiler_fence(Release);
-        (&raw mut (*slot).begin).write_volatile(ticks());
+        (&raw mut (*slot).begin).write_volatile(begin());
     }
 }
 

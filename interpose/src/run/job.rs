@@ -10,6 +10,9 @@ use std::path::Path;
 /// The variable in which `lb-run` passes the key on.
 pub const VARIABLE: &str = "LBPROF_JOB";
 
+/// The variable in which `lb-run` passes on the number of its process, which becomes the program's.
+pub const PROCESS_VARIABLE: &str = "LBPROF_PROCESS";
+
 /// What the keys of Hydra's jobs begin with.
 const HYDRA: &str = "hydra ";
 

@@ -107,7 +107,9 @@ impl Settings {
         }
         for (name, value) in vars {
             // These are between lb-run and the library. As shells have it, an empty variable is as good as none.
-            if ["LBPROF_LIBRARY", job::VARIABLE].contains(&name.as_str()) || value.trim().is_empty() {
+            if ["LBPROF_LIBRARY", job::VARIABLE, job::PROCESS_VARIABLE].contains(&name.as_str())
+                || value.trim().is_empty()
+            {
                 continue;
             }
             match Setting::named(&name) {

@@ -70,7 +70,7 @@ struct Sampler {
     random: u64,
     /// When threads were last looked for, and what was found, as [`tasks::threads`] has it.
     scanned: u64,
-    links: u64,
+    links: libc::nlink_t,
     /// Whether it was reported that a thread cannot be sampled.
     is_reported: bool,
     /// Whether the first thread says where samples belong.

@@ -13,7 +13,7 @@ const FOLDER: &CStr = c"/proc/self/task";
 
 /// Numbers of all threads of the process, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
 /// many as `known` and none but the first.
-pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
+pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)> {
     // Each folder in it adds a link, beside its own two.
     let links = links()?;
     if links == known && links == 3 {
@@ -41,7 +41,7 @@ pub fn threads(known: u64) -> Option<(u64, Vec<libc::pid_t>)> {
     Some((links, threads))
 }
 
-fn links() -> Option<u64> {
+fn links() -> Option<libc::nlink_t> {
     let mut facts = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: filled where the call succeeds.
     unsafe { (libc::stat(FOLDER.as_ptr(), facts.as_mut_ptr()) == 0).then(|| facts.assume_init().st_nlink) }

@@ -3,13 +3,14 @@
 //! It is thread-local storage of the initial-exec kind, which a preloaded library may use: its address is the thread pointer plus a
 //! constant, two instructions, where `thread_local!` in a shared object calls `__tls_get_addr`.
 
-use std::arch::{asm, global_asm};
+use std::arch::global_asm;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicU32;
 
 use lbprof_collector::record::Record;
 
+use crate::processor;
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::parallel::TeamMember;
@@ -21,14 +22,14 @@ pub const CACHE: usize = 16;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The first four fields are written by the entry stubs (wrappers/mod.rs) at these offsets.
+/// A thread's state. The first four fields are written by the entries of wrappers (crate::processor) at these offsets.
 #[repr(C)]
 pub struct Thread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
     /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
     pub next: usize,
-    /// The stack pointer at the return address of the call being entered.
+    /// The stack pointer of the call being entered: where the processor pushes the return address, it points to that.
     pub sp: usize,
     /// The frame pointer of the call being entered.
     pub bp: usize,
@@ -58,6 +59,12 @@ pub struct Thread {
     pub poll_end: u64,
     /// Ticks within the polls whose time that record has.
     pub poll_ticks: u64,
+    /// Ticks that a poll takes, as measured of some of them.
+    pub usual_poll_ticks: u64,
+    /// Polls in a row that followed one another at once: after some, only one of several reads the clock.
+    pub quick_polls: u32,
+    /// Polls since `poll_end` that did not read it.
+    pub unmeasured_polls: u32,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.
@@ -125,11 +132,6 @@ pub const MAX_HELD: usize = 4;
 const THREAD_BYTES: usize = 1152;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
-#[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
-compile_error!(
-    "lbprof knows only Linux on x86-64 so far: thread.rs, wrappers/mod.rs and clock.rs hold what depends on it"
-);
-
 global_asm!(
     ".pushsection .tbss.lbprof_thread,\"awT\",@nobits",
     ".globl lbprof_thread",
@@ -146,17 +148,7 @@ global_asm!(
 /// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
 #[inline(always)]
 pub fn current() -> *mut Thread {
-    let thread: *mut Thread;
-    // SAFETY: reads the thread pointer and a link-time constant, nothing else.
-    unsafe {
-        asm!(
-            "mov {t}, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-            "add {t}, qword ptr fs:[0]",
-            t = out(reg) thread,
-            options(pure, nomem, nostack),
-        );
-    }
-    thread
+    processor::thread_state().cast()
 }
 
 /// Empties a thread's cache of communicators.

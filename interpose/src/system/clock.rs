@@ -1,10 +1,11 @@
-//! The rank's clock: the processor's time stamp counter where it is invariant, else CLOCK_MONOTONIC in nanoseconds.
+//! The rank's clock: the processor's counter of time where it is steady, else CLOCK_MONOTONIC in nanoseconds.
 
-use std::arch::x86_64::{__cpuid, _rdtsc};
 use std::cell::UnsafeCell;
 
 use lbprof_collector::definition::Instant;
 use lbprof_collector::format::ClockSource;
+
+use crate::processor;
 
 /// Whether ticks are read from CLOCK_MONOTONIC. Not an atomic, whose load and test are one instruction more, twice a call.
 struct Choice(UnsafeCell<bool>);
@@ -16,12 +17,7 @@ static MONOTONIC: Choice = Choice(UnsafeCell::new(false));
 #[inline(always)]
 pub fn ticks() -> u64 {
     // SAFETY: see `Choice`.
-    if unsafe { *MONOTONIC.0.get() } {
-        monotonic_ns()
-    } else {
-        // SAFETY: every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
-        unsafe { _rdtsc() }
-    }
+    if unsafe { *MONOTONIC.0.get() } { monotonic_ns() } else { processor::counter() }
 }
 
 /// CLOCK_MONOTONIC in nanoseconds.
@@ -64,7 +60,11 @@ pub fn sample_instant() -> (u64, u64, u64) {
 /// Chooses the clock: `wanted` where it is given, else the counter if it is invariant and the kernel trusts it.
 pub fn choose(wanted: Option<ClockSource>) -> ClockSource {
     let source = wanted.unwrap_or_else(|| {
-        if invariant_tsc() && kernel_trusts_tsc() { ClockSource::Tsc } else { ClockSource::Monotonic }
+        if processor::has_steady_counter() && is_trusted_by_kernel() {
+            ClockSource::Tsc
+        } else {
+            ClockSource::Monotonic
+        }
     });
     // SAFETY: see `Choice`.
     unsafe { *MONOTONIC.0.get() = source == ClockSource::Monotonic };
@@ -77,15 +77,10 @@ pub fn source() -> ClockSource {
     if unsafe { *MONOTONIC.0.get() } { ClockSource::Monotonic } else { ClockSource::Tsc }
 }
 
-/// Whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).
-fn invariant_tsc() -> bool {
-    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
-}
-
 /// The kernel drops the counter from its clock sources when it finds that the cores' counters differ.
-fn kernel_trusts_tsc() -> bool {
+fn is_trusted_by_kernel() -> bool {
     match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/available_clocksource") {
-        Ok(sources) => sources.split_whitespace().any(|source| source == "tsc"),
+        Ok(sources) => sources.split_whitespace().any(|source| source == processor::COUNTER_NAME),
         // No such file in some containers; the processor's word must do.
         Err(_) => true,
     }

@@ -98,7 +98,7 @@ pub fn high(number: RawFd) -> io::Result<RawFd> {
 /// Which file is open under a number, and how many names it has in folders.
 ///
 /// Errors: what the system says, such as that none is.
-pub fn identify(number: RawFd) -> io::Result<(Identity, u64)> {
+pub fn identify(number: RawFd) -> io::Result<(Identity, libc::nlink_t)> {
     let mut stat = MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the structure is filled where the call succeeds. That the number may be closed is what is asked here.
     unsafe {

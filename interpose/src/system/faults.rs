@@ -13,7 +13,6 @@
 //! change mappings are patched by UCX, whose hooks take locks.
 //! All here may run in a handler: it takes no lock, allocates nothing and keeps `errno`.
 
-use std::arch::naked_asm;
 use std::cell::UnsafeCell;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{
@@ -21,6 +20,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
+use crate::processor;
 use crate::system::clock::ticks;
 
 /// What the system does about a signal, in the layout that the system has.
@@ -67,8 +67,12 @@ impl Covered {
     /// chosen, for it may have taken another one away; a system call that it would see interrupted is interrupted.
     fn action(&self, theirs: Action) -> Action {
         let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
-        let flags = kept | libc::SA_SIGINFO as u64 | SA_RESTORER;
-        Action { handler: self.ours as usize, flags, restorer: restore as *const () as usize, mask: u64::MAX }
+        let flags = kept | libc::SA_SIGINFO as u64;
+        let (flags, restorer) = match processor::signal_return() {
+            Some(function) => (flags | SA_RESTORER, function),
+            None => (flags, 0),
+        };
+        Action { handler: self.ours as usize, flags, restorer, mask: u64::MAX }
     }
 }
 
@@ -86,12 +90,6 @@ static COVERED: [Covered; 8] = [
 
 /// Whether a thread is covering an action.
 static COVERING: AtomicBool = AtomicBool::new(false);
-
-/// Where a handler returns to. Debuggers know it by these very bytes.
-#[unsafe(naked)]
-unsafe extern "C" fn restore() {
-    naked_asm!("mov rax, 15", "syscall")
-}
 
 /// Sets the action, where there is a new one; gives the one before. `None`: the system refuses.
 fn exchange(new: Option<&Action>) -> Option<Action> {

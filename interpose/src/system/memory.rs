@@ -1,8 +1,9 @@
 //! Reading memory that may not be there.
 
-use std::arch::asm;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::processor::ask_valgrind;
 
 const PAGE: usize = 4096;
 
@@ -11,24 +12,10 @@ static IS_UNDER_VALGRIND: AtomicBool = AtomicBool::new(false);
 
 /// Finds out how the system is to be asked.
 pub fn find_out() {
-    // RUNNING_ON_VALGRIND of valgrind.h. For a processor these instructions change nothing.
+    // RUNNING_ON_VALGRIND of valgrind.h.
     const RUNNING: usize = 0x1001;
     let request = [RUNNING, 0, 0, 0, 0, 0];
-    let depth: usize;
-    // SAFETY: the rotations of the register add up to twice its width, and Valgrind only reads the request.
-    unsafe {
-        asm!(
-            "rol rdi, 3",
-            "rol rdi, 13",
-            "rol rdi, 61",
-            "rol rdi, 51",
-            "xchg rbx, rbx",
-            in("rax") request.as_ptr(),
-            inout("rdx") 0usize => depth,
-            options(nostack, readonly),
-        );
-    }
-    IS_UNDER_VALGRIND.store(depth != 0, Relaxed);
+    IS_UNDER_VALGRIND.store(ask_valgrind(&request) != 0, Relaxed);
 }
 
 /// Reads words. Pages are looked at before, the last one only once.

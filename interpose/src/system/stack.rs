@@ -4,9 +4,10 @@
 //! the place of that is looked for once, when recording starts. Nothing is believed that does not fit: a stack is one only if it holds
 //! the stack pointer, and the description itself, which lies at its end.
 
-use std::arch::asm;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::processor::word_of_thread;
 
 /// Where a thread's description has its stack's address, in bytes from the thread pointer, and a word later its size; 0: not known.
 static BLOCK: AtomicUsize = AtomicUsize::new(0);
@@ -31,8 +32,8 @@ pub fn find_out() {
     let is_first = unsafe { libc::gettid() == libc::getpid() };
     // The first thread's has that end in place of a size, and no address.
     let sought = if is_first { Some((0, end)) } else { own_block() };
-    let at = |offset| word_of_thread(offset);
-    let place = (WORD..DESCRIPTION).step_by(WORD).find(|&offset| Some((at(offset), at(offset + WORD))) == sought);
+    let has_both = |&offset: &usize| word_of_thread(offset).zip(word_of_thread(offset + WORD)) == sought;
+    let place = sought.and_then(|_| (WORD..DESCRIPTION).step_by(WORD).find(has_both));
     BLOCK.store(place.unwrap_or(0), Relaxed);
 }
 
@@ -51,30 +52,24 @@ fn own_block() -> Option<(usize, usize)> {
     (size != 0).then_some((address as usize, size))
 }
 
-/// A word of the calling thread's description; `offset` is less than [`DESCRIPTION`] and a multiple of its size.
-fn word_of_thread(offset: usize) -> usize {
-    let word: usize;
-    // SAFETY: a part of the description, which is longer.
-    unsafe {
-        asm!("mov {word}, qword ptr fs:[{offset}]", word = out(reg) word, offset = in(reg) offset, options(nostack, readonly))
-    };
-    word
-}
-
 /// The part of the calling thread's stack in use, from a stack pointer on; empty where that is not on the thread's stack, or not known to be.
 pub fn in_use(sp: usize) -> Range<usize> {
     let first_end = FIRST_END.load(Relaxed);
     if (first_end.saturating_sub(FIRST_BYTES)..first_end).contains(&sp) {
         return sp..first_end;
     }
+    described(sp).unwrap_or(0..0)
+}
+
+/// The same of a thread whose description is known.
+fn described(sp: usize) -> Option<Range<usize>> {
     let block = BLOCK.load(Relaxed);
-    if block != 0 {
-        let (begin, description) = (word_of_thread(block), word_of_thread(0x10));
-        let end = begin.saturating_add(word_of_thread(block + WORD));
-        // The first thread's begins at 0.
-        if begin != 0 && begin <= sp && sp < description && description < end {
-            return sp..description;
-        }
+    if block == 0 {
+        return None;
     }
-    0..0
+    let (begin, description) = (word_of_thread(block)?, word_of_thread(0x10)?);
+    let end = begin.saturating_add(word_of_thread(block + WORD)?);
+    // The first thread's begins at 0.
+    let is_there = begin != 0 && begin <= sp && sp < description && description < end;
+    is_there.then_some(sp..description)
 }

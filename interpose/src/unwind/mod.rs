@@ -15,6 +15,8 @@ pub use rule::Rules;
 
 use rule::{Base, Location, Saved};
 
+use crate::processor::{BYTES_OF_CALL, code_address};
+
 /// Frames of a path at most: what is further out is cut off.
 pub const MAX_DEPTH: usize = 256;
 
@@ -33,7 +35,7 @@ pub struct StackWord {
 pub struct Entry {
     /// The return address.
     pub caller: usize,
-    /// The stack pointer, at the return address.
+    /// The stack pointer; where the processor pushes the return address, at that.
     pub sp: usize,
     /// The frame pointer, and the address of a copy of it.
     pub bp: StackWord,
@@ -106,8 +108,9 @@ pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usiz
     };
     let mut walk = Walk { path, bp: entry.bp, read };
     walk.path.callers.push(entry.caller);
-    walk.path.stack_pointers.push(entry.sp + 8);
-    let mut frame = Frame { pc: entry.caller, sp: entry.sp + 8, bp: FramePointer::AsOnEntry, interrupted: false };
+    let sp = entry.sp + BYTES_OF_CALL;
+    walk.path.stack_pointers.push(sp);
+    let mut frame = Frame { pc: entry.caller, sp, bp: FramePointer::AsOnEntry, interrupted: false };
     while walk.path.callers.len() < depth.min(MAX_DEPTH) {
         match walk.step(&frame, rules) {
             Step::To(outer) => {
@@ -158,7 +161,7 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
             cfa = self.word(cfa)?;
         }
         let address = self.at(frame, &mut bp, cfa, caller)?;
-        let pc = self.word(address)?;
+        let pc = code_address(self.word(address)?);
         let outer = match rule.bp {
             Saved::No => bp,
             Saved::In(location) => FramePointer::In(self.at(frame, &mut bp, cfa, location)?),

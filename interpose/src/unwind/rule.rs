@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use gimli::{
     BaseAddresses, CfaRule, EhFrame, EhFrameHdr, EndianSlice, Expression, LittleEndian, Operation, Register,
-    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow, X86_64,
+    RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
 };
 
 use super::objects::{Object, object_at};
+use crate::processor::{FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, UNWINDING_VENDOR};
 
 /// What a location is counted from. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +92,8 @@ impl Rules {
 
 type Tables = EndianSlice<'static, LittleEndian>;
 
-/// Room for the rules of one function: on x86-64 six registers are kept, and all seventeen where a signal has come.
+/// Room for the rules of one function: on x86-64 six registers are kept, and all seventeen where a signal has come; on Arm twelve, and eight for
+/// floating point.
 struct Storage;
 
 impl UnwindContextStorage<usize> for Storage {
@@ -109,7 +111,8 @@ fn look_up(object: &Object, pc: usize) -> Option<Rule> {
     }
     // SAFETY: a part of a loaded segment, which nobody writes to.
     let tables = unsafe { std::slice::from_raw_parts(tables_at as *const u8, object.tables_end - tables_at) };
-    let (tables, bases) = (EhFrame::new(tables, LittleEndian), bases.set_eh_frame(tables_at as u64));
+    let (mut tables, bases) = (EhFrame::new(tables, LittleEndian), bases.set_eh_frame(tables_at as u64));
+    tables.set_vendor(UNWINDING_VENDOR);
     let function = header.table()?.fde_for_address(&tables, &bases, pc as u64, EhFrame::cie_from_offset).ok()?;
     let mut context = Box::new(UnwindContext::<usize, Storage>::new_in());
     let row = function.unwind_info_for_address(&tables, &bases, &mut context, pc as u64).ok()?;
@@ -137,18 +140,18 @@ fn rule(
         },
         Some(_) => Saved::Unknown,
     };
-    let caller = match (row.register(X86_64::RA), saved(X86_64::RA)) {
+    let caller = match (row.register(RETURN_ADDRESS), saved(RETURN_ADDRESS)) {
         (Some(RegisterRule::Undefined), _) => None,
         (_, Saved::In(location)) => Some(location),
         _ => return None,
     };
-    Some(Rule { cfa, cfa_is_there, caller, bp: saved(X86_64::RBP), is_signal })
+    Some(Rule { cfa, cfa_is_there, caller, bp: saved(FRAME_POINTER), is_signal })
 }
 
 fn based(register: Register, offset: i64) -> Option<Location> {
     let base = match register {
-        X86_64::RSP => Base::StackPointer,
-        X86_64::RBP => Base::FramePointer,
+        STACK_POINTER => Base::StackPointer,
+        FRAME_POINTER => Base::FramePointer,
         _ => return None,
     };
     Some(Location { base, offset: i32::try_from(offset).ok()? })

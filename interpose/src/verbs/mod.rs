@@ -23,6 +23,7 @@ pub use io::*;
 pub use management::*;
 pub use one_sided::*;
 pub use point_to_point::*;
+pub use polls::{is_unmeasured, measure};
 pub use probes::*;
 
 use crate::handles::requests::{self, Open};
@@ -45,6 +46,15 @@ pub struct Event<A: After> {
 pub trait After: Copy {
     /// Bits for [`Open::kind`] if the operation's completion is a request's.
     const KIND: u64 = 0;
+
+    /// Whether a call that has succeeded has found nothing, so that [`After::after`] passes its slot on as that of an unsuccessful poll.
+    ///
+    /// # Safety
+    /// As of [`After::after`].
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        false
+    }
 
     /// Completes the record at `slot`; `ok`: the call succeeded.
     ///

@@ -154,6 +154,12 @@ pub fn tests_on<C: Call>(call: C, win: Word, flag: Word) -> Event<TestsOn> {
 
 impl After for TestsOn {
     #[inline]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag.
+        unsafe { int_at(self.flag) == 0 }
+    }
+
+    #[inline]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.
         unsafe {

@@ -6,9 +6,15 @@
 //! counts them, and the last of these has the time of all. Completions of nothing that is active do not end a wait
 //! ([`nothing_active`]).
 
+//!
+//! Reading the clock costs more than the rest: it waits for all that the program does meanwhile. So of many polls that follow one another at once only one of some reads
+//! it. That decides nothing, for what lies between are short gaps, however they are divided; a longer one is seen with the next poll that
+//! reads the clock, and counts as one gap.
+
 use std::mem::offset_of;
 
 use lbprof_collector::format::ClockSource;
+use lbprof_collector::polling::SPINNING;
 use lbprof_collector::record::{Flags, PollGaps, Record};
 
 use crate::recording::slot;
@@ -25,7 +31,61 @@ fn longest_gap() -> u64 {
 const SHORT: u64 = 4;
 
 /// Polls of so many kinds are folded where a program makes them in turn.
-const IN_TURN: usize = 4;
+const IN_TURN: usize = 16;
+
+/// Quick polls in a row from which on only one of [`STRIDE`] reads the clock: as many after which a longer gap is part of the wait.
+const MANY_QUICK: u32 = 64;
+const _: () = assert!(MANY_QUICK as u64 >= SPINNING);
+
+/// So many quick polls take a few microseconds together.
+const STRIDE: u32 = 16;
+
+/// Whether the poll that takes `slot` does not read the clock.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn is_unmeasured(thread: *mut Thread, slot: *mut Record) -> bool {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let quick = (*thread).quick_polls;
+        (*thread).poll.wrapping_add(1) == slot && quick >= MANY_QUICK && quick % STRIDE != 0
+    }
+}
+
+/// Ends a call that has not read the clock after all, because it does not become part of the record before it. It took as long as such polls usually do, as far as
+/// there was time.
+///
+/// # Safety
+/// `thread` is the calling thread's state. `slot` is that of the call that has just returned, after [`is_unmeasured`].
+#[inline(never)]
+pub unsafe fn measure(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: the slot is this call's.
+    unsafe {
+        slot::close(slot);
+        let end = (*slot).end;
+        let took = end.saturating_sub((*thread).poll_end);
+        (*slot).begin = end - took.min((*thread).usual_poll_ticks);
+    }
+}
+
+/// Counts a poll that found nothing, and took `within`, among those that follow one another at once, `gap` after the last one that was measured. Returns the ticks
+/// within those since.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+unsafe fn count_measured(thread: *mut Thread, gap: u64, within: u64) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let (quick, usual) = ((*thread).quick_polls, (*thread).usual_poll_ticks);
+        let unmeasured = u64::from(std::mem::take(&mut (*thread).unmeasured_polls));
+        (*thread).usual_poll_ticks = if quick == 0 { within } else { (3 * usual + within) / 4 };
+        let is_quick = gap + within < longest_gap() / SHORT;
+        (*thread).quick_polls = if is_quick { quick + 1 } else { 0 };
+        (unmeasured * usual).min(gap)
+    }
+}
 
 /// A test or probe found nothing: it becomes part of the record of such polls before it, where they follow one another at once.
 ///
@@ -35,19 +95,33 @@ const IN_TURN: usize = 4;
 pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
     unsafe {
-        (*slot).flags |= Flags::NOTHING;
+        let flags = (*slot).flags | Flags::NOTHING;
+        (*slot).flags = flags;
+        if (*slot).end == 0 {
+            if let Some(known) = known(thread, slot, flags) {
+                (*known).count = (*known).count.saturating_add(1);
+                // A multiple of the stride follows the largest number, so that one of several is measured however long it goes on.
+                (*thread).quick_polls = (*thread).quick_polls.wrapping_add(1).max(MANY_QUICK);
+                (*thread).unmeasured_polls += 1;
+                slot::take_back(thread, slot);
+                return;
+            }
+            measure(thread, slot);
+        }
         let (poll, end) = ((*thread).poll, (*slot).end);
         let gap = (*slot).begin.wrapping_sub((*thread).poll_end);
         let within = end.saturating_sub((*slot).begin);
         (*thread).poll_end = end;
         if poll.wrapping_add(1) != slot || gap >= longest_gap() {
             (*thread).first_poll = slot;
-        } else if let Some(known) = known(thread, slot) {
+        } else if let Some(known) = known(thread, slot, flags) {
             (*known).count = (*known).count.saturating_add(1);
-            lengthen(thread, gap, within, end);
+            let unmeasured = count_measured(thread, gap, within);
+            lengthen(thread, gap - unmeasured, within + unmeasured, end);
             slot::take_back(thread, slot);
             return;
         }
+        ((*thread).quick_polls, (*thread).unmeasured_polls) = (0, 0);
         (*thread).poll = slot;
         (*thread).timed_poll = slot;
         (*thread).poll_ticks = within;
@@ -64,14 +138,15 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
 pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: as in `found_nothing`.
     unsafe {
-        (*slot).flags |= Flags::NOTHING | Flags::INACTIVE;
+        let flags = (*slot).flags | Flags::NOTHING | Flags::INACTIVE;
+        (*slot).flags = flags;
         let (begin, end) = ((*slot).begin, (*slot).end);
         let gap = begin.wrapping_sub((*thread).poll_end);
         if (*thread).poll.wrapping_add(1) != slot || gap >= longest_gap() {
             return;
         }
         (*thread).poll_end = end;
-        if let Some(known) = known(thread, slot) {
+        if let Some(known) = known(thread, slot, flags) {
             (*known).count = (*known).count.saturating_add(1);
             slot::take_back(thread, slot);
         } else {
@@ -112,20 +187,22 @@ const _: () =
     assert!(offset_of!(Record, flags) == offset_of!(Record, operation) + 2 && offset_of!(Record, operation) % 4 == 0);
 const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
 
-/// The record of polls of the same kind as that at `slot`, which follows them.
+/// The record of polls of the same kind as that at `slot`, which follows them and has these flags.
 ///
 /// # Safety
 /// As [`found_nothing`].
 #[inline]
-unsafe fn known(thread: *mut Thread, slot: *mut Record) -> Option<*mut Record> {
+unsafe fn known(thread: *mut Thread, slot: *mut Record, flags: Flags) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.
     unsafe {
         // Neighbours are compared together: the record is aligned to more than the words that they make up.
         let operation_flags = |record: *mut Record| (&raw const (*record).operation).cast::<u32>().read();
         let peer_tag = |record: *mut Record| (&raw const (*record).peer).cast::<u64>().read();
+        // The flags have just been stored alone: a wider load would have to wait until they are in the cache.
+        let own = u32::from((*slot).operation) | u32::from(flags.0) << 16;
         let alike = |poll: *mut Record| {
             (*poll).call_site == (*slot).call_site
-                && operation_flags(poll) == operation_flags(slot)
+                && operation_flags(poll) == own
                 && (*poll).comm == (*slot).comm
                 && peer_tag(poll) == peer_tag(slot)
         };

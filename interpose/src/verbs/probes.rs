@@ -72,6 +72,12 @@ pub fn probes_if<C: Call>(
 
 impl After for ProbesIf {
     #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag.
+        unsafe { int_at(self.flag) == 0 }
+    }
+
+    #[inline(always)]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag and, where it is set, the status are filled by a successful call.
         unsafe {
@@ -125,6 +131,12 @@ pub fn matches_if<C: Call>(
 }
 
 impl<L: Language> After for Matches<L> {
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag.
+        self.flag != 0 && unsafe { int_at(self.flag) == 0 }
+    }
+
     #[inline(always)]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: flag, message and status are filled by a successful call.

@@ -16,42 +16,19 @@
     reason = "made from the table"
 )]
 
-/// The function of this name, which the program calls: notes the caller's address for the record, then goes on to the body.
-macro_rules! entry {
-    ($name:literal, $body:path) => {
-        const _: () = {
-            #[unsafe(naked)]
-            #[unsafe(export_name = $name)]
-            unsafe extern "C-unwind" fn entry() {
-                std::arch::naked_asm!(
-                    ".cfi_startproc",
-                    "mov rax, qword ptr [rsp]",
-                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 16], rsp",
-                    "mov qword ptr fs:[r11 + 24], rbp",
-                    "jmp {body}",
-                    ".cfi_endproc",
-                    body = sym $body,
-                )
-            }
-        };
-    };
-}
-
 mod openmp;
 pub mod special;
 mod unload;
-
-use std::arch::naked_asm;
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, Language};
+use crate::processor::{entry, fortran_entry};
 use crate::recording::{nested, room, slot};
 use crate::state::thread::{self, Canary};
+use crate::system::clock::ticks;
 use crate::verbs::{self, After, ThisCall};
 use crate::word::{Word, int_at};
 
@@ -116,6 +93,9 @@ macro_rules! body {
             let slot = slot.as_ptr();
             $(let mut $argument = $argument;)*
             let event = apply(ThisCall::<$language>::of(thread), $verb);
+            // Asked before the call: what it calls may change the answer.
+            let is_unmeasured =
+                const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
             let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
             slot::open(
                 thread,
@@ -123,16 +103,19 @@ macro_rules! body {
                 Operation::$operation as u16,
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
+                || if is_unmeasured { (*thread).poll_end } else { ticks() },
             );
             let result = if (*thread).unseen {
                 first($($argument,)* slot, $resolved)
             } else {
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
-                slot::close(slot);
+                if !is_unmeasured {
+                    slot::close(slot);
+                }
                 result
             };
-            (slot, event, result, thread)
+            (slot, event, result, thread, is_unmeasured)
         }
     }};
 }
@@ -143,12 +126,15 @@ macro_rules! c_wrapper {
             entry!($name, body);
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
-                let (slot, event, result, thread) =
+                let (slot, event, result, thread, is_unmeasured) =
                     body!(forward::next($index), forward::resolved($index), $language, $operation, ($($argument),*), $verb, |result| {
                         result as i32 == 0
                     });
                 // SAFETY: the slot is this call's.
                 unsafe {
+                    if is_unmeasured && !(result as i32 == 0 && event.after.is_empty()) {
+                        verbs::measure(thread, slot);
+                    }
                     if result as i32 != 0 {
                         (*slot).flags |= Flags::FAILED;
                     }
@@ -164,40 +150,22 @@ macro_rules! c_wrapper {
 macro_rules! fortran_wrapper {
     ($language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            $(const _: () = {
-                #[unsafe(naked)]
-                #[unsafe(export_name = $name)]
-                unsafe extern "C-unwind" fn entry() {
-                    naked_asm!(
-                        ".cfi_startproc",
-                        "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                        "mov rax, qword ptr [rsp]",
-                        "mov qword ptr fs:[r11], rax",
-                        "mov qword ptr fs:[r11 + 16], rsp",
-                        "mov qword ptr fs:[r11 + 24], rbp",
-                        "lea rax, [rip + {next} + {offset}]",
-                        "mov qword ptr fs:[r11 + 8], rax",
-                        "xor eax, eax",
-                        "jmp {body}",
-                        ".cfi_endproc",
-                        next = sym NEXT,
-                        offset = const $index * 8,
-                        body = sym body,
-                    )
-                }
-            };)*
+            $(fortran_entry!($name, $index, NEXT, body);)*
 
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the entry has just stored the address of an element of NEXT.
                 let next = forward::next_at(unsafe { (*thread::current()).next });
                 let ierror = $ierror;
-                let (slot, event, result, thread) =
+                let (slot, event, result, thread, is_unmeasured) =
                     body!(next, next, $language, $operation, ($($argument),*), $verb, |result| {
                         $ierror == 0 || int_at($ierror) == 0
                     });
                 // SAFETY: as in C; ierror is optional in mpi_f08, and then an error has ended the program.
                 unsafe {
                     let ok = ierror == 0 || int_at(ierror) == 0;
+                    if is_unmeasured && !(ok && event.after.is_empty()) {
+                        verbs::measure(thread, slot);
+                    }
                     if !ok {
                         (*slot).flags |= Flags::FAILED;
                     }

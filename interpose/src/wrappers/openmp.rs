@@ -7,6 +7,7 @@ use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait};
+use crate::processor::entry;
 use crate::state::thread;
 use crate::word::Word;
 

@@ -9,6 +9,7 @@ use crate::markers::pcontrol;
 use crate::mpi::lang::{C, Convert, Fortran, Language};
 use crate::mpi::symbols::{self, symbol};
 use crate::mpi::{abi, call, detect};
+use crate::processor::entry;
 use crate::state::thread::{self, Thread};
 use crate::word::{Word, int_at};
 

@@ -35,6 +35,9 @@ const UNEVEN: f64 = 0.01;
 /// Share of its time from which on it matters what a rank's time between polls is.
 pub const UNCLEAR: f64 = 0.005;
 
+/// Seconds between MPI_Init and MPI_Finalize from which on it is odd that no call was seen; a program that only starts and ends MPI takes less.
+const LONG_WITHOUT_CALLS_S: f64 = 0.01;
+
 /// Problems of the run that no log states.
 fn of_run(model: &Model) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: None, count, detail };
@@ -46,7 +49,8 @@ fn of_run(model: &Model) -> Vec<Problem> {
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
     let finalize = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
-    if model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all() {
+    let is_silent = model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all();
+    if is_silent && model.elapsed_s() >= LONG_WITHOUT_CALLS_S {
         found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
     }
     found.extend(polling_decided(model));

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::polling::Polling;
 
+use super::program_list::ProgramList;
 use super::selected::Selected;
 use super::summary::SummaryFacts;
 use crate::read::open::n_recorded;
@@ -25,6 +26,8 @@ pub struct RunFacts {
     pub polling: Polling,
     /// Command line of the lowest rank.
     pub command: Vec<String>,
+    /// The programs that the ranks run, in the order of their lowest ranks.
+    pub programs: ProgramList,
     /// Name and version of the MPI library.
     pub mpi: String,
     /// Its binary interface.

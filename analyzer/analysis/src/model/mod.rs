@@ -12,6 +12,7 @@ pub mod lifetime;
 pub mod loops;
 pub mod moment;
 pub mod own_loops;
+pub mod program_list;
 mod rank;
 mod region;
 pub mod region_state;

@@ -19,6 +19,8 @@ pub enum WhatIf {
     BalancedEach(RegionIdx),
     /// The same with all iterations that lie in no others, and what ranks compute at the edges of found loops.
     RunBalancedEach,
+    /// With every region balanced by itself: each rank computes in it, without inner regions, what the mean of the ranks does that compute in it.
+    RegionsBalanced,
     /// With a rank that computes no more than the mean of the ranks, its place in the model.
     RankAsMean(u32),
     /// With a region that is computed so many times as fast, inner regions included.
@@ -30,7 +32,7 @@ impl WhatIf {
     pub fn moves_work(self) -> bool {
         match self {
             WhatIf::Balanced(_) | WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach => true,
-            WhatIf::RankAsMean(_) => true,
+            WhatIf::RegionsBalanced | WhatIf::RankAsMean(_) => true,
             WhatIf::Ideal | WhatIf::Measured | WhatIf::Network(..) | WhatIf::Faster(..) => false,
         }
     }

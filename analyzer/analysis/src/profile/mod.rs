@@ -241,7 +241,9 @@ impl RankPass for RankGather<'_> {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
                     let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
-                    self.pending = records.last().filter(|record| record.end == 0).filter(is_call).copied();
+                    // After it there may be the end of the program.
+                    let last = records.iter().rfind(|record| record.operation != Operation::ProgramEnd as u16);
+                    self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
                 }
             }
             Item::Profile(batch) => self.absorb(&batch),

@@ -62,6 +62,7 @@ impl Merge for PartialModel {
         self.facts.common_clock &= higher.facts.common_clock;
         self.facts.clock_error_s =
             [self.facts.clock_error_s, higher.facts.clock_error_s].into_iter().flatten().reduce(f64::max);
+        self.facts.programs.merge(higher.facts.programs);
         self.facts.n_ranks = self.facts.n_ranks.max(higher.facts.n_ranks);
         for (name, value) in higher.facts.params {
             self.facts.params.entry(name).or_insert(value);

@@ -13,6 +13,7 @@ use super::found::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
 use crate::model::lifetime::Lifetime;
+use crate::model::program_list::ProgramList;
 use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
@@ -74,6 +75,7 @@ impl<'a> RankBuilder<'a> {
             t_seq_s: None,
             summary: None,
             command: header.command.clone(),
+            programs: ProgramList::from_rank(header.rank, header.command.clone()),
             mpi: header.mpi.clone(),
             abi: header.abi.clone(),
             recorder: header.recorder.clone(),
@@ -152,6 +154,7 @@ impl<'a> RankBuilder<'a> {
             init_s: between(entered_init, left_init),
             recorder_start_s: between(left_init, Some(window.0)),
             finalize_s: between(Some(window.1), left_finalize),
+            is_killed: point(LifetimePoint::Killed).is_some(),
             after_finalize_s: between(left_finalize, point(LifetimePoint::Ended)),
         }
     }

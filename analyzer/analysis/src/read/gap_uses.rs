@@ -3,13 +3,14 @@
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lbprof_collector::format::Header;
 use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses};
 use lbprof_collector::polling::{Lengths, Polling};
 use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::summary::Summary;
+use parking_lot::Mutex;
 
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
@@ -26,11 +27,11 @@ pub(super) struct KnownGapUses(Arc<Mutex<BTreeMap<u32, Arc<GapUses>>>>);
 
 impl KnownGapUses {
     fn get(&self, rank: u32) -> Option<Arc<GapUses>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&rank).cloned()
+        self.0.lock().get(&rank).cloned()
     }
 
     fn insert(&self, rank: u32, gap_uses: Arc<GapUses>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, gap_uses);
+        self.0.lock().insert(rank, gap_uses);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Threads of one process in place of processes, for tests.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::{Failure, Team, Transport};
 
@@ -27,7 +28,7 @@ impl Transport for ThreadTransport {
     }
 
     fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
-        self.from[from].lock().unwrap_or_else(PoisonError::into_inner).recv().map_err(|_| gone(from))
+        self.from[from].lock().recv().map_err(|_| gone(from))
     }
 }
 

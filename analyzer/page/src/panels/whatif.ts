@@ -17,6 +17,8 @@ export function scenario(replay: Prediction): string {
             return `${shortPath(replay.region ?? "main")} were balanced in each iteration`;
         case "run balanced in each iteration":
             return "every iteration were balanced";
+        case "regions balanced":
+            return "every region were balanced";
         case "rank as the mean":
             return `rank ${replay.rank} computed no more than the mean`;
         case "region faster":

@@ -79,7 +79,7 @@ pub(crate) struct Document<'a> {
     blocking: Option<Cow<'a, BlockingTable>>,
     /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
     /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
-    predictions: &'a [Prediction],
+    predictions: Vec<&'a Prediction>,
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
     replay_error: Option<f64>,
     /// Why some predictions are missing, or what is odd about them.
@@ -198,7 +198,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         loops: LoopRow::bounded(&report.loops.rows, bounds),
         iterations: report.iterations.as_ref().unwrap_or(&none),
         blocking: report.blocking.as_ref().map(|table| table.bounded(&cluster_of, bounds)),
-        predictions: &report.what_if.rows,
+        predictions: report.what_if.shown_rows().collect(),
         replay_error: report.what_if.replay_error,
         prediction_notes: report.what_if.notes.iter().map(note).collect(),
         critical_path: report.what_if.critical_path(bounds),

@@ -41,8 +41,12 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             percent(*low),
             percent(*high),
         ),
+        Doubt::FewCalls { calls: 0 } => format!(
+            "As far as its calls show, the program did nothing but start and end MPI: it made none in the {} between MPI_Init and MPI_Finalize.",
+            seconds(report.verdict.elapsed_s)
+        ),
         Doubt::FewCalls { calls } => {
-            let calls = if *calls == 0 { "no call".to_owned() } else { plural(*calls, "call") };
+            let calls = plural(*calls, "call");
             let time = seconds(report.verdict.elapsed_s);
             format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")
         }

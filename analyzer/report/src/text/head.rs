@@ -3,14 +3,17 @@
 use super::{BOLD, DIM, LONGEST_NAME, Options};
 use crate::Report;
 use crate::words::{clean, count, mpi_name, plural, seconds, shorten, wrap};
+use lbprof_analysis::read::open::ranges;
 
 /// Most parameters of the user's in the head.
 const MOST_PARAMS: usize = 8;
 
+/// Most programs in the head.
+const MOST_PROGRAMS: usize = 4;
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let facts = &report.facts;
-    let command: Vec<String> = facts.command.iter().map(|word| clean(word)).collect();
-    let command = shorten(&command.join(" "), options.columns);
+    let commands = commands(report, options);
     let mut parts = vec![ranks(report)];
     if report.data.hosts > 1 {
         parts[0].push_str(&format!(" on {}", plural(report.data.hosts as u64, "host")));
@@ -25,7 +28,33 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     if facts.params.len() > MOST_PARAMS {
         parts.push(plural((facts.params.len() - MOST_PARAMS) as u64, "more parameter"));
     }
-    format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
+    format!("{commands}{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
+}
+
+/// Returns a line for each program, with its ranks if there are several.
+fn commands(report: &Report, options: &Options) -> String {
+    let facts = &report.facts;
+    let line = |command: &[String], columns: usize| {
+        let words: Vec<String> = command.iter().map(|word| clean(word)).collect();
+        shorten(&words.join(" "), columns)
+    };
+    let programs = &facts.programs.programs;
+    if programs.len() < 2 {
+        return format!("{BOLD}{}{BOLD:#}\n", line(&facts.command, options.columns));
+    }
+    let mut text = String::new();
+    for program in programs.iter().take(MOST_PROGRAMS) {
+        let all: Vec<u32> = program.ranks.iter().collect();
+        let ranks = format!(" ({} {})", if all.len() == 1 { "rank" } else { "ranks" }, ranges(&all));
+        let ranks = shorten(&ranks, options.columns / 2);
+        let columns = options.columns.saturating_sub(ranks.chars().count());
+        text.push_str(&format!("{BOLD}{}{BOLD:#}{DIM}{ranks}{DIM:#}\n", line(&program.command, columns)));
+    }
+    if programs.len() > MOST_PROGRAMS {
+        let more = plural((programs.len() - MOST_PROGRAMS) as u64, "more program");
+        text.push_str(&format!("{DIM}and {more} or arguments; the JSON has them{DIM:#}\n"));
+    }
+    text
 }
 
 /// `8 ranks`, or `4 of 8 ranks` where some were selected.

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
-use crate::{LifetimeTable, Report, Verdict};
+use crate::{LifetimeTable, RankRow, Report, Verdict};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_analysis::read::open::ranges;
@@ -106,6 +106,7 @@ fn gain(report: &Report) -> String {
             format!("Making {} {times} times as fast", region_name(region))
         }
         (WhatIf::Network(..), ..) => "The other network".to_owned(),
+        (WhatIf::RegionsBalanced, ..) => "Balancing every region".to_owned(),
         (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "Balancing each iteration".to_owned(),
         (_, Some(region), _) if region == WHOLE_PROGRAM => "Balancing the ranks".to_owned(),
         (_, Some(region), _) => format!("Balancing {}", region_name(region)),
@@ -164,7 +165,20 @@ fn ended_early(report: &Report) -> String {
     let more = if groups.len() > MOST_GROUPS { " …" } else { "" };
     let who = if n == report.ranks.len() { "The run".to_owned() } else { plural(n as u64, "rank") };
     write!(text, "{who} did not end by MPI_Finalize or exit; last seen: {}{more}. ", shown.join(", ")).ok();
+    text.push_str(&until_when(report));
     text
+}
+
+/// Returns how long ranks that did not end by themselves lived, and how that is known.
+fn until_when(report: &Report) -> String {
+    let unended: Vec<&RankRow> = report.ranks.iter().filter(|row| row.end_reason.is_none()).collect();
+    let killed: Vec<u32> = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.rank).collect();
+    let last_s = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).fold(0.0, f64::max);
+    match killed.as_slice() {
+        [] => "How long they stayed there is not known: the time counts up to their last records. ".to_owned(),
+        [one] => format!("Rank {one} was ended by a signal after {}. ", seconds(last_s)),
+        many => format!("Ranks {} were ended by signals, the last after {}. ", ranges(many), seconds(last_s)),
+    }
 }
 
 /// What the figures are of, where that is not all of the run.

@@ -35,7 +35,7 @@ fn predictions_of(report: &Report, options: &Options) -> String {
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
-    for row in what_if.rows.iter().filter(|row| row.scenario != WhatIf::Measured) {
+    for row in what_if.shown_rows().filter(|row| row.scenario != WhatIf::Measured) {
         rows.row(vec![
             scenario(row),
             unit.number(row.time_s),
@@ -120,6 +120,7 @@ fn scenario(row: &Prediction) -> String {
         WhatIf::Balanced(_) => format!("{} were balanced", region()),
         WhatIf::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
         WhatIf::RunBalancedEach => "every iteration were balanced".to_owned(),
+        WhatIf::RegionsBalanced => "every region were balanced".to_owned(),
         WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
         WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
     }

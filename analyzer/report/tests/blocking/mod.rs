@@ -3,7 +3,6 @@
 mod causes;
 mod chance;
 mod clocks;
-mod culprits;
 mod damage;
 mod parts;
 mod places;
@@ -12,5 +11,6 @@ mod predictions;
 mod properties;
 mod replays;
 mod run;
+mod slow_ranks;
 mod some_ranks;
 mod waits;

@@ -15,18 +15,18 @@ const DEEPEST: usize = 64;
 /// Folders to look in, from the one that holds lb-run: a build's folder, then an installation's `bin`.
 const PLACES: [&str; 4] = [".", "../lib", "../lib64", "../lib/lbprof"];
 
-/// The library's path: `LBPROF_LIBRARY`, or where it lies beside lb-run.
+/// Returns the library's path: `LBPROF_LIBRARY`, or where it lies beside lb-run; `None` if only /proc could say where that is, and is not there.
 ///
 /// Errors: it is in none of these places; the message says what to do.
-pub fn find() -> anyhow::Result<PathBuf> {
+pub fn find() -> anyhow::Result<Option<PathBuf>> {
     if let Some(given) = std::env::var_os("LBPROF_LIBRARY").filter(|path| !path.is_empty()) {
         let path = std::path::absolute(&given).and_then(|path| path.metadata().map(|file| (path, file.is_file())));
         return match path.with_context(|| format!("LBPROF_LIBRARY={}", Path::new(&given).display()))? {
-            (path, true) => usable(path),
+            (path, true) => usable(path).map(Some),
             (path, false) => bail!("LBPROF_LIBRARY={}: not a file: it must be the path of {NAME}", path.display()),
         };
     }
-    let exe = std::env::current_exe().context("finding out where lb-run lies")?;
+    let Ok(exe) = std::env::current_exe() else { return Ok(None) };
     let folder = exe.parent().unwrap_or(Path::new("/"));
     beside(folder).map_or_else(
         || {
@@ -36,7 +36,7 @@ pub fn find() -> anyhow::Result<PathBuf> {
                 exe.display()
             )
         },
-        usable,
+        |path| usable(path).map(Some),
     )
 }
 

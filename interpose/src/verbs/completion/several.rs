@@ -189,6 +189,18 @@ pub fn completes_any_if<C: Call>(
 }
 
 impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag or the count.
+        unsafe {
+            let found = match WHICH {
+                ANY => self.indices,
+                _ => self.out,
+            };
+            !self.kept.is_null() && self.count > 0 && found != 0 && L::out_int(found) == 0
+        }
+    }
+
     #[inline]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
@@ -416,6 +428,12 @@ pub struct LooksAtSeveral {
 }
 
 impl After for LooksAtSeveral {
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag or outcount.
+        unsafe { int_at(self.out) == 0 }
+    }
+
     #[inline]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.

@@ -42,6 +42,12 @@ pub fn completes_if<C: Call>(call: C, request: Word, flag: Word, status: &mut Wo
 
 impl<L: Language> After for Completes<L> {
     #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag.
+        self.flag != 0 && unsafe { int_at(self.flag) == 0 } && !is_null(Null::Request, self.handle)
+    }
+
+    #[inline(always)]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag and the status of a completed request are filled.
         unsafe {
@@ -95,6 +101,12 @@ pub struct LooksAt {
 }
 
 impl After for LooksAt {
+    #[inline(always)]
+    unsafe fn is_empty(self) -> bool {
+        // SAFETY: a successful call has filled the flag.
+        unsafe { int_at(self.flag) == 0 }
+    }
+
     #[inline]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.

@@ -28,6 +28,10 @@ const MOST_AFTER: Ns = 4;
 /// The same of a small message, which seldom waits for anything but its send: it would often end just after something by chance.
 const MAX_AFTER_SMALL: Ns = 16;
 
+/// What a call has waited for came after all else that it needed by one in so many parts of the wait at least. Ranks that compute twice as long as
+/// others come back at the same time as these, time after time.
+const MAX_EXPLAINED: Ns = 8;
+
 /// One in so many small messages seems to have waited by chance at most.
 const MOST_BY_CHANCE: u32 = 4;
 
@@ -187,11 +191,12 @@ impl Progress<'_> {
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
         let most_after = if what == For::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
-        let has_waited = at > last && most_after * (self.time.end - at) <= at - last;
+        let is_most = MAX_EXPLAINED * (at - last) >= self.time.end - begin;
+        let has_waited = at > last && is_most && most_after * (self.time.end - at) <= at - last;
         let seen = self.coupling.seen(what, like);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
-        let is_usual = like.bytes > SENT_AT_ONCE || MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        let is_usual = like.bytes > SENT_AT_ONCE || what == For::Sender && MOST_BY_CHANCE * seen.waited >= seen.did_not;
         has_waited && is_usual || self.coupling.wait(what, like)
     }
 

@@ -31,7 +31,9 @@ impl Matcher<'_> {
         };
         match at.event.role {
             Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
-                if at.event.request != NONE {
+                if at.event.request == NONE {
+                    self.is_complete_at_once(at, started, sinks);
+                } else {
                     self.ranks[at.own.rank as usize].requests.start(at.event.request, started);
                 }
                 false
@@ -40,6 +42,14 @@ impl Matcher<'_> {
                 self.keep(at, [started, Started::Nothing]);
                 true
             }
+        }
+    }
+
+    /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
+    fn is_complete_at_once(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) {
+        if let Started::Transfer { id, sends: true } = started {
+            let noted = self.channels.end(id, at.own.begun);
+            noted.into_iter().flatten().flatten().for_each(|noted| sinks.forget(noted));
         }
     }
 

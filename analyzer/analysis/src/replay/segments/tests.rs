@@ -1,5 +1,6 @@
 //! A run is the same in whatever segments it is followed.
 
+use lbprof_collector::Operation;
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 use proptest::prelude::*;
@@ -226,6 +227,25 @@ fn a_message_that_is_in_transit_in_all_collectives_joins_all_segments() {
     let (cut, watched, _) = followed(scenario, 20);
     assert_eq!((cut.segments, cut.counts.messages), (1, 1));
     assert_eq!((watched.segments, watched.counts.messages), (1, 1));
+    are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
+}
+
+#[test]
+fn a_message_whose_send_has_no_request_is_over_when_it_is_received() {
+    // As MPIs send short messages: MPI_Isend completes at once, and gives a request that stands for nothing.
+    let scenario = |dir: &std::path::Path| {
+        let script = |rank: u32, script: RankScript| {
+            let other = 1 - rank as i32;
+            let send = move |script: RankScript| {
+                script.call(Operation::Isend, 0.01, move |r| (r.peer, r.tag, r.sent) = (other, 5, 8))
+            };
+            steps(rank, script, 40, move |_, script| send(script).recv(other, 5, 8, 0.01))
+        };
+        Scenario::ranks(2).each(script).write(dir).unwrap();
+    };
+    let (cut, watched, _) = followed(scenario, 20);
+    assert!(cut.segments > 5 && watched.segments > 5, "{} segments", cut.segments);
+    assert_eq!(cut.counts.messages, 80);
     are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
 }
 

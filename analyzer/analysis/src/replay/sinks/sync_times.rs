@@ -26,8 +26,9 @@
 //! The end of the collecting call would be too late a T*: b's wait for c would be before it, so that a's computation since the send had
 //! nothing to cancel against, and b would be blamed. Now b's wait is on its path, and is replaced by its causes.
 //!
-//! A message that lies there when its receiver comes for it tells nothing of why the receiver is behind. It synchronises where the receiver
-//! waits for the sender later, but not where the sender waits for the receiver:
+//! A message that lies there when its receiver comes for it does not show why the receiver is late. Where the receiver waits for the sender
+//! later, it is available when the receiver comes: what the sender gained by then, or lost again, made nobody wait. Where the sender waits for
+//! the receiver later, it does not synchronise:
 //!
 //! ```text
 //!   a  ---compute--|s|...... waits for b .......|--        b is late because it has waited for c: T* is not a's send, from which on
@@ -255,7 +256,7 @@ mod tests {
     fn the_latest_available_time_counts_of_what_was_collected_before() {
         let syncs = record_all(&[(10, 30), (20, 40)]);
         assert_eq!([29, 30, 39, 40, 99].map(|time| syncs.before(time)), [Ns::MIN, 10, 10, 20, 20]);
-        // What is collected later, though it was available earlier, tells nothing new.
+        // What is collected later, though it was available earlier, is nothing new.
         assert_eq!(record_all(&[(10, 30), (20, 40), (5, 50)]).before(99), 20);
         // In whatever order they come.
         assert_eq!(record_all(&[(20, 40), (5, 50), (10, 30)]).before(35), 10);
@@ -305,7 +306,7 @@ mod tests {
             syncs.record_pair(PairSync::new(source, 3, collector, Interval::new(2, 6)));
             syncs.record_pair(PairSync::new(source, 7, collector, Interval::new(8, 9)));
             let last = |waiting, ended_by| [5, 8, 10].map(|time| syncs.last_before(waiting, ended_by, time));
-            assert_eq!(last(collector, source), [Ns::MIN, 3, 7]);
+            assert_eq!(last(collector, source), [Ns::MIN, 3, 8]);
             assert_eq!(last(source, collector), [Ns::MIN, 3, 3]);
         }
     }

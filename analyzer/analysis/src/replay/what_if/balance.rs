@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use lbprof_collector::Activity;
 
+use super::branches::Places;
 use super::edges;
-use super::mean::mean_of_who_computes;
+use super::mean::{factors, mean_of_who_computes};
 use super::pace::{Balanced, ByIteration, Pace};
 use crate::model::{Model, RankModel, RegionIdx};
 
@@ -40,6 +41,29 @@ pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
         true => times.iter().sum::<f64>() / times.len() as f64,
         false => mean_of_who_computes(times),
     }
+}
+
+/// Returns how many times as long each rank computes in a region without inner ones, by index of the region and place of the rank, where
+/// every region is balanced by itself among the ranks that compute in it; regions that ranks pass at one place of the program as one.
+pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
+    let mut by_region = vec![Vec::new(); model.regions.len()];
+    for region in 0..model.regions.len() as RegionIdx {
+        let place = places.at(region);
+        if place.first() == Some(&region) {
+            let times = exclusive_s(model, &place);
+            let factors = factors(&times, mean_of_who_computes(&times));
+            for inner in place {
+                by_region[inner as usize].clone_from(&factors);
+            }
+        }
+    }
+    by_region
+}
+
+/// Returns the seconds that each rank computes in some regions, without inner ones.
+pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
+    let own = |rank: &RankModel| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum();
+    model.ranks.iter().map(own).collect()
 }
 
 /// Whether a region is a marked phase that one rank alone computes.

@@ -34,6 +34,8 @@ pub enum Work<'a> {
         /// By place of the rank in the model.
         factors: Vec<f64>,
     },
+    /// By index of the region, without inner ones, and by place of the rank in the model; a region without factors is as it was.
+    Regions(Vec<Vec<f64>>),
     /// Of one rank, by its place in the model, everywhere.
     Rank(u32, f64),
     /// By place of the rank in the model, and by time.
@@ -65,6 +67,15 @@ impl<'a> Condition<'a> {
                     .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
                     .collect(),
             },
+            Work::Regions(own) => {
+                let of_ranks = |factors: &Vec<f64>| {
+                    let of_rank = |at: &Option<u32>| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0);
+                    ranks.iter().map(of_rank).collect()
+                };
+                let of_region =
+                    |at: &Option<u32>| at.and_then(|at| own.get(at as usize)).map(of_ranks).unwrap_or_default();
+                Work::Regions(regions.iter().map(of_region).collect())
+            }
             Work::Times(mut times) => Work::Times(
                 ranks
                     .iter()

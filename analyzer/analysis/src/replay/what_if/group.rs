@@ -38,6 +38,10 @@ pub struct ReplayGroup<'a> {
     /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
     /// last stands for all after.
     changed: Vec<[u64; WIDTH]>,
+    /// Whether a replay has another factor in each region.
+    is_regional: bool,
+    /// By thread: the place of its rank, while what it computes may take another time than it did.
+    changed_ranks: Vec<Option<u32>>,
     /// By thread.
     clocks: Vec<OfThread>,
     /// By thread and replay how many iterations had begun at the last time that was asked for.
@@ -58,7 +62,7 @@ impl<'a> ReplayGroup<'a> {
         let of_network = |what: fn(Network) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
-            Work::Measured | Work::Rank(..) | Work::Times(_) => 0,
+            Work::Measured | Work::Regions(_) | Work::Rank(..) | Work::Times(_) => 0,
         };
         let changes = |region: usize| {
             lanes(&conditions, |condition| match &condition.work {
@@ -78,7 +82,9 @@ impl<'a> ReplayGroup<'a> {
                 Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
+            is_regional: conditions.iter().any(|condition| matches!(condition.work, Work::Regions(_))),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
+            changed_ranks: Vec::new(),
             clocks: Vec::new(),
             reached: Vec::new(),
             noted: Vec::new(),
@@ -89,6 +95,7 @@ impl<'a> ReplayGroup<'a> {
     pub fn add_thread(&mut self, rank: u32) {
         let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
         self.clocks.push(OfThread { factors, ..OfThread::default() });
+        self.changed_ranks.push(Some(rank));
         self.reached.push([0; WIDTH]);
     }
 
@@ -120,6 +127,7 @@ impl<'a> ReplayGroup<'a> {
     /// What a thread computes takes as long as it did from now on.
     pub fn computes_as_it_did(&mut self, thread: u32) {
         self.clocks[thread as usize].factors = [1.0; WIDTH];
+        self.changed_ranks[thread as usize] = None;
     }
 
     /// A thread begins at a time, in the replays in which calls take what they took; in the others at 0.
@@ -142,6 +150,9 @@ impl<'a> ReplayGroup<'a> {
     #[inline]
     pub fn compute(&mut self, thread: u32, kind: RegionState, ns: f64) {
         let changed = self.changed[(kind.region() as usize).min(self.changed.len() - 1)];
+        if self.is_regional {
+            self.enter_region(thread, kind.region());
+        }
         let clocks = &mut self.clocks[thread as usize];
         let (now, factors) = (clocks.now, clocks.factors);
         clocks.now = std::array::from_fn(|i| {
@@ -149,6 +160,16 @@ impl<'a> ReplayGroup<'a> {
             now[i] + ns * f64::from_bits(factor)
         });
         clocks.entered = clocks.now;
+    }
+
+    /// Sets how many times as long what a thread computes in a region takes, in replays in which that depends on the region.
+    fn enter_region(&mut self, thread: u32, region: u32) {
+        let Some(rank) = self.changed_ranks[thread as usize] else { return };
+        for (factor, work) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work) {
+            let Work::Regions(by_region) = work else { continue };
+            let own = by_region.get(region as usize).and_then(|factors| factors.get(rank as usize));
+            *factor = own.map_or(1.0, |own| own.min(f64::MAX));
+        }
     }
 
     /// A thread is in MPI without waiting.
@@ -220,6 +241,6 @@ fn factor(work: &Work, rank: u32) -> f64 {
         Work::Measured => 1.0,
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
         Work::Rank(one, factor) if *one == rank => *factor,
-        Work::Rank(..) | Work::Times(_) => 1.0,
+        Work::Regions(_) | Work::Rank(..) | Work::Times(_) => 1.0,
     }
 }

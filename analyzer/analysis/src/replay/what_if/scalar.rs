@@ -52,6 +52,11 @@ impl Replay {
                 factors[one.rank as usize]
             }
             Work::Region { .. } => 1.0,
+            Work::Regions(by_region) => by_region
+                .get(region as usize)
+                .and_then(|factors| factors.get(one.rank as usize))
+                .copied()
+                .unwrap_or(1.0),
             Work::Rank(rank, factor) => {
                 if *rank == one.rank {
                     *factor
@@ -177,6 +182,7 @@ fn work() -> impl Strategy<Value = Work<'static>> {
         (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
             .prop_map(|(regions, factors)| Work::Region { regions, factors }),
         (0..THREADS as u32, 0.0..3.0).prop_map(|(rank, factor)| Work::Rank(rank, factor)),
+        vec(vec(0.0..3.0, THREADS), 0..4).prop_map(Work::Regions),
         vec(pace(), THREADS).prop_map(Work::Times),
     ]
 }

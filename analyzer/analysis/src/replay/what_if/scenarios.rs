@@ -4,10 +4,10 @@ use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_s, computation_s, excess_each};
+use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s};
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
-use super::mean::factors;
+use super::mean::{factors, mean_of_who_computes};
 use crate::model::{Model, OwnLoops, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.
@@ -33,6 +33,7 @@ pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
         }
         WhatIf::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
         WhatIf::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
+        WhatIf::RegionsBalanced => work(Work::Regions(balanced_regions(model, &Places::of(model)))),
         WhatIf::RankAsMean(rank) => {
             let times = model.inclusive_s(0, Activity::Computation);
             let own = times.get(rank as usize).copied().unwrap_or(0.0);
@@ -71,6 +72,9 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
         }
     }
     scenarios.extend(kept.into_iter().map(|(_, region)| WhatIf::Balanced(region)));
+    if together && has_several_excesses(model, &places, least) {
+        scenarios.push(WhatIf::RegionsBalanced);
+    }
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
@@ -89,6 +93,17 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIf::RankAsMean(rank)));
     scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
     scenarios
+}
+
+/// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
+fn has_several_excesses(model: &Model, places: &Places, least: f64) -> bool {
+    let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let excesses = regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| {
+        let times = exclusive_s(model, &place);
+        times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times)
+    });
+    let (sum, most) = excesses.fold((0.0, 0.0_f64), |(sum, most), one| (sum + one, most.max(one)));
+    sum - most > least
 }
 
 /// How much the longest computation in a region is above what it would be brought to.

@@ -60,6 +60,6 @@ fn lead(team: Team, arguments: &Arguments) -> Result<Exit, Failure> {
 /// Bounds a process that reads a share of a run by what that run may take, as process 0 is bounded.
 fn bound(bytes_on_disk: Option<u64>) {
     let on_disk = bytes_on_disk.map(|bytes| OnDisk { bytes });
-    memory::bound_by(on_disk);
+    memory::bound();
     processor::bound_by(on_disk);
 }

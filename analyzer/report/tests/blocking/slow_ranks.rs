@@ -1,4 +1,4 @@
-//! A laboratory of runs with a known culprit: one that makes all others wait is to be named for all of that, however ranks communicate.
+//! Runs with a known slow rank: one that makes all others wait is to be named for all of that, however ranks communicate.
 //!
 //! ```text
 //!   step   rank 0   1        2        3 slow   4        a delay takes k steps to reach a rank k places away, whose
@@ -197,7 +197,7 @@ fn find_largest(values: impl IntoIterator<Item = (u32, f64)>) -> u32 {
 }
 
 /// Returns the fraction of the waiting that is attributed to the slow rank, which is to be the critical path's, too.
-fn culprit_share(halo: Halo, slow: usize) -> f64 {
+fn find_slow_share(halo: Halo, slow: usize) -> f64 {
     let run = Run::of(&halo.script(|_, rank| if rank == slow { 16.0 } else { 8.0 }));
     let shares = shares(&run.sums());
     let mut on_path = BTreeMap::new();
@@ -210,10 +210,10 @@ fn culprit_share(halo: Halo, slow: usize) -> f64 {
 }
 
 #[test]
-fn one_culprit_is_one_culprit_in_whatever_style() {
+fn one_slow_rank_causes_all_waiting_in_whatever_style() {
     for (n_ranks, slow, own_regions) in [(2, 0, false), (4, 1, true), (8, 6, false), (16, 7, true)] {
         let n_styles = if n_ranks < 16 { ON_A_LINE.len() } else { 3 };
-        let share = |&style: &Style| (culprit_share(Halo { style, n_ranks, own_regions }, slow), style);
+        let share = |&style: &Style| (find_slow_share(Halo { style, n_ranks, own_regions }, slow), style);
         let found: Vec<(f64, Style)> = ON_A_LINE[..n_styles].iter().chain(&OF_ALL).map(share).collect();
         let (least, most) =
             found.iter().fold((1.0_f64, 0.0_f64), |(least, most), one| (least.min(one.0), most.max(one.0)));
@@ -239,7 +239,7 @@ fn a_delay_that_takes_k_steps_to_reach_a_rank_is_that_of_the_slow_one() {
 }
 
 #[test]
-fn two_culprits_share_the_blame_by_their_excess() {
+fn two_slow_ranks_share_the_blame_by_their_excess() {
     for style in OF_ALL {
         let halo = Halo { style, n_ranks: 8, own_regions: false };
         // Rank 6 takes 8 more in even steps, rank 1 takes 4 more in odd ones.
@@ -255,7 +255,7 @@ fn two_culprits_share_the_blame_by_their_excess() {
 }
 
 #[test]
-fn a_culprit_that_moves_is_blamed_for_each_of_its_turns() {
+fn a_slow_rank_that_moves_is_blamed_for_each_of_its_turns() {
     // In every ninth step another rank takes 16 more. Until the next one does, that has reached all others.
     const SLOW: [usize; 2] = [2, 7];
     for style in ON_A_LINE.into_iter().chain(OF_ALL) {

@@ -1,0 +1,53 @@
+//! What is lost by what: also where no change of the network or the balance would save it.
+
+use lbprof_collector::{Operation, ProblemKind};
+use lbprof_report::verdict::LossKind;
+use lbprof_report::{Report, text};
+use lbprof_simulator::scenario::Scenario;
+
+use lbprof_test_runs::report;
+
+const STEPS: u32 = 10;
+
+/// Returns the losses as sentences.
+fn sentences(report: &Report) -> Vec<String> {
+    report.losses.iter().map(|loss| text::loss(report, loss)).collect()
+}
+
+#[test]
+fn access_to_files_by_one_rank_is_no_loss_to_the_network() {
+    // In each step of 26 ms rank 0 writes for 20 ms, while the two others wait in a barrier.
+    let report = report(Scenario::ranks(3).each(|rank, script| {
+        script.repeat(STEPS, move |_, script| match rank {
+            0 => script.compute(5).call(Operation::File_write_at, 20, |_| {}).barrier(1),
+            _ => script.compute(5).barrier(21),
+        })
+    }));
+    let loss = &report.losses[0];
+    assert_eq!((loss.kind, loss.ranks.as_slice()), (LossKind::FileAccess, &[(0, 1.0)][..]));
+    assert!((loss.lost_s - 0.020 * f64::from(STEPS)).abs() < 1e-9, "{loss:?}");
+    assert_eq!(loss.at.as_ref().map(|at| at.operation.as_str()), Some("File_write_at"));
+    let words = sentences(&report);
+    assert!(words[0].contains("access to files, and waiting for that of rank 0"), "{words:?}");
+    assert!(words[0].ends_with("a better network saves nothing."), "{words:?}");
+    // What remains is a millisecond a step.
+    let of_network = report.losses.iter().find(|loss| loss.kind == LossKind::Communication).unwrap();
+    assert!((of_network.lost_s - 0.001 * f64::from(STEPS)).abs() < 1e-9, "{of_network:?}");
+    assert!(of_network.saved_s.is_none_or(|saved_s| saved_s <= of_network.lost_s), "{of_network:?}");
+    let lost_s: f64 = report.losses.iter().map(|loss| loss.lost_s).sum();
+    assert!((lost_s - report.verdict.lost_s).abs() < 1e-9, "{lost_s} of {}", report.verdict.lost_s);
+}
+
+#[test]
+fn nothing_is_said_of_the_network_where_others_were_not_recorded() {
+    // All wait for rank 2, or for processes that were spawned.
+    let steps = || Scenario::ranks(3).each(|_, script| script.repeat(STEPS, |_, script| script.compute(5).barrier(20)));
+    let spawned = |scenario: Scenario| scenario.rank(0, |script| script.problem(ProblemKind::Spawned, 2));
+    for (scenario, is_known) in [(steps(), true), (steps().missing(2), false), (spawned(steps()), false)] {
+        let report = report(scenario);
+        let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication).unwrap();
+        assert_eq!(loss.saved_s.is_some(), is_known, "{:?}", sentences(&report));
+        let words = text::loss(&report, loss);
+        assert_eq!(words.contains("processes that were not recorded"), !is_known, "{words}");
+    }
+}

@@ -1,0 +1,89 @@
+//! The ways in which a program without MPI leaves that run no function at exit: `_exit`, by which some shells end, and becoming another program.
+//!
+//! Both functions go on to the next one of their name, or to the system. Before that they do something only in the process that `lb-run` became, while MPI was not
+//! started. Neither allocates nor locks: they may be called in a signal handler, or in a child that shares its parent's memory.
+
+use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::lifecycle::unstarted;
+
+type Exit = unsafe extern "C" fn(c_int) -> !;
+type Execute = unsafe extern "C" fn(*const c_char, *const *const c_char, *const *const c_char) -> c_int;
+type ExecuteAsIs = unsafe extern "C" fn(*const c_char, *const *const c_char) -> c_int;
+
+/// The next functions of these names, looked up when the library is loaded; 0: there is none.
+static EXIT: AtomicUsize = AtomicUsize::new(0);
+static EXECVE: AtomicUsize = AtomicUsize::new(0);
+static EXECV: AtomicUsize = AtomicUsize::new(0);
+static EXECVP: AtomicUsize = AtomicUsize::new(0);
+
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
+    for (next, name) in [(&EXIT, c"_exit"), (&EXECVE, c"execve"), (&EXECV, c"execv"), (&EXECVP, c"execvp")] {
+        // SAFETY: a look-up by name.
+        next.store(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize, Relaxed);
+    }
+}
+
+/// POSIX.1-2017, _exit.
+#[unsafe(export_name = "_exit")]
+unsafe extern "C" fn exit_at_once(status: c_int) -> ! {
+    unstarted::report();
+    let next = EXIT.load(Relaxed);
+    // SAFETY: the function of this name has this signature; so has the system call, which does not return.
+    unsafe {
+        if next != 0 {
+            std::mem::transmute::<usize, Exit>(next)(status);
+        }
+        loop {
+            libc::syscall(libc::SYS_exit_group, status);
+        }
+    }
+}
+
+/// POSIX.1-2017, exec.
+#[unsafe(export_name = "execve")]
+unsafe extern "C" fn execute(path: *const c_char, argv: *const *const c_char, envp: *const *const c_char) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe {
+        unstarted::report_execution(path, envp);
+        match EXECVE.load(Relaxed) {
+            0 => libc::syscall(libc::SYS_execve, path, argv, envp) as c_int,
+            next => std::mem::transmute::<usize, Execute>(next)(path, argv, envp),
+        }
+    }
+}
+
+/// POSIX.1-2017, exec: with the process's own environment.
+#[unsafe(export_name = "execv")]
+unsafe extern "C" fn execute_in_place(path: *const c_char, argv: *const *const c_char) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { execute_as_is(&EXECV, path, argv) }
+}
+
+/// The same of a file that is looked for in PATH.
+#[unsafe(export_name = "execvp")]
+unsafe extern "C" fn execute_from_path(file: *const c_char, argv: *const *const c_char) -> c_int {
+    // SAFETY: the program's own arguments.
+    unsafe { execute_as_is(&EXECVP, file, argv) }
+}
+
+/// Goes on to `next`, which executes a file with the process's own environment.
+///
+/// # Safety
+/// The arguments are those of such a function.
+unsafe fn execute_as_is(next: &AtomicUsize, file: *const c_char, argv: *const *const c_char) -> c_int {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: the program's own arguments; the environment ends with null. Every C library has functions of these names.
+    unsafe {
+        unstarted::report_execution(file, environ);
+        match next.load(Relaxed) {
+            0 => -1,
+            next => std::mem::transmute::<usize, ExecuteAsIs>(next)(file, argv),
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! A program that ends without having started MPI: one line on stderr says so, because there is no folder that could.
+//!
+//! Only the process that `lb-run` became says it, on the first rank, and at its exit. It may be a script whose programs were recorded: then the run's folder is new.
+//! All that the line needs is made when the library is loaded. At exit, which may be in a signal handler, nothing is allocated.
+
+use std::ffi::{CStr, c_char};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::harmless::{enter, guard};
+use crate::lifecycle::kept::BEFORE;
+use crate::run::settings::Settings;
+use crate::run::{job, launcher};
+use crate::state::stage::{RecordingState, state};
+use crate::state::thread;
+use crate::system::process;
+
+/// Longest command that the line repeats whole, in characters.
+const MAX_COMMAND_CHARS: usize = 80;
+
+/// Folders of one name that are looked at.
+const MAX_FOLDERS: u32 = 100_000;
+
+/// The line that is due if this process ends without MPI.
+struct UnstartedProgram {
+    /// This process.
+    pid: u32,
+    /// The line if it started no other process.
+    line: String,
+    /// The line if it started some of which none was recorded, or `None` if that could not be seen.
+    line_with_children: Option<String>,
+    /// The line if it becomes another program without the recorder.
+    line_of_execution: String,
+    /// Where their run's folder would be: from the folder that the process was started in, and from the one in which it ends.
+    folders: [PathBuf; 2],
+    /// Seconds since 1970 when the library was loaded.
+    loaded_unix_s: i64,
+}
+
+static UNSTARTED: OnceLock<UnstartedProgram> = OnceLock::new();
+
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
+    // SAFETY: the calling thread's state.
+    unsafe { enter::cold(thread::current(), prepare) };
+}
+
+/// Prepares the line if this is the first rank's process that `lb-run` became.
+fn prepare() {
+    let pid = std::process::id();
+    let is_meant = std::env::var(job::PROCESS_VARIABLE).is_ok_and(|number| number.parse() == Ok(pid))
+        && launcher::rank().is_none_or(|rank| rank == 0);
+    let settings = Settings::from_env();
+    if !is_meant || settings.mode.is_none() {
+        return;
+    }
+    let command = shorten(process::command().join(" "));
+    let folder = settings.folder();
+    // A folder with the program's name is not known of the programs that a script starts.
+    let is_known = !settings.dir.to_string_lossy().contains("%x");
+    let absolute = std::path::absolute(&folder).unwrap_or_else(|_| folder.clone());
+    let line = format!(
+        "lbprof: {command}: ended without MPI_Init: nothing is recorded. Is it an MPI program? ldd shows whether it uses a shared MPI library\n"
+    );
+    let line_with_children = format!(
+        "lbprof: {command}: ended without MPI_Init, and no program that it started was recorded in {}. Are they MPI programs? Scripts must keep \
+         LD_PRELOAD\n",
+        absolute.display()
+    );
+    let line_with_children = Some(line_with_children).filter(|_| is_known);
+    let line_of_execution = format!(
+        "lbprof: {command}: executes a program without LD_PRELOAD: nothing of it is recorded. Scripts must keep LD_PRELOAD\n"
+    );
+    let folders = [absolute, folder];
+    let loaded_unix_s = unix_s();
+    let program = UnstartedProgram { pid, line, line_with_children, line_of_execution, folders, loaded_unix_s };
+    UNSTARTED.set(program).ok();
+}
+
+fn shorten(command: String) -> String {
+    let command: String = command.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match command.char_indices().nth(MAX_COMMAND_CHARS) {
+        Some((end, _)) => format!("{}…", &command[..end]),
+        None => command,
+    }
+}
+
+fn unix_s() -> i64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `now` alone; this clock exists on every Linux.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
+    now.tv_sec
+}
+
+/// The line of this process, unless it has started MPI.
+fn due() -> Option<&'static UnstartedProgram> {
+    let is_unstarted = || state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0);
+    UNSTARTED.get().filter(|program| program.pid == std::process::id() && is_unstarted())
+}
+
+/// Says that the process becomes another program without the recorder, if its environment does not have LD_PRELOAD any more. Says nothing of a file that cannot be
+/// executed: shells try one after the other. Allocates nothing.
+///
+/// # Safety
+/// `path` is a string, and `envp` null or a list of strings that ends with null.
+pub unsafe fn report_execution(path: *const c_char, envp: *const *const c_char) {
+    let Some(program) = due() else { return };
+    // SAFETY: the caller's promise.
+    unsafe {
+        let has_slash = CStr::from_ptr(path).to_bytes().contains(&b'/');
+        if !is_preloaded(envp) && (!has_slash || libc::access(path, libc::X_OK) == 0) {
+            guard::write_line(&program.line_of_execution);
+        }
+    }
+}
+
+/// Whether an environment names this library in LD_PRELOAD.
+///
+/// # Safety
+/// As of [`report_execution`].
+unsafe fn is_preloaded(envp: *const *const c_char) -> bool {
+    let mut next = envp;
+    // SAFETY: the caller's promise.
+    unsafe {
+        while !next.is_null() && !(*next).is_null() {
+            let variable = CStr::from_ptr(*next).to_bytes();
+            if variable.strip_prefix(b"LD_PRELOAD=").is_some_and(|list| !list.is_empty()) {
+                return true;
+            }
+            next = next.add(1);
+        }
+    }
+    false
+}
+
+/// Says that the process, which exits, has not started MPI. Allocates nothing.
+pub fn report() {
+    let Some(program) = due() else { return };
+    if !has_children() {
+        guard::write_line(&program.line);
+    } else if let Some(line) = &program.line_with_children
+        && !program.folders.iter().any(|folder| is_recorded_in(folder, program.loaded_unix_s))
+    {
+        guard::write_line(line);
+    }
+}
+
+/// Whether the process has started others and waited for their end.
+fn has_children() -> bool {
+    // SAFETY: a plain structure, which the call fills.
+    let children = unsafe {
+        let mut children: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut children);
+        children
+    };
+    children.ru_maxrss > 0 || children.ru_minflt > 0
+}
+
+/// Whether a folder of this name, or of one that is tried after it, was written since.
+fn is_recorded_in(folder: &Path, since_unix_s: i64) -> bool {
+    let mut memory = [0; libc::PATH_MAX as usize];
+    for number in 1..MAX_FOLDERS {
+        match numbered(&mut memory, folder, number).and_then(modified_unix_s) {
+            None => return false,
+            Some(modified_unix_s) if modified_unix_s >= since_unix_s => return true,
+            Some(_) => {}
+        }
+    }
+    false
+}
+
+/// Returns the folder's path for the run of this number, or `None` if it is too long.
+fn numbered<'a>(memory: &'a mut [u8], folder: &Path, number: u32) -> Option<&'a CStr> {
+    let mut rest = &mut memory[..];
+    rest.write_all(folder.as_os_str().as_bytes()).ok()?;
+    match number {
+        1 => rest.write_all(b"\0").ok()?,
+        _ => write!(rest, "-{number}\0").ok()?,
+    }
+    CStr::from_bytes_until_nul(memory).ok()
+}
+
+/// Returns when the file at `path` was last written, or `None` if there is none.
+fn modified_unix_s(path: &CStr) -> Option<i64> {
+    // SAFETY: the path ends with zero; the structure is filled where the call succeeds.
+    unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        (libc::stat(path.as_ptr(), &mut stat) == 0).then_some(stat.st_mtime)
+    }
+}

@@ -1,0 +1,149 @@
+//! 64-bit Arm, for example Grace and Graviton.
+
+use std::arch::asm;
+
+use gimli::Register;
+
+/// The name of the counter among the kernel's clock sources.
+pub const COUNTER_NAME: &str = "arch_sys_counter";
+
+/// A call pushes nothing: the return address is in a register.
+pub const BYTES_OF_CALL: usize = 0;
+
+/// Registers by their numbers in tables for unwinding: return address, stack pointer, frame pointer.
+pub const RETURN_ADDRESS: Register = gimli::AArch64::X30;
+pub const STACK_POINTER: Register = gimli::AArch64::SP;
+pub const FRAME_POINTER: Register = gimli::AArch64::X29;
+
+/// The vendor whose instructions such tables may have: those for signed return addresses.
+pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::AArch64;
+
+/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_AARCH64_ABS64, R_AARCH64_GLOB_DAT).
+pub const WORD_RELOCATION: u64 = 257;
+pub const TABLE_RELOCATION: u64 = 1025;
+
+/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
+/// then goes on to the body with all arguments as they are. x16 and x17 are free between a call and the function.
+macro_rules! entry {
+    ($name:literal, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mrs x16, tpidr_el0",
+                    "adrp x17, :gottprel:lbprof_thread",
+                    "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
+                    "add x16, x16, x17",
+                    "mov x17, sp",
+                    "str x30, [x16]",
+                    "stp x17, x29, [x16, #16]",
+                    "b {body}",
+                    ".cfi_endproc",
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
+/// The same for a function of Fortran: it also notes the address of an element of a table, the function to forward to.
+macro_rules! fortran_entry {
+    ($name:literal, $index:literal, $next:path, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mrs x16, tpidr_el0",
+                    "adrp x17, :gottprel:lbprof_thread",
+                    "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
+                    "add x16, x16, x17",
+                    "mov x17, sp",
+                    "stp x17, x29, [x16, #16]",
+                    "adrp x17, {next} + {offset}",
+                    "add x17, x17, :lo12:{next} + {offset}",
+                    "stp x30, x17, [x16]",
+                    "b {body}",
+                    ".cfi_endproc",
+                    next = sym $next,
+                    offset = const $index * 8,
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
+pub(crate) use {entry, fortran_entry};
+
+/// Returns the address of `lbprof_thread` of the calling thread.
+#[inline(always)]
+pub fn thread_state() -> *mut u8 {
+    let state: *mut u8;
+    // SAFETY: It reads the thread pointer and a link-time constant, nothing else.
+    unsafe {
+        asm!(
+            "mrs {state}, tpidr_el0",
+            "adrp {offset}, :gottprel:lbprof_thread",
+            "ldr {offset}, [{offset}, :gottprel_lo12:lbprof_thread]",
+            "add {state}, {state}, {offset}",
+            state = out(reg) state,
+            offset = out(reg) _,
+            options(pure, nomem, nostack),
+        );
+    }
+    state
+}
+
+/// Returns nothing: the C library's description of a thread ends at the thread pointer here, and where it begins is not known.
+pub fn word_of_thread(_offset: usize) -> Option<usize> {
+    None
+}
+
+/// Returns the counter of virtual time.
+#[inline(always)]
+pub fn counter() -> u64 {
+    let ticks: u64;
+    // SAFETY: Linux leaves this register to programs.
+    unsafe { asm!("mrs {ticks}, cntvct_el0", ticks = out(reg) ticks, options(nomem, nostack)) };
+    ticks
+}
+
+/// Returns that the counter runs at one rate, as the architecture says.
+pub fn has_steady_counter() -> bool {
+    true
+}
+
+/// Returns a return address as an address of code: where it is signed, the signature is in bits that no address of a program has.
+#[inline(always)]
+pub fn code_address(word: usize) -> usize {
+    const BITS: u32 = 48;
+    word & ((1 << BITS) - 1)
+}
+
+/// Returns no function: handlers of signals return to the kernel's own.
+pub fn signal_return() -> Option<usize> {
+    None
+}
+
+/// Returns the answer of Valgrind to RUNNING_ON_VALGRIND of valgrind.h, or 0: for a processor these instructions change nothing.
+pub fn ask_valgrind(request: &[usize; 6]) -> usize {
+    let answer: usize;
+    // SAFETY: The rotations of the register add up to twice its width, and Valgrind only reads the request.
+    unsafe {
+        asm!(
+            "ror x12, x12, #3",
+            "ror x12, x12, #13",
+            "ror x12, x12, #51",
+            "ror x12, x12, #61",
+            "orr x10, x10, x10",
+            in("x4") request.as_ptr(),
+            inout("x3") 0usize => answer,
+            options(nostack, readonly),
+        );
+    }
+    answer
+}

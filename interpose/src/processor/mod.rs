@@ -1,0 +1,25 @@
+//! All that depends on the processor: entries of wrappers, the thread pointer, the counter of time, registers for unwinding, and instructions that are special.
+//!
+//! A processor is a file with the same items. Another one needs such a file, a line here, and `scripts/test-arm64` for it. Everything else in this library compiles for
+//! any 64-bit Linux with little-endian words, of which 8 bytes are one register.
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64", target_endian = "little")))]
+compile_error!(
+    "lbprof records on 64-bit little-endian Linux only: a word of a register has 8 bytes in logs, and stacks are read as such"
+);
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::*;
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::*;
+
+#[cfg(not(any(target_arch = "aarch64", target_arch = "x86_64")))]
+compile_error!(
+    "lbprof does not know this processor yet: interpose/src/processor needs a file for it, with the items of x86_64.rs and aarch64.rs. lb-report \
+     (cargo build -p lb-report) runs on any 64-bit processor"
+);

@@ -1,0 +1,152 @@
+//! x86-64.
+
+use std::arch::x86_64::{__cpuid, _rdtsc};
+use std::arch::{asm, naked_asm};
+
+use gimli::Register;
+
+/// The name of the counter among the kernel's clock sources.
+pub const COUNTER_NAME: &str = "tsc";
+
+/// A call pushes so many bytes: the return address. The stack pointer that an entry notes points to it.
+pub const BYTES_OF_CALL: usize = 8;
+
+/// Registers by their numbers in tables for unwinding: return address, stack pointer, frame pointer.
+pub const RETURN_ADDRESS: Register = gimli::X86_64::RA;
+pub const STACK_POINTER: Register = gimli::X86_64::RSP;
+pub const FRAME_POINTER: Register = gimli::X86_64::RBP;
+
+/// The vendor whose instructions such tables may have.
+pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
+
+/// Kinds of relocations: a word that the loader fills with an address, and one of the table of such words (R_X86_64_64, R_X86_64_GLOB_DAT).
+pub const WORD_RELOCATION: u64 = 1;
+pub const TABLE_RELOCATION: u64 = 6;
+
+/// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
+/// then goes on to the body with all arguments as they are.
+macro_rules! entry {
+    ($name:literal, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov rax, qword ptr [rsp]",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov qword ptr fs:[r11 + 24], rbp",
+                    "jmp {body}",
+                    ".cfi_endproc",
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
+/// The same for a function of Fortran: it also notes the address of an element of a table, the function to forward to.
+macro_rules! fortran_entry {
+    ($name:literal, $index:literal, $next:path, $body:path) => {
+        const _: () = {
+            #[unsafe(naked)]
+            #[unsafe(export_name = $name)]
+            unsafe extern "C-unwind" fn entry() {
+                std::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "mov rax, qword ptr [rsp]",
+                    "mov qword ptr fs:[r11], rax",
+                    "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov qword ptr fs:[r11 + 24], rbp",
+                    "lea rax, [rip + {next} + {offset}]",
+                    "mov qword ptr fs:[r11 + 8], rax",
+                    "xor eax, eax",
+                    "jmp {body}",
+                    ".cfi_endproc",
+                    next = sym $next,
+                    offset = const $index * 8,
+                    body = sym $body,
+                )
+            }
+        };
+    };
+}
+
+pub(crate) use {entry, fortran_entry};
+
+/// Returns the address of `lbprof_thread` of the calling thread.
+#[inline(always)]
+pub fn thread_state() -> *mut u8 {
+    let state: *mut u8;
+    // SAFETY: It reads the thread pointer and a link-time constant, nothing else.
+    unsafe {
+        asm!(
+            "mov {state}, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+            "add {state}, qword ptr fs:[0]",
+            state = out(reg) state,
+            options(pure, nomem, nostack),
+        );
+    }
+    state
+}
+
+/// Returns a word of the C library's description of the calling thread, from the thread pointer on. `offset` is a multiple of 8 below 2048.
+pub fn word_of_thread(offset: usize) -> Option<usize> {
+    let word: usize;
+    // SAFETY: It is a part of the description, which is longer.
+    unsafe {
+        asm!("mov {word}, qword ptr fs:[{offset}]", word = out(reg) word, offset = in(reg) offset, options(nostack, readonly))
+    };
+    Some(word)
+}
+
+/// Returns the time stamp counter.
+#[inline(always)]
+pub fn counter() -> u64 {
+    // SAFETY: Every x86-64 processor has the instruction, and Linux leaves it to programs unless prctl forbids it.
+    unsafe { _rdtsc() }
+}
+
+/// Returns whether the counter runs at one rate in all power states (CPUID 8000_0007h, EDX bit 8).
+pub fn has_steady_counter() -> bool {
+    __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+}
+
+/// Returns a return address as an address of code.
+#[inline(always)]
+pub fn code_address(word: usize) -> usize {
+    word
+}
+
+/// Returns the function that handlers of signals return to, if the kernel has to be given one.
+pub fn signal_return() -> Option<usize> {
+    Some(return_from_signal as *const () as usize)
+}
+
+/// Returns from a handler. Debuggers know it by these very bytes.
+#[unsafe(naked)]
+unsafe extern "C" fn return_from_signal() {
+    naked_asm!("mov rax, 15", "syscall")
+}
+
+/// Returns the answer of Valgrind to RUNNING_ON_VALGRIND of valgrind.h, or 0: for a processor these instructions change nothing.
+pub fn ask_valgrind(request: &[usize; 6]) -> usize {
+    let answer: usize;
+    // SAFETY: The rotations of the register add up to twice its width, and Valgrind only reads the request.
+    unsafe {
+        asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") request.as_ptr(),
+            inout("rdx") 0usize => answer,
+            options(nostack, readonly),
+        );
+    }
+    answer
+}

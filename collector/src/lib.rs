@@ -24,6 +24,7 @@
 //! | [`index`](mod@index) | where the blocks of a log are |
 //! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`place`]: in which files |
 //! | [`at_end`] | what a log ends with: summaries and index, read without the rest |
+//! | `merged_threads` | the records of threads that take the place of the first one |
 //! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
@@ -48,6 +49,7 @@ pub mod format;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
+mod merged_threads;
 mod model;
 pub mod node;
 pub mod operation;

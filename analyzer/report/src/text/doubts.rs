@@ -41,6 +41,11 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             percent(*low),
             percent(*high),
         ),
+        Doubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
+            "Other threads of {} work, too ({} on rank {rank}), and are no part of these figures.",
+            named(ranks).to_lowercase(),
+            seconds(*found_s),
+        ),
         Doubt::FewCalls { calls } => {
             let calls = if *calls == 0 { "no call".to_owned() } else { plural(*calls, "call") };
             let time = seconds(report.verdict.elapsed_s);

@@ -278,7 +278,7 @@ fn the_environment_module_is_loaded_and_unloaded() {
         at("share/man/man1/lb-run.1"),
         // A variable LBPROF_* would be taken for a setting.
         "0".into(),
-        at("share/lbprof/python/lbprof.py"),
+        at("share/lbprof/python/lbprof/__init__.py"),
         "end".into(),
     ];
     assert_eq!(said.lines().collect::<Vec<_>>(), expected);

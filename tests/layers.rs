@@ -14,7 +14,7 @@ const ANALYSIS: [&str; 11] =
     ["transport", "read", "model", "structure", "profile", "replay", "metrics", "select", "views", "analyse", "serve"];
 
 /// The recorder's modules, likewise.
-const INTERPOSE: [&str; 16] = [
+const INTERPOSE: [&str; 17] = [
     "word",
     "system",
     "unwind",
@@ -25,6 +25,7 @@ const INTERPOSE: [&str; 16] = [
     "log",
     "sampling",
     "recording",
+    "openmp",
     "handles",
     "markers",
     "forward",

@@ -24,10 +24,12 @@ use lbprof_tests::suite::{self, Company};
 use lbprof_tests::{place, run};
 use serde_json::Value;
 
-const SHAPES: [&str; 12] = [
+const SHAPES: [&str; 14] = [
     "allreduce",
     "halo-1k",
     "halo-16k",
+    "overlap-512",
+    "overlap-16k",
     "polling",
     "ring-1k",
     "ring-16k",
@@ -185,7 +187,10 @@ impl Oracle<'_> {
 
     /// Compares predictions with what is measured.
     fn compare(&self) -> anyhow::Result<()> {
-        let mut open: BTreeMap<&'static str, Runs> = PATTERNS.map(|pattern| (pattern, Runs::default())).into();
+        // For which of a neighbour's next calls a large message waits changes with the order in which ranks come: no replay knows that.
+        let is_replayed = |pattern: &&str| (self.shape, *pattern) != ("overlap-16k", "rotating");
+        let patterns = PATTERNS.into_iter().filter(is_replayed);
+        let mut open: BTreeMap<&'static str, Runs> = patterns.map(|pattern| (pattern, Runs::default())).collect();
         let mut wrong = Vec::new();
         for _ in 0..ATTEMPTS {
             self.measure(&mut open)?;

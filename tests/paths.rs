@@ -3,13 +3,13 @@
 //! Of scripts the functions are those of the script alone, with the lines of their calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
 
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::run::Dump;
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
+use libtest_mimic::Trial;
 use serde_json::Value;
 
 /// A function without a name; a path that goes no further.
@@ -55,10 +55,9 @@ fn no_module_is_unused(dump: &Dump) -> anyhow::Result<()> {
 }
 
 /// The paths of the calls with each tag, as a run's dump has them; of a script, its functions.
-fn found(folder: &Path, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
-    let dump = run::dump(folder)?;
-    no_module_is_unused(&dump)?;
-    let (sites, of_scripts) = (defined(&dump, "call_site")?, defined(&dump, "function")?);
+fn found(dump: &Dump, is_script: bool) -> anyhow::Result<BTreeMap<i32, BTreeSet<String>>> {
+    no_module_is_unused(dump)?;
+    let (sites, of_scripts) = (defined(dump, "call_site")?, defined(dump, "function")?);
     let mut found: BTreeMap<i32, BTreeSet<String>> = BTreeMap::new();
     for record in dump.records.iter().filter(|record| record.operation == "Sendrecv") {
         let mut functions = Vec::new();
@@ -102,7 +101,7 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
         job.recorded()?.must_succeed()?.must_equal(&bare, &case.mpi)?;
         let problems = run::problems(&run::report(&job.run_folder()?)?);
         ensure!(!problems.iter().any(|kind| kind == "CallPathWrong"), "LBPROF_CHECK={check}: {problems:?}");
-        let found = found(&job.run_folder()?, case.program.is_script())?;
+        let found = found(&run::dump(&job.run_folder()?)?, case.program.is_script())?;
         ensure!(found.keys().eq(expected.keys()), "paths of {:?}", found.keys());
         for (tag, paths) in found {
             let one = BTreeSet::from([expected.get(&tag).with_context(|| format!("tag {tag}"))?.clone()]);
@@ -112,6 +111,49 @@ fn every_call_has_its_path(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The path of the call with a number of 10 bits in programs/many_paths/bits.c.
+fn path_of_number(number: i32) -> String {
+    let steps = (0..10).map(|bit| if number >> bit & 1 == 1 { "one" } else { "zero" });
+    ["main"].into_iter().chain(steps).chain(["helper"]).collect::<Vec<_>>().join(" > ")
+}
+
+fn many_paths_are_distinguished_and_ever_new_ones_are_cut(case: &Case) -> anyhow::Result<()> {
+    const OF_RANDOM_NUMBERS: i32 = 5000;
+    let program = case.program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder);
+    job.recorded()?.must_succeed()?;
+    let dump = run::dump(&job.run_folder()?)?;
+    let problems = defined_problems(&dump);
+    ensure!(problems.contains("PathsShortened"), "{problems:?}");
+    for (tag, paths) in found(&dump, false)? {
+        if tag == OF_RANDOM_NUMBERS {
+            let is_part = |path: &String| {
+                let inner = path.trim_start_matches("! > ").trim_start_matches("main > ");
+                let steps = inner.strip_suffix("helper").map(|steps| steps.split_terminator(" > "));
+                steps.is_some_and(|mut steps| steps.all(|function| ["zero", "one"].contains(&function)))
+            };
+            ensure!(paths.iter().all(is_part), "{:?}", paths.iter().find(|path| !is_part(path)));
+            ensure!(paths.iter().any(|path| path.starts_with(CUT)), "no path is cut");
+        } else {
+            ensure!(paths == BTreeSet::from([path_of_number(tag)]), "tag {tag}: {paths:?}");
+        }
+    }
+    Ok(())
+}
+
+/// The kinds of the problems that the logs themselves have.
+fn defined_problems(dump: &Dump) -> BTreeSet<&str> {
+    let lines = dump.others.get("definition").into_iter().flatten().filter(|line| line["definition"] == "problem");
+    lines.filter_map(|line| line["value"]["kind"].as_str()).collect()
+}
+
+fn all_cases() -> anyhow::Result<Vec<Trial>> {
+    let mut cases = suite::cases("paths", "paths", every_call_has_its_path)?;
+    cases.extend(suite::cases("many_paths", "many_paths", many_paths_are_distinguished_and_ever_new_ones_are_cut)?);
+    Ok(cases)
+}
+
 fn main() {
-    suite::main(Company::Welcome, suite::cases("paths", "paths", every_call_has_its_path));
+    suite::main(Company::Welcome, all_cases());
 }

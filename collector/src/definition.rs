@@ -8,11 +8,13 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
+use crate::parallel::ParallelSums;
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
+#[repr(u32)]
 pub enum Definition {
     /// A loaded program or shared object.
     Module(Module),
@@ -60,6 +62,35 @@ pub enum Definition {
     SampledThread(SampledThread),
     /// Where the rank was when the samples that follow were taken.
     SamplePlaces(SamplePlaces),
+    /// A point in the life of the process, and its ticks.
+    Lifetime(LifetimePoint, u64),
+    /// What the threads of a parallel region did so far.
+    ParallelSums(ParallelSums) = 32,
+}
+
+/// A point in the life of a process, besides those that limit the analysed window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub enum LifetimePoint {
+    /// The system started the process.
+    Started,
+    /// MPI's own MPI_Init returned; recording starts after that.
+    LeftInit,
+    /// MPI_Finalize returned.
+    LeftFinalize,
+    /// The process ended by exit() after MPI_Finalize.
+    Ended,
+}
+
+impl LifetimePoint {
+    /// Returns the name in the dump.
+    pub fn name(self) -> &'static str {
+        match self {
+            LifetimePoint::Started => "started",
+            LifetimePoint::LeftInit => "left_init",
+            LifetimePoint::LeftFinalize => "left_finalize",
+            LifetimePoint::Ended => "ended",
+        }
+    }
 }
 
 /// A loaded program or shared object.

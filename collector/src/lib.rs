@@ -11,6 +11,7 @@
 //! | [`joined`] | a call and its first part in one record |
 //! | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
+//! | [`parallel`] | what the threads of a parallel region do, and its sums |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
@@ -54,6 +55,7 @@ mod model;
 pub mod node;
 pub mod operation;
 pub mod options;
+pub mod parallel;
 pub mod place;
 pub mod placing;
 pub mod polling;

@@ -110,6 +110,13 @@ pub const SETTINGS: &[Setting] = &[
         meaning: "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.",
     },
     Setting {
+        name: "LBPROF_OPENMP",
+        flag: Some("openmp"),
+        default: "auto",
+        values: "auto | off",
+        meaning: "Whether to measure what the threads of OpenMP's parallel regions do.",
+    },
+    Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "0",

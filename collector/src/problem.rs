@@ -171,6 +171,10 @@ problems! {
     SummaryWrong = 51, Note, "the figures are those of the events; copy the log again, or report it with the log if that changes nothing";
     /// Names or source lines of a program or shared object were not used, for it is damaged, too large, or took too long to read.
     NamesDropped = 52, Note, "see the detail; build the file again if it is damaged; LB_REPORT_MAX_CPU=0 allows any time";
+    /// A thread had ever new call paths, more than can be unwound in a small part of its time: later ones have fewer frames.
+    PathsShortened = 53, Note, "nothing needs to be done: calls have their innermost frames; LBPROF_DEPTH limits all paths alike";
+    /// A program or shared object has no symbols for places from which it calls: these are shown by their addresses.
+    NoSymbols = 54, Note, "install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g and do not strip it";
 }
 
 /// A problem of one rank, or of the whole run.

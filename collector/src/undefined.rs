@@ -91,6 +91,7 @@ impl UndefinedIds {
                         self.refer_to_region(run.region);
                     }
                 }
+                Definition::ParallelSums(sums) => self.refer(IdKind::CallSite, sums.call_site),
                 _ => {}
             }
         }

@@ -107,6 +107,7 @@ DEFINITIONS = {  # §5
     19: ("Function", lambda b: (b.uint(), b.string(), b.string())),
     20: ("Sampling", lambda b: (b.uint(), (lambda outcome: (outcome, b.int() if outcome == 2 else None))(b.uint()), b.byte(), b.uint())),
     21: ("SampledThread", lambda b: (b.uint(), b.uint(), b.uint())),
+    23: ("Lifetime", lambda b: (b.uint(), b.uint())),
 }
 
 

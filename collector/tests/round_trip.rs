@@ -4,13 +4,14 @@ mod support;
 
 use lbprof_collector::decode::Decoder;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, Module, Neighbours, Object,
-    ObjectKind, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, LifetimePoint, Module,
+    Neighbours, Object, ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
 use lbprof_collector::joined::take_apart;
+use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
@@ -244,6 +245,18 @@ fn every_definition_comes_back() {
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
         Definition::SamplePlaces(SamplePlaces::of(300, 70_000, places)),
+        Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
+        Definition::ParallelSums(ParallelSums {
+            id: 1,
+            thread: NONE,
+            call_site: 300,
+            team: 2,
+            instances: 3,
+            elapsed: 1 << 40,
+            time: TeamTime { useful: u64::MAX, mutex: 7, ..TeamTime::default() },
+            longest: 5,
+            members: vec![MemberSums { useful: 300, longest: 2, ..MemberSums::default() }; 2],
+        }),
     ];
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();

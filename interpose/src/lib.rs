@@ -15,6 +15,7 @@
 //! | `log` | the rank's log |
 //! | `sampling` | where threads execute, a few hundred times a second |
 //! | `recording` | a thread's records, from the slot of a call to the log |
+//! | `openmp` | what the threads of OpenMP's parallel regions do |
 //! | `handles` | what is known of the objects that MPI's handles stand for |
 //! | `markers` | phases and pauses |
 //! | `forward` | the function that each wrapper calls; calls that other tools keep from here |
@@ -29,6 +30,7 @@ mod lifecycle;
 mod log;
 mod markers;
 mod mpi;
+mod openmp;
 mod recording;
 mod run;
 mod sampling;

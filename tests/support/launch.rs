@@ -95,7 +95,7 @@ impl<'a> Job<'a> {
             return self;
         }
         self.command.insert(0, mpi::PYTHON.into());
-        let modules = [place::workspace().join("interpose/python"), place::programs()];
+        let modules = [place::workspace().join("python"), place::programs()];
         let modules = modules.map(|folder| folder.display().to_string()).join(":");
         self.with_env("PYTHONPATH", modules).with_env("PYTHONDONTWRITEBYTECODE", "1")
     }

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::parallel::{ParallelSums, TeamTime};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
@@ -318,6 +319,10 @@ impl<'a> RankDump<'a> {
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
             Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
             Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),
+            Definition::Lifetime(point, ticks) => {
+                ("lifetime", json!({ "point": point.name(), "at_s": self.seconds(*ticks) }))
+            }
+            Definition::ParallelSums(one) => ("parallel_sums", self.parallel_value(one)),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
@@ -331,6 +336,26 @@ impl<'a> RankDump<'a> {
         };
         let runs: Vec<Value> = places.runs.iter().map(run).collect();
         json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
+    }
+
+    fn parallel_value(&self, sums: &ParallelSums) -> Value {
+        let tick_s = self.clock.tick_s();
+        let seconds = |ticks: u64| ticks as f64 * tick_s;
+        let known = |value: u32| (value != NONE).then_some(value);
+        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
+        let members = sums.members.iter().map(|one| {
+            json!({
+                "useful_s": seconds(one.useful), "mpi_s": seconds(one.mpi), "waits_s": seconds(one.waits), "longest": one.longest,
+            })
+        });
+        json!({
+            "id": sums.id, "thread": known(sums.thread), "call_site": known(sums.call_site),
+            "place": self.labels.get(&sums.call_site), "team": sums.team, "instances": sums.instances,
+            "elapsed_s": seconds(sums.elapsed), "useful_s": seconds(useful), "mpi_s": seconds(mpi),
+            "idle_for_mpi_s": seconds(idle_for_mpi), "imbalance_s": seconds(imbalance), "mutex_s": seconds(mutex),
+            "ordered_s": seconds(ordered), "tasks_s": seconds(tasks), "fork_join_s": seconds(fork_join),
+            "longest_s": seconds(sums.longest), "members": members.collect::<Vec<_>>(),
+        })
     }
 
     fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {

@@ -8,14 +8,16 @@
 //!             (ranks, time)  (a region)
 //! ```
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod dump;
 pub mod folded;
+pub mod otf2;
 pub mod paraver;
 pub mod parquet;
 pub mod perfetto;
 mod sampled;
+mod sorted;
 mod source_path;
 pub mod speedscope;
 pub mod talp;

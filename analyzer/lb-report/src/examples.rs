@@ -95,6 +95,9 @@ EXAMPLES
   A trace for Paraver: run.prv, run.pcf and run.row:
       lb-report export paraver lbprof-out -o run.prv
 
+  A trace for Vampir or Scalasca, in a new folder:
+      lb-report export otf2 lbprof-out -o trace
+
   Efficiencies for the pages that TALP-Pages makes of many runs:
       lb-report export talp lbprof-out -o pages/app/8.json
 

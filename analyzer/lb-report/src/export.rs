@@ -13,6 +13,8 @@ use lbprof_analysis::read::open::Run;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::Mode;
 use lbprof_export::folded::{self, Weight};
+use lbprof_export::otf2::Otf2Trace;
+use lbprof_export::otf2::library::Otf2Library;
 use lbprof_export::paraver::{Files, Paraver};
 use lbprof_export::perfetto::{MOST_CALLS, Perfetto};
 use lbprof_export::{Analysed, parquet, speedscope, talp};
@@ -23,7 +25,7 @@ use crate::exit::Exit;
 use crate::output::{Common, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
-use crate::whole_file::WholeFolder;
+use crate::whole_file::{NewFolder, WholeFolder};
 
 /// Of what, which part, and how.
 #[derive(Args)]
@@ -35,7 +37,7 @@ pub struct ExportArguments {
     dir: Option<PathBuf>,
 
     /// File to write [default: standard output]; paraver: the .prv file, beside which .pcf and .row are written; parquet: folder to write
-    /// tables into.
+    /// tables into; otf2: new folder.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -76,6 +78,8 @@ pub struct ExportArguments {
 enum Format {
     /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
     Folded,
+    /// OTF2, the trace format of Score-P, for Vampir, Scalasca and ViTE: a folder. Needs OTF2's library.
+    Otf2,
     /// Paraver's trace format, for wxparaver and Dimemas: the files .prv, .pcf and .row.
     Paraver,
     /// Tables as Parquet files, for pandas, polars, DuckDB, R: ranks, regions, call paths, iterations; and of events: waits, messages, calls.
@@ -106,6 +110,7 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
     let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
     let analysis = match arguments.format {
         Format::Folded => folded(&run, &selection, arguments)?,
+        Format::Otf2 => otf2(&run, &selection, arguments)?,
         Format::Paraver => paraver(&run, &selection, arguments)?,
         Format::Parquet => parquet(&run, &selection, arguments)?,
         Format::Perfetto => perfetto(&run, &selection, arguments)?,
@@ -229,6 +234,21 @@ fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
     Ok(analysis)
 }
 
+/// An archive, which OTF2's library writes into a folder.
+fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+    needs_events(run)?;
+    let library = Otf2Library::open()?;
+    let path = arguments.file();
+    let named = || path.display().to_string();
+    let folder = NewFolder::create(&path).with_context(named)?;
+    let mut trace = Otf2Trace::new(folder.parent().to_owned());
+    let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
+        analyse::export_part(run, selection, options, &mut trace, show)
+    })?;
+    trace.finish(&library, &folder.unfinished()).and_then(|()| folder.finish()).with_context(named)?;
+    Ok(analysis)
+}
+
 /// Tables, in a folder: those of events only where there are events.
 fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
@@ -266,6 +286,7 @@ impl ExportArguments {
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
             Format::Folded | Format::Speedscope | Format::Talp => None,
+            Format::Otf2 => is_none.then_some("an archive is a folder: name a new one: -o trace"),
             Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
             Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
             Format::Perfetto => {

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 
 /// Puts what `write` writes in the place of the file at `path`. It is written beside it first and takes its name when it is complete, so
 /// that nobody ever reads a part, and an error leaves what was there. What is no file, as a device or a pipe, is written to as it is.
@@ -92,6 +92,48 @@ impl Drop for WholeFolder {
     }
 }
 
+/// A folder that others fill, which gets its name when it is complete. Else nothing of it is left.
+pub struct NewFolder {
+    path: PathBuf,
+    parent: PathBuf,
+    /// The folder around it while it is filled.
+    temporary: TempDir,
+}
+
+impl NewFolder {
+    /// Prepares the folder that will be at `path`.
+    ///
+    /// Errors: what the system says, or that something else is there.
+    pub fn create(path: &Path) -> io::Result<NewFolder> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        match fs::read_dir(path).map(|entries| entries.count()) {
+            Ok(1..) => return Err(io::Error::other("this folder has files: name a new one, or remove it")),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => fs::create_dir_all(parent)?,
+        }
+        let temporary = tempfile::Builder::new().prefix(".lb-report-").tempdir_in(parent);
+        let temporary = temporary.map_err(|error| io::Error::from(error.kind()))?;
+        Ok(NewFolder { path: path.to_owned(), parent: parent.to_owned(), temporary })
+    }
+
+    /// Returns the folder around it.
+    pub fn parent(&self) -> &Path {
+        &self.parent
+    }
+
+    /// Returns where to make and fill it.
+    pub fn unfinished(&self) -> PathBuf {
+        self.temporary.path().join("folder")
+    }
+
+    /// Gives it its name.
+    ///
+    /// Errors: what the system says.
+    pub fn finish(self) -> io::Result<()> {
+        fs::rename(self.unfinished(), &self.path)
+    }
+}
+
 fn write_all(file: &mut File, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     write(&mut out)?;
@@ -121,6 +163,28 @@ mod tests {
         let error = replace(&folder.path().join("none/report.html"), |out| out.write_all(b"new")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
         assert!(!error.to_string().contains(".lb-report"), "{error}");
+    }
+
+    #[test]
+    fn a_new_folder_is_there_when_it_is_complete_and_replaces_nothing() {
+        let outer = tempfile::tempdir().unwrap();
+        let path = outer.path().join("trace");
+        let fill = |folder: &NewFolder| {
+            fs::create_dir(folder.unfinished()).unwrap();
+            fs::write(folder.unfinished().join("traces.otf2"), "new").unwrap();
+        };
+        let folder = NewFolder::create(&path).unwrap();
+        fill(&folder);
+        drop(folder);
+        assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 0, "nothing is left of one that was given up");
+        fs::create_dir(&path).unwrap();
+        let folder = NewFolder::create(&path).unwrap();
+        fill(&folder);
+        folder.finish().unwrap();
+        assert_eq!(fs::read(path.join("traces.otf2")).unwrap(), b"new");
+        assert_eq!(fs::read_dir(outer.path()).unwrap().count(), 1);
+        assert!(NewFolder::create(&path).is_err(), "it has files");
+        assert!(NewFolder::create(&path.join("traces.otf2")).is_err(), "a file");
     }
 
     #[cfg(unix)]

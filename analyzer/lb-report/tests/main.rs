@@ -10,6 +10,7 @@ mod functions;
 #[path = "../../../tests/simulator/examples/hostile_logs/kinds.rs"]
 mod kinds;
 mod node_files;
+mod otf2;
 mod page;
 mod paraver;
 mod schema;

@@ -8,6 +8,10 @@ export type Severe = ("note" | "partial" | "doubtful")
  * What the time between polls was taken for.
  */
 export type PollingRule = ("auto" | "waiting" | "computation")
+/**
+ * A phase of a process outside of the window.
+ */
+export type LifetimePhase = ("before MPI_Init" | "MPI_Init" | "recorder start" | "MPI_Finalize" | "after MPI_Finalize")
 export type ActivityName = ("computation" | "point-to-point" | "collective" | "synchronization" | "one-sided" | "io" | "management" | "recorder")
 /**
  * What is lost by.
@@ -20,7 +24,11 @@ export type Undivided = ("no iterations" | "unsure loop")
 /**
  * The largest loss.
  */
-export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication")
+export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication" | "threads")
+/**
+ * What core time is lost to.
+ */
+export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "ordered" | "tasks" | "fork-join")
 /**
  * Where the time on one rank comes from.
  */
@@ -95,6 +103,10 @@ generator: string
  */
 run: RunRow
 /**
+ * How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not say, or a part of the time or of the regions is selected.
+ */
+lifetime: (LifetimeTable | null)
+/**
  * The part of the run that all figures are of; null: all of it.
  */
 selection: (SelectionRow | null)
@@ -110,6 +122,10 @@ losses: LossInWords[]
  * Efficiencies of the whole run.
  */
 efficiency: EfficiencyRow
+/**
+ * What the cores of ranks with several threads do, measured in parallel regions of OpenMP; not there if there are none, and of a part of the time or of a region.
+ */
+threads?: (ThreadTable | null)
 /**
  * What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
  */
@@ -444,6 +460,48 @@ computation_s: number
  * The part of `computation_s` that may be waiting.
  */
 maybe_waiting_s: number
+}
+/**
+ * How long the run took from the first start of a process to the last exit, and what of it the report describes.
+ */
+export interface LifetimeTable {
+/**
+ * From the first start of a process to the last exit, as far as the logs say; of processes that were killed, to the end of their logs.
+ */
+elapsed_s: number
+/**
+ * Share of it that the efficiencies describe: `run.elapsed_s` / `elapsed_s`.
+ */
+described_share: number
+/**
+ * What ranks spend outside of the window, in order of time.
+ */
+parts: LifetimePart[]
+}
+/**
+ * A part of the ranks' lives outside of the window.
+ */
+export interface LifetimePart {
+/**
+ * Which.
+ */
+phase: LifetimePhase
+/**
+ * Ranks of which it is known.
+ */
+ranks: number
+/**
+ * The median over these ranks, the lower of two.
+ */
+median_s: number
+/**
+ * The longest.
+ */
+max_s: number
+/**
+ * The rank that it is of, the lowest of several.
+ */
+max_rank: number
 }
 /**
  * The selected part of a run; what was not restricted is null.
@@ -951,6 +1009,260 @@ t_ideal_phase_profile_against_replay: (number | null)
 t_ideal_replay_s: (number | null)
 }
 /**
+ * What the cores of ranks with several threads do. Core time is elapsed time × cores.
+ */
+export interface ThreadTable {
+/**
+ * Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, or 1.
+ */
+cores: number
+/**
+ * The smallest number of cores of a rank.
+ */
+min_cores: number
+/**
+ * The largest.
+ */
+max_cores: number
+/**
+ * `cores` × recorded elapsed time.
+ */
+core_time_s: number
+/**
+ * Work / core time: the product of `mpi` and `threads`.
+ */
+parallel: (number | null)
+/**
+ * Share of the core time that is neither in MPI nor idle because of it: the product of `load_balance` and `communication`.
+ */
+mpi: (number | null)
+/**
+ * Mean over cores of the time in which their rank computes / the longest such time of a rank.
+ */
+load_balance: (number | null)
+/**
+ * The longest time in which a rank computes, by core / elapsed time.
+ */
+communication: (number | null)
+/**
+ * Work / core time that is neither in MPI nor idle because of it: the product of the four that follow.
+ */
+threads: (number | null)
+/**
+ * What threads that idle while the first one computes alone, or in teams smaller than others, leave.
+ */
+serial: (number | null)
+/**
+ * What threads that wait at barriers for others that work longer leave.
+ */
+thread_balance: (number | null)
+/**
+ * What waits for critical sections, atomic operations, locks, ordered sections and tasks leave.
+ */
+waits: (number | null)
+/**
+ * What starting regions and ending them leaves.
+ */
+fork_join: (number | null)
+/**
+ * Work of all threads.
+ */
+useful_s: number
+/**
+ * What core time is lost to, the largest part first; those of at least 1 %.
+ */
+losses: CoreLoss[]
+/**
+ * Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks; the figures above leave them out.
+ */
+other_masters_s: number
+/**
+ * One object per parallel region and size of team, those with most thread time first, at most 100.
+ */
+regions: ParallelRegionRow[]
+}
+/**
+ * A part of the core time that is lost.
+ */
+export interface CoreLoss {
+/**
+ * What to.
+ */
+kind: CoreLossKind
+/**
+ * How much, a sum over cores.
+ */
+core_s: number
+/**
+ * Its share of the core time.
+ */
+share: number
+/**
+ * The parallel region; null if it is not of one.
+ */
+at: (CodePlace | null)
+/**
+ * The thread of the team that mostly works longest; null if it is not always the same, and for other kinds.
+ */
+heavy_thread: (HeavyThread | null)
+}
+/**
+ * What is known of a place in a program.
+ */
+export interface CodePlace {
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
+}
+/**
+ * A thread that works longer than others of its team.
+ */
+export interface HeavyThread {
+/**
+ * Its number in the team.
+ */
+thread: number
+/**
+ * Its work / the mean work of the others; null if these do none.
+ */
+against_others: (number | null)
+}
+/**
+ * A parallel region, from one call site with one size of team, all ranks together.
+ */
+export interface ParallelRegionRow {
+/**
+ * The function that calls.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null where the address lies in none.
+ */
+module: (string | null)
+/**
+ * The address that the call returns to, as the module's own tables state it; the raw address where there is no module; null if it is not known.
+ */
+offset: (number | null)
+/**
+ * The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others; empty where all calls at the place are reached in one way, and where that is not known.
+ */
+callers: Caller[]
+/**
+ * Whether it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+ */
+of_first_thread: boolean
+/**
+ * Threads of a team.
+ */
+team: number
+/**
+ * Ranks that have it.
+ */
+ranks: number
+/**
+ * Instances, of all ranks.
+ */
+instances: number
+/**
+ * Elapsed time of all instances, summed over ranks.
+ */
+elapsed_s: number
+/**
+ * Work of all threads. This and the parts that follow add up to `team` × `elapsed_s`.
+ */
+useful_s: number
+/**
+ * Time in MPI, and in the recorder.
+ */
+mpi_s: number
+/**
+ * Waiting at barriers while another thread of the team is in MPI.
+ */
+idle_for_mpi_s: number
+/**
+ * Waiting at barriers because other threads work longer.
+ */
+imbalance_s: number
+/**
+ * Waiting because of critical sections, atomic operations and locks.
+ */
+mutex_s: number
+/**
+ * Waiting because of ordered sections.
+ */
+ordered_s: number
+/**
+ * Waiting for tasks.
+ */
+tasks_s: number
+/**
+ * Until threads have begun, and after the last one has come to the end.
+ */
+fork_join_s: number
+/**
+ * The longest work of a thread, summed over instances.
+ */
+longest_s: number
+/**
+ * One object per thread of the team, by number, at most 64.
+ */
+threads: RegionThreadRow[]
+}
+/**
+ * What a thread does in a parallel region, all ranks together.
+ */
+export interface RegionThreadRow {
+/**
+ * Its number in the team.
+ */
+thread: number
+/**
+ * Work.
+ */
+useful_s: number
+/**
+ * Time in MPI, and in the recorder.
+ */
+mpi_s: number
+/**
+ * Its own waits for critical sections, atomic operations, locks, ordered sections and tasks.
+ */
+waits_s: number
+/**
+ * Instances in which it works longest.
+ */
+longest: number
+}
+/**
  * Overheads, efficiency and speedup.
  */
 export interface OverheadFigures {
@@ -1176,6 +1488,10 @@ abort_code: (number | null)
  */
 exit_status: (number | null)
 /**
+ * The life of its process outside of its window.
+ */
+lifetime: LifetimeRow
+/**
  * The call in which the rank was when its log ended without an end.
  */
 in_call: (Call | null)
@@ -1249,6 +1565,31 @@ other_threads_mpi_s: number
  * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
  */
 usage: (Usage | null)
+}
+/**
+ * The life of a rank's process outside of its window. Null: the log does not say.
+ */
+export interface LifetimeRow {
+/**
+ * From the start of the process to the entry of `MPI_Init`.
+ */
+before_init_s: (number | null)
+/**
+ * In `MPI_Init`.
+ */
+init_s: (number | null)
+/**
+ * From the return of `MPI_Init` until the recorder had started.
+ */
+recorder_start_s: (number | null)
+/**
+ * In `MPI_Finalize`.
+ */
+finalize_s: (number | null)
+/**
+ * From the return of `MPI_Finalize` to the exit of the process.
+ */
+after_finalize_s: (number | null)
 }
 /**
  * A call of MPI: its operation, and where it is.
@@ -2437,7 +2778,7 @@ saved_share: number
  */
 export interface NoteInWords {
 /**
- * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than one within it.
+ * `calls are sums`: no prediction, because calls of some ranks were recorded as sums; `of a region`: none, because a region was selected; `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`: predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region gains less by being balanced than one within it.
  */
 kind: string
 /**

@@ -23,6 +23,7 @@ pub mod functions;
 pub mod grouped;
 pub mod iteration;
 pub mod iterations;
+pub mod lifetime;
 pub mod loops;
 pub mod losses;
 pub mod overheads;
@@ -32,6 +33,7 @@ pub mod ranks_by_cluster;
 pub mod regions;
 pub mod run;
 pub mod selection;
+pub mod threads;
 pub mod verdict;
 pub mod what_if;
 pub mod windows;
@@ -50,6 +52,7 @@ mod short_name;
 pub mod table;
 pub mod words;
 
+use lbprof_collector::ProblemKind;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::problem::Severity;
 
@@ -72,12 +75,14 @@ use lbprof_analysis::metrics::dispersion::Ranking;
 use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::select::activities::only;
 use lbprof_analysis::structure::symbols::Resolved;
+pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, Loops};
 pub use losses::Loss;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
 pub use regions::RegionRow;
+pub use threads::ThreadTable;
 pub use verdict::{Verdict, VerdictKind};
 pub use what_if::WhatIfTable;
 pub use windows::{BlockRow, WindowRow};
@@ -89,6 +94,8 @@ pub struct Report {
     pub facts: RunFacts,
     /// What the data are made of.
     pub data: DataFacts,
+    /// How the processes lived outside of the window; `None` where that is not known, or a part of the run is selected.
+    pub lifetime: Option<LifetimeTable>,
     /// What is missing or doubtful, the worst first.
     pub problems: Vec<ProblemRow>,
     /// What must be said before any figure.
@@ -99,6 +106,8 @@ pub struct Report {
     pub losses: Vec<Loss>,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
+    /// What the cores of ranks with several threads do; `None` where there are none.
+    pub threads: Option<ThreadTable>,
     /// One row a rank, by number.
     pub ranks: Vec<RankRow>,
     /// One row an activity that occurs, the longest first.
@@ -186,6 +195,8 @@ impl Report {
         });
         let functions = Functions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
+        let threads = ThreadTable::new(model, places);
+        verdict.judge_threads(threads.as_ref());
         losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));
         // Tables of times are of the selected activities; what is said of computation, and of losses, stays.
@@ -210,10 +221,12 @@ impl Report {
         let mut report = Report {
             facts: model.facts.clone(),
             data: DataFacts::new(model, &problems),
+            lifetime: LifetimeTable::new(model),
             doubts: doubts::doubts(model),
             verdict,
             problems,
             efficiency,
+            threads,
             ranks,
             activities: activities::rows(times, &dispersion),
             regions,
@@ -242,14 +255,21 @@ impl Report {
         if self.is_only_described() {
             self.losses.iter_mut().for_each(Loss::take_remedy);
         }
-        // What a network without costs would save is then mostly that ranks have no core.
-        if self.doubts.iter().any(Doubt::is_of_cores) {
+        // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
+        if self.doubts.iter().any(Doubt::is_of_cores) || self.has_unrecorded_partners() {
             let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
             of_network.for_each(Loss::take_remedy);
         }
         if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
             self.verdict.kind = VerdictKind::Doubtful;
         }
+    }
+
+    /// Returns whether the recorded ranks may have waited for processes of which nothing is recorded.
+    pub fn has_unrecorded_partners(&self) -> bool {
+        let are_calls_missing = self.blocking.as_ref().is_some_and(|table| table.counts.not_recorded > 0);
+        let are_ranks_missing = self.facts.selected.ranks.is_none() && self.ranks.len() < self.facts.n_ranks as usize;
+        are_calls_missing || are_ranks_missing || self.problems.iter().any(|row| row.kind == ProblemKind::Spawned)
     }
 
     /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.

@@ -32,6 +32,9 @@ pub struct LoopRow {
     /// Whether it is the main loop of its ranks; no rank has two. Ranks that go through the same iterations with different calls are one
     /// row.
     pub main: bool,
+    /// Whether the user named the call that ends an iteration.
+    #[serde(skip)]
+    pub named: bool,
     /// Whether its iterations are those of `iterations`: of the main loops those in which most is computed; of several groups where they go
     /// through the same iterations, all with one name.
     pub in_report: bool,
@@ -117,7 +120,7 @@ pub struct EndOfIteration {
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
-    /// nothing speaks for another loop.
+    /// nothing speaks for another loop; or the user named the call that ends an iteration.
     Sure,
     /// Ranks differ by a fiftieth at most, half of the iterations are alike, and they cover half of the time.
     Likely,
@@ -172,6 +175,8 @@ pub enum Doubt {
     Rhythm(u32),
     /// The first or the last may be none, or parts of the body before or after them may be one.
     Ends,
+    /// Ranks go around as often as others have messages for them: each handles what comes next, which may be another number in another run.
+    Events,
     /// The call that the user named comes so often in each iteration of the loop that is found, which ends with this call.
     ComesOften(u32, (String, CodePlace)),
 }
@@ -199,6 +204,9 @@ enum DoubtName {
     Rhythm,
     /// The first or the last may be no iteration, or calls before or after them may be one.
     Ends,
+    /// Its iterations are events: a rank handles messages of others, which go around in different numbers with the same calls, and goes around as often as
+    /// all of them do.
+    Events,
     /// The call that the user named comes several times in each iteration of the loop that the calls show.
     ComesOften,
 }
@@ -215,6 +223,7 @@ impl From<&Doubt> for DoubtName {
             Doubt::Interpreter => DoubtName::Interpreter,
             Doubt::Rhythm(_) => DoubtName::Rhythm,
             Doubt::Ends => DoubtName::Ends,
+            Doubt::Events => DoubtName::Events,
             Doubt::ComesOften(..) => DoubtName::ComesOften,
         }
     }
@@ -239,7 +248,9 @@ impl Doubt {
     /// The loop is at most so sure.
     fn at_most(&self) -> Confidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::FewKinds(_, true) => Confidence::Unsure,
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::ComesOften(..) | Doubt::Events | Doubt::FewKinds(_, true) => {
+                Confidence::Unsure
+            }
             _ => Confidence::Likely,
         }
     }
@@ -321,6 +332,10 @@ impl Loops {
                 row.doubt_it(Doubt::OtherRanks(*most as u32));
             }
         }
+        let events = event_loops(model, &most_of);
+        for (row, _) in rows.iter_mut().zip(events).filter(|(_, is_event)| *is_event) {
+            row.doubt_most(Doubt::Events);
+        }
         let mut rows = joined(rows);
         rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
         let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
@@ -367,13 +382,16 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         (true, false) => doubts(model, &found, one, ends_at.as_ref()),
     };
     let in_all = counts(&ranks, in_run);
-    let confidence =
-        Confidence::of(in_all, alike, covered).max(doubts.first().map_or(Confidence::Sure, Doubt::at_most));
+    let confidence = match one.named {
+        true => Confidence::Sure,
+        false => Confidence::of(in_all, alike, covered).max(doubts.first().map_or(Confidence::Sure, Doubt::at_most)),
+    };
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
         name: one.name.clone(),
         parent: one.parent,
         main: one.main,
+        named: one.named,
         in_report: one.main && region.is_some() && region == model.main_loop(),
         rank_count: ranks.len(),
         ranks: ranks.iter().map(|rank| rank.rank).collect(),
@@ -414,6 +432,28 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         is_in_main: one.is_in_main,
     };
     Doubt::all(&carried, &iterations, &facts)
+}
+
+/// Returns of each loop whether its iterations are events, from the iterations of each on a rank: ranks that make the same calls go around in different
+/// numbers, as many as come to them, and another rank goes around as often as all of them, for each time that one of them does.
+fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
+    let mut are_events = vec![false; model.loops.len()];
+    let is_free = |at: &usize| model.loops[*at].main && !model.loops[*at].named;
+    for first in (0..model.loops.len()).filter(is_free) {
+        let is_alike = |at: &usize| *at == first || model.loops[*at].shares_kinds_with(&model.loops[first]);
+        let alike: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(is_alike).collect();
+        let counts = || alike.iter().map(|&at| most_of[at]);
+        let differ = AS_MANY * counts().fold(f64::MAX, f64::min) < counts().fold(0.0, f64::max);
+        let all: f64 = alike.iter().map(|&at| most_of[at] * model.loops[at].ranks.len() as f64).sum();
+        let handles_all = |at: &usize| !alike.contains(at) && (most_of[*at] - all).abs() <= AS_MANY * all - all;
+        let handling: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(handles_all).collect();
+        if differ && !handling.is_empty() {
+            for &at in alike.iter().chain(&handling) {
+                are_events[at] = true;
+            }
+        }
+    }
+    are_events
 }
 
 /// The loop that takes most time in this one.
@@ -460,6 +500,12 @@ impl LoopRow {
         }
         let row = |row: &LoopRow| LoopRow { ranks: first(&row.ranks, bounds.numbers).to_vec(), ..row.clone() };
         Cow::Owned(rows.iter().map(row).collect())
+    }
+
+    /// Adds what speaks against the loop more than all else does.
+    fn doubt_most(&mut self, doubt: Doubt) {
+        self.doubt = None;
+        self.doubt_it(doubt);
     }
 
     /// Adds what speaks for another loop, unless something does already.

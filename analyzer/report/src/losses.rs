@@ -214,11 +214,42 @@ fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
             Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
-    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
-    let at = longest_besides_waiting(inputs.sites, table);
-    losses.push(Loss { at, remedy: ideal.cloned(), ..whole(LossKind::Communication, communication_s) });
+    losses.extend(split_communication(inputs, table, whole(LossKind::Communication, communication_s)));
     losses.push(whole(LossKind::Recorder, recorder_s));
     losses
+}
+
+/// Splits what is lost to communication into that and the access to files, of which no network would save anything.
+fn split_communication(inputs: &Inputs, table: &BlockingTable, all: Loss) -> [Loss; 2] {
+    let is_io = |activity: Activity| activity == Activity::Io;
+    let calls = inputs.sites.iter().filter(|row| is_io(row.activity));
+    let own_s: f64 = calls.map(|row| besides_waiting_s(row, table)).sum();
+    let causes = || table.causes.iter().filter(|row| row.activity.is_some_and(is_io));
+    let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
+    for row in causes() {
+        *by_rank.entry(row.cause.rank).or_default() += row.cause.caused_s;
+    }
+    let caused_s: f64 = by_rank.values().sum();
+    let lost_s = ((own_s + caused_s) / inputs.model.ranks.len().max(1) as f64).min(all.lost_s);
+    let most = causes().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s));
+    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+    let rest = Loss {
+        lost_s: all.lost_s - lost_s,
+        measured: true,
+        at: longest_besides_waiting(inputs.sites, table, |activity| !is_io(activity)),
+        remedy: ideal.cloned(),
+        ..all
+    };
+    let io = Loss {
+        kind: LossKind::FileAccess,
+        lost_s,
+        ranks: shares(by_rank),
+        region: most.map(|row| row.region.clone()),
+        at: longest_besides_waiting(inputs.sites, table, is_io),
+        remedy: None,
+        ..rest.clone()
+    };
+    [rest, io]
 }
 
 /// The ranks that cause waiting by computation of these regions and classes, with their shares.
@@ -266,11 +297,19 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
         .cloned()
 }
 
-/// The call site at which calls take longest besides waiting for other ranks.
-fn longest_besides_waiting(sites: &[SiteRow], table: &BlockingTable) -> Option<LossAt> {
-    let calls = sites.iter().filter(|row| row.activity != Activity::Recorder);
-    let besides_s = |row: &SiteRow| (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0);
-    let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_s(row))).collect();
+/// Returns the time of a call site's calls besides waiting for other ranks, in seconds.
+fn besides_waiting_s(row: &SiteRow, table: &BlockingTable) -> f64 {
+    (row.sum.seconds - table.waits_at(row.id, &row.operation).waiting_s).max(0.0)
+}
+
+/// The call site at which calls of some activities take longest besides waiting for other ranks.
+fn longest_besides_waiting(
+    sites: &[SiteRow],
+    table: &BlockingTable,
+    is_meant: impl Fn(Activity) -> bool,
+) -> Option<LossAt> {
+    let calls = sites.iter().filter(|row| row.activity != Activity::Recorder && is_meant(row.activity));
+    let all: Vec<(&SiteRow, f64)> = calls.map(|row| (row, besides_waiting_s(row, table))).collect();
     let all_s: f64 = all.iter().map(|(_, seconds)| seconds).sum();
     let (row, seconds) = all.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, seconds)| *seconds > 0.0)?;
     Some(LossAt { operation: row.operation.clone(), place: row.place.clone(), share: Some(seconds / all_s) })
@@ -286,14 +325,10 @@ fn of_verdict(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let mut losses = by_region(inputs, causes);
     losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
     let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
-    losses.push(match causes {
-        Some(table) => {
-            let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
-            let at = longest_besides_waiting(inputs.sites, table);
-            Loss { measured: true, at, remedy: ideal.cloned(), ..communication }
-        }
-        None => Loss { at: longest_call(verdict), ..communication },
-    });
+    match causes {
+        Some(table) => losses.extend(split_communication(inputs, table, communication)),
+        None => losses.push(Loss { at: longest_call(verdict), ..communication }),
+    }
     losses.push(Loss { measured: causes.is_some(), ..Loss::bare(LossKind::Recorder, verdict.recorder_s) });
     losses
 }

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
+use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, Clusters, DispersionRows};
+use lbprof_analysis::model::lifetime::Lifetime;
 use lbprof_analysis::model::{Model, RankModel, Seconds, Usage};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -33,6 +35,10 @@ pub struct RankRow {
     /// The status that the rank's process gave to exit(), or returned from main; null if that is not known, and where it is 0 after
     /// `MPI_Finalize`.
     pub exit_status: Option<i32>,
+    /// The life of its process outside of its window.
+    #[serde(serialize_with = "serial::written_as::<_, LifetimeRow, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "LifetimeRow"))]
+    pub lifetime: Lifetime,
     /// The call in which the rank was when its log ended without an end.
     #[serde(serialize_with = "serial::known_as::<_, serial::Call, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::Call<'static>>"))]
@@ -146,6 +152,7 @@ pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
             end_s: rank.end_s - window.0,
             end_reason: rank.end_reason,
             exit_status: rank.exit_status,
+            lifetime: rank.lifetime,
             in_call: rank.pending.filter(|_| rank.end_reason.is_none()).map(|call| {
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
                 (operation_name(call.operation), place)

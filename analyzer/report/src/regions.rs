@@ -27,6 +27,9 @@ pub struct RegionRow {
     /// Its own name, the last of the path.
     #[serde(skip)]
     pub name: String,
+    /// Of code between calls of one function, these calls in words.
+    #[serde(skip)]
+    pub between: Option<String>,
     /// The region around it; of the whole program itself.
     #[serde(skip)]
     pub parent: RegionIdx,
@@ -254,6 +257,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
         idx,
         path: facts.path.clone(),
         name: facts.name.clone(),
+        between: facts.between.clone(),
         parent: facts.parent,
         found: facts.found,
         kind: facts.kind,

@@ -7,7 +7,9 @@ use serde::Serialize;
 
 use super::functions::{ExplainedExcess, Functions};
 use super::serial;
-use super::{ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, call_sites, largest, regions};
+use super::{
+    ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
+};
 use lbprof_analysis::metrics::blocking::pairs;
 use lbprof_analysis::metrics::load_balance::Times;
 use lbprof_analysis::metrics::preemption::{Preemption, preemption};
@@ -131,6 +133,9 @@ pub enum VerdictKind {
     /// Communication.
     #[serde(rename = "communication")]
     Communication,
+    /// Threads of ranks that idle outside of MPI: at most 95 % of the time of all cores is work, and more is lost to threads than to MPI.
+    #[serde(rename = "threads")]
+    Threads,
 }
 
 /// What is lost by.
@@ -155,6 +160,9 @@ pub enum LossKind {
     /// Data transfer, and calls besides waiting; where the ideal time is not known, all waiting that is not due to imbalance, too.
     #[serde(rename = "communication")]
     Communication,
+    /// Access to files through MPI besides waiting for other ranks, and waiting for ranks that access files. The verdict counts it as communication.
+    #[serde(rename = "file access")]
+    FileAccess,
     /// Writing the log, and waiting for ranks that do, or of which nothing is known.
     #[serde(rename = "recorder")]
     Recorder,
@@ -168,7 +176,7 @@ impl LossKind {
             LossKind::SlowInTurn => Some(VerdictKind::SlowInTurn),
             LossKind::DependencyChains => Some(VerdictKind::DependencyChains),
             LossKind::Serialization => Some(VerdictKind::Serialization),
-            LossKind::Communication => Some(VerdictKind::Communication),
+            LossKind::Communication | LossKind::FileAccess => Some(VerdictKind::Communication),
             LossKind::Recorder => None,
         }
     }
@@ -228,6 +236,8 @@ pub struct WorstRegion {
     pub path: String,
     /// Its own name.
     pub name: String,
+    /// Of code between calls of one function, these calls in words.
+    pub between: Option<String>,
     /// Whether it was found in the calls, not marked.
     pub found: bool,
     /// What the rank computes there, inner regions excluded, more than the mean of all ranks.
@@ -324,6 +334,14 @@ impl Verdict {
             Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
             None => functions.explained_in(worst.rank, None),
         });
+    }
+
+    /// Takes into account what is lost of the time of all cores, where ranks have several threads.
+    pub(super) fn judge_threads(&mut self, threads: Option<&ThreadTable>) {
+        let is_lost = |table: &&ThreadTable| !table.is_good() && table.is_lost_to_threads();
+        if self.kind != VerdictKind::Nothing && threads.filter(is_lost).is_some() {
+            self.kind = VerdictKind::Threads;
+        }
     }
 
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
@@ -455,6 +473,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
     let by_excess = regions.iter().map(|row| WorstRegion {
         path: row.path.clone(),
         name: row.name.clone(),
+        between: row.between.clone(),
         found: row.found,
         excess_s: excess(row),
     });

@@ -209,6 +209,8 @@ pub enum Note {
     OtherCode,
     /// It is not known which computation of different ranks belongs to the same iteration: no balance in each one.
     EachIsUnknown,
+    /// Messages waited for the other rank to be in MPI again, which is inferred from when calls ended.
+    InferredProgress,
     /// A region gains less by being balanced than one within it: the paths of both.
     OuterGainsLess(String, String),
 }
@@ -224,6 +226,7 @@ impl Note {
             Note::OwnLoops => "own loops",
             Note::OtherCode => "other code",
             Note::EachIsUnknown => "iterations unknown",
+            Note::InferredProgress => "inferred progress",
             Note::OuterGainsLess(..) => "outer gains less",
         }
     }
@@ -312,6 +315,9 @@ impl WhatIfTable {
             (_, true) => vec![Note::OnDemand],
             _ => table.notes_on_balance(model, clusters),
         };
+        if all_is_known && measured_s.is_some() && followed.counts.depends_on_progress() {
+            table.notes.push(Note::InferredProgress);
+        }
         table
     }
 

@@ -6,6 +6,7 @@ use crate::lifecycle::kept::{BEFORE, MODELS, OPEN, PID, SETTINGS, at_work};
 use crate::lifecycle::{exit_status, finalize};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
+use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
 use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
@@ -46,6 +47,7 @@ pub unsafe fn finalising(thread: *mut Thread) {
             } else {
                 enter::cold(thread, || {
                     signals::critical(|| {
+                        openmp::end(LOG.lock().as_deref_mut());
                         close::close_all(thread, window_end);
                         log::define(Definition::WindowEnd(end));
                     });
@@ -82,8 +84,7 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 /// Runs when the process exits, after the program's own atexit functions and static destructors, which may call MPI.
 extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
-        finalize::end();
-        exit_status::append();
+        finalize::note_exit();
         if state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
             bypass::report_unseen();
         }
@@ -130,6 +131,7 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
         set_state(RecordingState::Done);
         if whole {
             close::write_sums();
+            openmp::end(LOG.lock_at_end().as_deref_mut());
             sampling::end_at_exit();
             report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
         }

@@ -11,6 +11,9 @@ pub static PID: AtomicU32 = AtomicU32::new(0);
 /// The instant before MPI_Init: ticks, nanoseconds.
 pub static BEFORE: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 
+/// Ticks at which MPI's own MPI_Init returned.
+pub static LEFT_INIT: AtomicU64 = AtomicU64::new(0);
+
 /// Initialisations under way or done, less finalisations: MPI_Init counts one, each session one.
 pub static MODELS: AtomicI32 = AtomicI32::new(0);
 

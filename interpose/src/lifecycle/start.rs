@@ -4,12 +4,13 @@ use crate::forward::{self, bypass, weak};
 use crate::handles::comms::births;
 use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
-use crate::lifecycle::kept::{BEFORE, MODELS, OPEN, PID, SETTINGS};
+use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, thread_end};
 use crate::log::{self, LOG, RankLog};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
+use crate::openmp;
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
@@ -18,10 +19,11 @@ use crate::run::{job, launcher, peers};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
+use crate::system::clock::ticks;
 use crate::system::owned_files::OwnedFolder;
 use crate::system::{self, clock, faults, process, sandbox, stack};
 use crate::word::Word;
-use lbprof_collector::definition::{ClockOffset, Definition, Instant, RankList};
+use lbprof_collector::definition::{ClockOffset, Definition, Instant, LifetimePoint, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::words::Plural;
@@ -58,6 +60,7 @@ pub fn before_init() {
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
 pub unsafe fn initialised(thread: *mut Thread, level: u8) {
+    LEFT_INIT.store(ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     // SAFETY: the caller's promise.
     unsafe {
@@ -73,6 +76,7 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
 /// # Safety
 /// `session` is the new session's handle; `thread` is the calling thread's state.
 pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
+    LEFT_INIT.store(ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     world::set_session(session);
     // SAFETY: the caller's promise.
@@ -182,6 +186,7 @@ unsafe fn open(
             None => guard::count(ProblemKind::ClocksUnknown, 1),
         }
         log::define(Definition::ThreadLevel(level));
+        note_beginning(&header.instants);
         if world::world_model() {
             births::define_predefined();
         }
@@ -195,6 +200,7 @@ unsafe fn open(
             guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
         }
         sampling::start(settings.samples);
+        openmp::start(settings.openmp);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);
         if (*thread).log.is_null() {
@@ -205,6 +211,19 @@ unsafe fn open(
         close::begin_window(thread);
         marks::replay_early(thread);
     }
+}
+
+/// Notes when the process began, as far as the system says, and when MPI's own MPI_Init returned.
+fn note_beginning(instants: &[Instant; 2]) {
+    let [before, now] = instants;
+    let age_ns =
+        process::age_ns().zip(now.monotonic_ns.checked_sub(before.monotonic_ns).filter(|&span_ns| span_ns > 0));
+    if let Some((age_ns, span_ns)) = age_ns {
+        let per_ns = now.ticks.saturating_sub(before.ticks) as f64 / span_ns as f64;
+        let started = ticks().saturating_sub((age_ns as f64 * per_ns) as u64).min(before.ticks);
+        log::define(Definition::Lifetime(LifetimePoint::Started, started));
+    }
+    log::define(Definition::Lifetime(LifetimePoint::LeftInit, LEFT_INIT.load(Relaxed)));
 }
 
 fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) -> Header {

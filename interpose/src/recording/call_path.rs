@@ -1,8 +1,12 @@
 //! The call path of each call.
 //!
 //! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
-//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). Where none is,
-//! the stack is unwound, and the log gets the path's definition at once, for the ring refers to it.
+//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The newest few are
+//! compared one by one; all of them are in a tree ([`crate::state::path_tree`]). Where none is this call's, the stack is unwound, and the log gets
+//! the path's definition at once, for the ring refers to it.
+//!
+//! A program may have ever new paths, or more than a tree holds. Where unwinding them would take a considerable part of its time, paths become
+//! shorter: there are fewer then, and fewer frames to unwind ([`UnwindingEffort::next_depth`]).
 //!
 //! What the tables for unwinding say changes only with what is loaded. Before another library can lie where one was, that one is unloaded:
 //! [`unloaded`] makes all paths found until then unknown.
@@ -21,9 +25,11 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
-use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES};
+use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, UnwindingEffort};
+use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordPlace};
 use crate::state::thread::Thread;
-use crate::system::{memory, stack};
+use crate::system::clock::ticks;
+use crate::system::{memory, objects, stack};
 use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
 use crate::unwind::{self, End, Entry, Path, StackWord};
 
@@ -43,10 +49,10 @@ static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
 
-/// Paths that a thread keeps; then it begins anew.
-const MAX_KNOWN: usize = 2048;
-/// Words of Python's that a thread keeps, 24 bytes each.
-const MAX_PYTHON_WORDS: usize = 1 << 16;
+/// Paths of one place that are compared one by one: a look-up in the tree takes as long as about ten.
+const MAX_IN_PLACE: usize = 4;
+/// Words of a thread's tree, 32 bytes each.
+const MAX_WORDS: usize = 1 << 17;
 
 /// Sets how many callers a path has besides the call site, and whether all are checked.
 pub fn configure(depth: usize, checked: bool) {
@@ -174,7 +180,7 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
     unsafe {
         let Some(paths) = (*thread).paths.as_mut() else { return 0 };
         if let Some(known) = find_apart(thread, paths).filter(|_| !CHECKED.load(Relaxed)) {
-            return known.id;
+            return known;
         }
         enter::recording(thread, || critical(|| id = unwound(thread, paths)));
     }
@@ -185,29 +191,102 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<&'static KnownPath> {
+unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
-    unsafe { find_with_python(thread, paths).as_ref().or_else(|| find_elsewhere(thread, paths).as_ref()) }
+    unsafe {
+        match find_with_python(thread, paths).as_ref() {
+            Some(known) => Some(known.id),
+            None => find_in_tree(thread, paths),
+        }
+    }
 }
 
-/// The path of the call under way, if it has words that are not on the thread's own stack; null: it is not known, or there is none.
+/// What the call under way is known by.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn find_elsewhere(thread: *mut Thread, paths: &CallPaths) -> *const KnownPath {
-    if paths.elsewhere.is_empty() {
-        return std::ptr::null();
+unsafe fn root_of_call(thread: *mut Thread, paths: &CallPaths) -> PathRoot {
+    let python_state = interpreter().filter(|_| paths.is_first_thread).map_or(0, Interpreter::thread_state);
+    // SAFETY: the caller's promise.
+    unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | KEY.load(Relaxed), python_state } }
+}
+
+/// The path of the call under way, if the tree has it. From now on it is compared among the first ones.
+///
+/// # Safety
+/// As [`current`]; `paths` is the thread's table.
+unsafe fn find_in_tree(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
+    // SAFETY: the caller's promise.
+    let (root, sp, bp) = unsafe { (root_of_call(thread, paths), (*thread).sp, (*thread).bp) };
+    // SAFETY: only the address is taken.
+    let bp_address = unsafe { &raw const (*thread).bp } as usize;
+    let mut stack = memory::Readable::with(stack::in_use(sp));
+    let CallPaths { tree, found, .. } = &mut *paths;
+    found.clear();
+    let mut is_comparable = true;
+    let id = tree.find(root, |WordPlace { address, is_pythons, .. }| {
+        if is_pythons {
+            is_comparable = false;
+            // SAFETY: a word is there if those before it are as they were; this is the interpreter's own thread.
+            return Some(unsafe { (address as *const u64).read_unaligned() });
+        }
+        let value = if address == bp_address { bp } else { stack.word(address)? };
+        is_comparable &= (address == bp_address || stack.is_known(address)) && found.len() < found.capacity();
+        if is_comparable {
+            found.push(StackWord { address, value });
+        }
+        Some(value as u64)
+    })?;
+    if is_comparable && root.python_state == 0 {
+        compare_from_now_on(paths, root, id);
     }
-    let python = interpreter().filter(|_| paths.is_first_thread).map(Interpreter::thread_state);
-    // SAFETY: the caller's promise; Python's words are compared on its own thread only.
-    unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
-        let mut stack = memory::Readable::with(stack::in_use((*thread).sp));
-        find(paths.elsewhere.as_ptr(), place(caller, key), caller, key, |known| {
-            known.words.iter().all(|word| stack.word(word.address) == Some(word.value))
-                && known.python.as_ref().is_none_or(|read| Some(read.state) == python && read.holds())
-        })
+    Some(id)
+}
+
+/// Puts the path with the words in `found` in place of the oldest of those with which it shares a place. Nothing is allocated, for a handler may
+/// leave from here by siglongjmp: then that one path is compared no more.
+fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, id: u64) {
+    let CallPaths { places, known, found, .. } = paths;
+    let Some(first) = places.get_mut(place(root.caller, root.key)) else { return };
+    // SAFETY: known paths live as long as they are in the table.
+    let oldest = unsafe { oldest_of_full_place(*first) };
+    let Some((before, oldest)) = oldest.and_then(|[before, oldest]| {
+        let room = known.get(oldest)?.words.capacity();
+        (found.len() <= room).then_some((before, oldest))
+    }) else {
+        return;
+    };
+    let last = known.get(oldest).map_or(std::ptr::null(), |oldest| oldest.next);
+    if let Some(before) = known.get_mut(before) {
+        before.next = last;
     }
+    if let Some(path) = known.get_mut(oldest) {
+        path.words.clear();
+        path.words.extend_from_slice(found);
+        path.name(root, id, None);
+        path.next = *first;
+        *first = &raw const **path;
+    }
+}
+
+/// The last but one and the last of the paths of a place that has as many as it may, by their places in [`CallPaths::known`].
+///
+/// # Safety
+/// `first` is in a place of a table.
+unsafe fn oldest_of_full_place(first: *const KnownPath) -> Option<[usize; 2]> {
+    let mut indexes = [usize::MAX; MAX_IN_PLACE];
+    let mut known = first;
+    for index in &mut indexes {
+        // SAFETY: the caller's promise: the last path of each place is that of no call.
+        unsafe {
+            *index = (*known).index;
+            known = (*known).next;
+        }
+        if known.is_null() {
+            return None;
+        }
+    }
+    indexes.last_chunk().copied()
 }
 
 /// The path of the call under way on the first thread of a process with a Python interpreter; null: it is not known, or there is none.
@@ -242,15 +321,11 @@ unsafe fn python_place(python: &Interpreter, caller: usize, key: usize, state: u
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
+    let started = ticks();
     let unloads = KEY.load(Relaxed);
-    if paths.unloads != unloads || paths.known.len() >= MAX_KNOWN || paths.python_words >= MAX_PYTHON_WORDS {
-        paths.places.copy_from_slice(&NO_PATHS.0);
-        paths.elsewhere.clear();
-        paths.known.clear();
-        paths.python_words = 0;
-        if paths.unloads != unloads {
-            paths.rules = unwind::Rules::default();
-        }
+    if paths.unloads != unloads {
+        paths.forget(DEPTH.load(Relaxed), started);
+        paths.rules = unwind::Rules::default();
         paths.unloads = unloads;
     }
     // SAFETY: the thread's own state.
@@ -258,8 +333,10 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     // SAFETY: only the address is taken.
     let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
     let mut stack = memory::Readable::with(stack::in_use(sp));
-    let depth = DEPTH.load(Relaxed);
+    let depth = paths.effort.depth;
     let path = unwind::walk(Entry { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
+    let (begin, end) = own_code();
+    let path = path.without_code(begin, end);
     let (runs, python) = python_of(&path, paths);
     let mut calls = path.with(runs);
     let depth = depth.min(unwind::MAX_DEPTH);
@@ -276,7 +353,19 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     } else if let Ok(python) = python {
         keep(thread, paths, &path, python, id);
     }
+    let effort = &mut paths.effort;
+    effort.ticks += ticks().saturating_sub(started);
+    effort.paths += 1;
+    effort.frames += calls.len();
     id
+}
+
+/// The addresses of this library: the functions that start the threads of a region are in the way of a call from there, but none of the program's.
+fn own_code() -> (usize, usize) {
+    static OWN: OnceLock<(usize, usize)> = OnceLock::new();
+    *OWN.get_or_init(|| {
+        objects::look_at(own_code as *const () as usize, |own| own.bounds()).flatten().unwrap_or_default()
+    })
 }
 
 /// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
@@ -284,7 +373,7 @@ fn python_of(path: &Path, paths: &CallPaths) -> (Vec<python::Run>, Result<Option
     // A signal may have interrupted the interpreter while it changed what it knows of its frames.
     let python = interpreter().filter(|_| paths.is_first_thread && !path.interrupted);
     let Some(python) = python else { return (Vec::new(), Ok(None)) };
-    match python.frames(python.thread_state()) {
+    match python.frames(python.thread_state(), paths.effort.depth) {
         Ok((runs, read)) => (runs, Ok(Some(read))),
         Err(Failure::Unreadable) => (Vec::new(), Err(Failure::Unreadable)),
         Err(Failure::Unexpected) => {
@@ -297,32 +386,76 @@ fn python_of(path: &Path, paths: &CallPaths) -> (Vec<python::Run>, Result<Option
 
 /// Enters a path into the thread's table.
 fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<Read>, id: u64) {
-    // SAFETY: the thread's own state.
-    let (caller, sp) = unsafe { ((*thread).caller, (*thread).sp) };
-    let key = sp | paths.unloads;
-    let words = path.words.as_slice().to_vec();
+    // SAFETY: the thread's own state and table.
+    let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
+    root.key = sp | paths.unloads;
+    let on_stack = path.words.iter().map(|word| {
+        let place = WordPlace { address: word.address, mask: u64::MAX, is_pythons: false };
+        PathWord { place, value: word.value as u64 }
+    });
+    let of_python = python.iter().flat_map(|read| &read.words).map(|word| {
+        let place = WordPlace { address: word.address, mask: word.mask, is_pythons: true };
+        PathWord { place, value: word.value }
+    });
+    let words: Vec<PathWord> = on_stack.chain(of_python).collect();
+    match paths.tree.enter(root, &words, id, MAX_WORDS) {
+        Ok(()) => {}
+        Err(NotEntered::Full) => {
+            let now = ticks();
+            let depth = paths.effort.next_depth(now);
+            guard::count(ProblemKind::PathsShortened, u64::from(depth < paths.effort.depth));
+            return paths.forget(depth, now);
+        }
+        Err(NotEntered::Contradiction) => {
+            // One of them was unwound while another thread wrote to what it follows from.
+            let UnwindingEffort { depth, since, .. } = paths.effort;
+            return paths.forget(depth, since);
+        }
+    }
     // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a path is compared
     // without looking whether its words are there only if they are on the stack that this thread has in any case.
     let own = memory::Readable::with(stack::in_use(sp));
     // SAFETY: only the address is taken.
-    let is_own =
-        |word: &StackWord| own.is_known(word.address) || word.address == unsafe { &raw const (*thread).bp } as usize;
-    let is_elsewhere = !words.iter().all(is_own);
-    let (end, before) = (words.as_ptr_range().end, -(size_of_val(&words[..]) as isize));
-    let at = match interpreter().filter(|_| paths.is_first_thread && !is_elsewhere) {
-        None => place(caller, key),
-        // SAFETY: this is the first thread.
-        Some(interpreter) => unsafe { python_place(interpreter, caller, key, interpreter.thread_state()) },
-    };
-    paths.python_words += python.as_ref().map_or(0, |read| read.words.len());
-    if is_elsewhere && paths.elsewhere.is_empty() {
-        paths.elsewhere.extend_from_slice(&NO_PATHS.0);
+    let bp_address = unsafe { &raw const (*thread).bp } as usize;
+    if path.words.iter().all(|word| own.is_known(word.address) || word.address == bp_address) {
+        compare_newest(paths, root, &path.words, python, id);
     }
-    let places = if is_elsewhere { &mut paths.elsewhere[..] } else { &mut paths.places[..] };
-    let Some(place) = places.get_mut(at) else { return };
-    let known = Box::new(KnownPath { caller, key, end, before, id, next: *place, words, python });
-    *place = &raw const *known;
-    paths.known.push(known);
+}
+
+/// Puts a path before those with which it shares a place, and in the place of the oldest one where they are many.
+fn compare_newest(paths: &mut CallPaths, root: PathRoot, words: &[StackWord], python: Option<Read>, id: u64) {
+    let at = match interpreter().filter(|_| paths.is_first_thread) {
+        None => place(root.caller, root.key),
+        // SAFETY: this is the first thread.
+        Some(interpreter) => unsafe { python_place(interpreter, root.caller, root.key, root.python_state) },
+    };
+    let CallPaths { places, known, found, .. } = paths;
+    found.clear();
+    found.reserve(words.len());
+    let Some(first) = places.get_mut(at) else { return };
+    // SAFETY: known paths live as long as they are in the table.
+    let index = match unsafe { oldest_of_full_place(*first) } {
+        None => {
+            known.push(Box::new(KnownPath::empty(known.len())));
+            known.len() - 1
+        }
+        Some([before, oldest]) => {
+            let last = known.get(oldest).map_or(std::ptr::null(), |oldest| oldest.next);
+            if let Some(before) = known.get_mut(before) {
+                before.next = last;
+            }
+            oldest
+        }
+    };
+    if let Some(path) = known.get_mut(index) {
+        path.words.clear();
+        // Room for another one that takes this one's place.
+        path.words.reserve(words.len().next_multiple_of(16));
+        path.words.extend_from_slice(words);
+        path.name(root, id, python);
+        path.next = *first;
+        *first = &raw const **path;
+    }
 }
 
 /// Gives the thread a table of paths.
@@ -333,7 +466,7 @@ pub unsafe fn attach(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
         if (*thread).paths.is_null() {
-            let paths = Box::new(CallPaths::new());
+            let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
             // Where all are checked none is found; where there is Python they are looked for apart.
             let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
             let places = if is_apart { NO_PATHS.0.as_ptr() } else { paths.places.as_ptr() };
@@ -372,6 +505,8 @@ unsafe fn check(
     // Around main are up to three functions of the C library's and the program's start.
     const START: usize = 4;
     let mut others = unwind::runtime::frames();
+    let (begin, end) = own_code();
+    others.retain(|caller| !(begin..end).contains(caller));
     let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
     others.drain(..first.unwrap_or(others.len()));
     let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;
@@ -380,10 +515,12 @@ unsafe fn check(
         let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
         find_apart(thread, paths).or_else(|| match interpreter().filter(|_| paths.is_first_thread) {
             Some(_) => None,
-            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |known| holds(known)).as_ref(),
+            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |known| holds(known))
+                .as_ref()
+                .map(|known| known.id),
         })
     };
-    if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken.id != id) {
+    if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken != id) {
         guard::count(ProblemKind::CallPathWrong, 1);
     }
     if let Ok(python) = python

@@ -24,8 +24,8 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
 use crate::log::{Batch, LOG, RankLog, define, writes_records};
-use crate::recording::lost;
 use crate::recording::slot::store;
+use crate::recording::{lost, mpi_time};
 use crate::sampling;
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread::Thread;
@@ -115,6 +115,8 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         }
     }
     if count != 0 {
+        // SAFETY: the caller's, or null.
+        unsafe { mpi_time::keep(thread, records) };
         RECORDED.fetch_add(count as u64, Relaxed);
         log.head.first += count as u64;
         log.head.previous_end = records.last().map_or(now, |last| last.end);

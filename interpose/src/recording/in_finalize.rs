@@ -40,7 +40,8 @@ pub unsafe fn count(thread: *mut Thread) {
     }
 }
 
-/// MPI_Finalize has returned, or the process exits in it: how many calls were counted, once; 0 where it was not under way.
-pub fn end() -> u64 {
-    if UNDER_WAY.swap(false, Acquire) { CALLS.swap(0, Relaxed) } else { 0 }
+/// Ends counting, because MPI_Finalize has returned or the process exits in it. Returns how many calls were counted, once, or `None` if it was
+/// not under way.
+pub fn end() -> Option<u64> {
+    UNDER_WAY.swap(false, Acquire).then(|| CALLS.swap(0, Relaxed))
 }

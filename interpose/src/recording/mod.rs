@@ -8,6 +8,7 @@ pub mod close;
 pub mod flush;
 pub mod in_finalize;
 pub mod lost;
+pub mod mpi_time;
 pub mod nested;
 pub mod registry;
 pub mod room;

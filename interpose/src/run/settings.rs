@@ -62,6 +62,8 @@ pub struct Settings {
     pub check_paths: bool,
     /// Samples of a thread in a second of its CPU time; 0: none.
     pub samples: u64,
+    /// Whether parallel regions of OpenMP are measured.
+    pub openmp: bool,
     /// Whether to show what is done.
     pub verbose: bool,
     /// Variables that were not understood, with what was wrong.
@@ -95,6 +97,7 @@ impl Settings {
             depth: 0,
             check_paths: false,
             samples: 0,
+            openmp: false,
             verbose: false,
             complaints: Vec::new(),
             given: Vec::new(),
@@ -170,6 +173,7 @@ impl Settings {
             "LBPROF_DEPTH" => self.depth = value.parse().unwrap_or(usize::MAX),
             "LBPROF_CHECK" => self.check_paths = value == "1",
             "LBPROF_SAMPLE" => self.samples = value.parse().unwrap_or(0),
+            "LBPROF_OPENMP" => self.openmp = value == "auto",
             "LBPROF_VERBOSE" => self.verbose = value == "1",
             _ => {}
         }

@@ -3,6 +3,8 @@
 pub mod buffers;
 pub mod call_paths;
 pub mod comm;
+pub mod parallel;
+pub mod path_tree;
 pub mod phases;
 pub mod stage;
 pub mod thread;

@@ -12,6 +12,7 @@ use lbprof_collector::record::Record;
 
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
+use crate::state::parallel::TeamMember;
 use crate::state::thread_log::ThreadLog;
 
 /// Entries in a thread's cache of datatype sizes and in its cache of communicators.
@@ -104,6 +105,8 @@ pub struct Thread {
     pub held: [*const AtomicU32; MAX_HELD],
     /// Whether the recorder is known to have been left by siglongjmp while it was at work on this thread.
     pub left: bool,
+    /// What the thread does in parallel regions.
+    pub team: TeamMember,
 }
 
 /// How a thread may be cancelled (pthread_setcancelstate(3)).
@@ -119,7 +122,7 @@ pub struct Cancellation {
 pub const MAX_HELD: usize = 4;
 
 /// Bytes reserved for a [`Thread`] in thread-local storage.
-const THREAD_BYTES: usize = 1024;
+const THREAD_BYTES: usize = 1152;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]

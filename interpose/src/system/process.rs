@@ -96,6 +96,20 @@ pub fn usage() -> Option<Usage> {
     })
 }
 
+/// Returns how long ago the system started the process, to a hundredth of a second, or `None` if it does not say so.
+pub fn age_ns() -> Option<u64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in parentheses, and may hold any character; the start is field 22 (proc_pid_stat(5)).
+    let start: u64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: writes to `now` alone; the start is counted on this clock.
+    let (code, per_second) =
+        unsafe { (libc::clock_gettime(libc::CLOCK_BOOTTIME, &mut now), libc::sysconf(libc::_SC_CLK_TCK)) };
+    let per_second = u64::try_from(per_second).ok().filter(|&hz| code == 0 && hz > 0)?;
+    let start_ns = start.checked_mul(1_000_000_000)? / per_second;
+    (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).checked_sub(start_ns)
+}
+
 /// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {

@@ -226,6 +226,14 @@ impl Path {
         calls
     }
 
+    /// Leaves out the frames of code between two addresses, which are not the program's. The innermost stays.
+    pub fn without_code(mut self, begin: usize, end: usize) -> Path {
+        let frames = self.callers.iter().copied().zip(self.stack_pointers.iter().copied()).enumerate();
+        let kept = frames.filter(|&(at, (caller, _))| at == 0 || !(begin..end).contains(&caller));
+        (self.callers, self.stack_pointers) = kept.map(|(_, frame)| frame).unzip();
+        self
+    }
+
     /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
     /// the path ends there: the words read beyond it do not matter.
     fn without_start(mut self, rules: &mut Rules) -> Path {

@@ -39,6 +39,7 @@ macro_rules! entry {
     };
 }
 
+mod openmp;
 pub mod special;
 mod unload;
 

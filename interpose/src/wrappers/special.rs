@@ -149,7 +149,7 @@ macro_rules! finalize {
                     }
                     let result = forward!($next, c_name!($name), (ierror));
                     if outermost {
-                        finalize::end();
+                        finalize::note_return();
                     }
                     result
                 })

@@ -184,6 +184,20 @@ static void halo(int bytes)
     }
 }
 
+/* What neighbours need is on its way while a rank works, if the MPI moves it then. */
+static void overlap(int bytes)
+{
+    MPI_Request requests[4];
+    for (int k = 0; k < steps; k++) {
+        MPI_Irecv(received[0], bytes, MPI_BYTE, left(), 1, MPI_COMM_WORLD, &requests[0]);
+        MPI_Irecv(received[1], bytes, MPI_BYTE, right(), 2, MPI_COMM_WORLD, &requests[1]);
+        MPI_Isend(sent[0], bytes, MPI_BYTE, right(), 1, MPI_COMM_WORLD, &requests[2]);
+        MPI_Isend(sent[1], bytes, MPI_BYTE, left(), 2, MPI_COMM_WORLD, &requests[3]);
+        work(k);
+        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    }
+}
+
 /* Nothing but time, as between two polls. */
 static void spin_us(double us)
 {
@@ -352,6 +366,8 @@ static const struct {
     {"allreduce", allreduce, 0, 0},
     {"halo-1k", halo, 1024, 0},
     {"halo-16k", halo, 16384, 0},
+    {"overlap-512", overlap, 512, 0},
+    {"overlap-16k", overlap, 16384, 0},
     {"polling", polling, 1024, 0},
     {"ring-1k", ring, 1024, 0},
     {"ring-16k", ring, 16384, 0},

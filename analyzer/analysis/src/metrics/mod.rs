@@ -16,4 +16,5 @@ pub mod preemption;
 pub mod program_tree;
 pub mod serialization;
 pub mod statistics;
+pub mod threads;
 pub mod trend;

@@ -41,6 +41,9 @@ pub struct Counts {
     pub neighbourhoods: u64,
     /// Neighbours that are not known to have entered a collective in which a rank receives from them.
     pub unmatched_neighbours: u64,
+    /// Waits of messages for the other rank to be in MPI again: how MPI moves them is inferred from when the calls of this run ended.
+    #[serde(skip)]
+    pub progress_waits: u64,
     /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
     /// Others with which ranks synchronise in epochs that are not known to have done so.
@@ -94,6 +97,7 @@ impl Counts {
             mixed_collectives: self.mixed_collectives + after.mixed_collectives,
             neighbourhoods: self.neighbourhoods + after.neighbourhoods,
             unmatched_neighbours: self.unmatched_neighbours + after.unmatched_neighbours,
+            progress_waits: self.progress_waits + after.progress_waits,
             epochs: self.epochs + after.epochs,
             unmatched_epochs: self.unmatched_epochs + after.unmatched_epochs,
             violations: self.violations + after.violations,
@@ -102,6 +106,11 @@ impl Counts {
             not_recorded: self.not_recorded + after.not_recorded,
             hands_out_work: self.hands_out_work || after.hands_out_work,
         }
+    }
+
+    /// Returns whether a considerable part of the messages waited for the other rank to be in MPI again.
+    pub fn depends_on_progress(&self) -> bool {
+        self.progress_waits > 0 && 50 * self.progress_waits >= self.messages
     }
 
     /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.

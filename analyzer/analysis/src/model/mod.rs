@@ -8,6 +8,7 @@ pub mod exact_sum;
 mod facts;
 pub mod followed;
 pub mod interval;
+pub mod lifetime;
 pub mod loops;
 pub mod moment;
 pub mod own_loops;
@@ -20,6 +21,7 @@ mod series;
 pub mod sites;
 pub mod statistics;
 pub mod summary;
+pub mod threads;
 pub mod waits;
 pub mod what_if;
 

@@ -6,10 +6,12 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
 use serde::Serialize;
 
+use super::lifetime::Lifetime;
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
 use super::series::Series;
+use super::threads::ParallelRegion;
 
 /// Seconds by activity, at the index of the activity's number.
 pub type Seconds = [f64; Activity::COUNT];
@@ -34,6 +36,8 @@ pub struct RankModel {
     /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
     /// after MPI_Finalize.
     pub exit_status: Option<i32>,
+    /// How long its process lived outside of the window.
+    pub lifetime: Lifetime,
     /// The call in which it was when its log ended, where it ended in one.
     pub pending: Option<Pending>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
@@ -55,6 +59,8 @@ pub struct RankModel {
     pub other_sites: Vec<(SiteKey, Cell)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
+    /// What its threads do in parallel regions; empty of a part of the time.
+    pub parallel: Vec<ParallelRegion>,
     /// Its samples.
     pub samples: RankSamples,
     /// Seconds during which the program had stopped recording.

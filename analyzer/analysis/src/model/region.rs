@@ -31,6 +31,8 @@ pub struct Region {
     /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
     /// one where it lies in what that one calls.
     pub ends: Option<(String, String)>,
+    /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
+    pub between: Option<String>,
 }
 
 /// `region` and those around it in a table in which 0 is the outermost of all; innermost first.

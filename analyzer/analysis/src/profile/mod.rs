@@ -13,6 +13,7 @@
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
+//! | `parallel.rs` | sums of parallel regions |
 //! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
@@ -24,6 +25,7 @@ mod found;
 mod iterations;
 mod lines;
 mod others;
+mod parallel;
 mod partial_model;
 mod rank;
 pub mod samples;
@@ -284,6 +286,9 @@ impl RankGather<'_> {
         }
         if n_others > 0 {
             builder.other_threads(n_others, &others);
+        }
+        if self.span == Span::ALL {
+            builder.parallel_regions();
         }
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);

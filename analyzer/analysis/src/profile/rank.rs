@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::{PollSums, Polling};
 use lbprof_collector::profile::{self, CounterTotals};
@@ -11,6 +12,7 @@ use lbprof_collector::{Activity, ProblemKind, Record};
 use super::found::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
+use crate::model::lifetime::Lifetime;
 use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
 use crate::model::selected::Selected;
 use crate::model::sites::Sites;
@@ -38,6 +40,8 @@ pub(super) struct RankBuilder<'a> {
     pub(super) inner_iterations: Vec<(usize, u64)>,
     pub(super) part: &'a mut PartialModel,
     pub(super) clock: RankClock,
+    /// Ticks at which MPI_Init was entered, 0 where that is not known.
+    pub(super) entered_init: u64,
     /// The time that counts.
     pub(super) span: Span,
     pub(super) rank: RankModel,
@@ -98,6 +102,7 @@ impl<'a> RankBuilder<'a> {
             inner_iterations: Vec::new(),
             part,
             clock,
+            entered_init: header.instants[0].ticks,
             span,
             rank,
             regions: HashMap::from([(0, 0)]),
@@ -124,6 +129,7 @@ impl<'a> RankBuilder<'a> {
         let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
         // Samples of usage are of all of its time.
         self.rank.usage = self.usage().filter(|_| (begin, end) == whole);
+        self.rank.lifetime = if (begin, end) == whole { self.lifetime(whole) } else { Lifetime::default() };
         self.rank.begin_ns = self.clock.nanoseconds(begin);
         self.rank.end_s = self.since_begin(end.max(begin));
     }
@@ -131,6 +137,23 @@ impl<'a> RankBuilder<'a> {
     /// Seconds from the begin of the rank's window; [`common_clock`] makes them seconds from that of the run.
     pub(super) fn since_begin(&self, ticks: u64) -> f64 {
         self.rank.run_seconds(self.clock.nanoseconds(ticks))
+    }
+
+    /// Returns what the log says of the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
+    fn lifetime(&self, window: (u64, u64)) -> Lifetime {
+        let point = |point: LifetimePoint| self.definitions.lifetime.get(&point).copied();
+        // A header that stands in for a lost one has no instants.
+        let entered_init = Some(self.entered_init).filter(|&ticks| ticks != 0);
+        let between = |from: Option<u64>, to: Option<u64>| Some(self.seconds(to?.saturating_sub(from?)));
+        let left_init = point(LifetimePoint::LeftInit);
+        let left_finalize = point(LifetimePoint::LeftFinalize);
+        Lifetime {
+            before_init_s: between(point(LifetimePoint::Started), entered_init),
+            init_s: between(entered_init, left_init),
+            recorder_start_s: between(left_init, Some(window.0)),
+            finalize_s: between(Some(window.1), left_finalize),
+            after_finalize_s: between(left_finalize, point(LifetimePoint::Ended)),
+        }
     }
 
     fn usage(&self) -> Option<Usage> {
@@ -175,7 +198,7 @@ impl<'a> RankBuilder<'a> {
         idx
     }
 
-    fn site(&mut self, id: u32) -> Option<u32> {
+    pub(super) fn site(&mut self, id: u32) -> Option<u32> {
         let (definitions, known) = (self.definitions, self.known_sites);
         *self.sites.entry(id).or_insert_with(|| known.find(definitions, id))
     }

@@ -42,6 +42,7 @@ impl Default for Tables {
             is_function: false,
             call: None,
             ends: None,
+            between: None,
         };
         Tables {
             regions: vec![whole],
@@ -57,7 +58,7 @@ impl Default for Tables {
 impl Tables {
     /// The region of this name within `parent`; `None`: there are too many.
     pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
-        let PathPart { name, kind, iterated, found, is_code, is_function, call, ends } = part.clone();
+        let PathPart { name, kind, iterated, found, is_code, is_function, call, ends, between } = part.clone();
         let key = (parent, name.clone());
         if let Some(&idx) = self.regions_by_name.get(&key) {
             let known = &mut self.regions[idx as usize];
@@ -69,7 +70,19 @@ impl Tables {
         let path = format!("{}/{}", self.regions[parent as usize].path, path_part(&name));
         self.path_bytes = Some(self.path_bytes + path.len()).filter(|&bytes| bytes <= MAX_PATH_BYTES)?;
         let idx = self.regions.len() as RegionIdx;
-        self.regions.push(Region { name, path, parent, kind, iterated, found, is_code, is_function, call, ends });
+        self.regions.push(Region {
+            name,
+            path,
+            parent,
+            kind,
+            iterated,
+            found,
+            is_code,
+            is_function,
+            call,
+            ends,
+            between,
+        });
         self.regions_by_name.insert(key, idx);
         Some(idx)
     }

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, Module, Neighbours, Object, ObjectKind,
-    RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, LifetimePoint, Module, Neighbours, Object,
+    ObjectKind, RankList, Region, RegionKind, Usage,
 };
 use lbprof_collector::format::Header;
+use lbprof_collector::parallel::ParallelSums;
 use lbprof_collector::record::NONE;
 use lbprof_collector::sample::{SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
@@ -52,6 +53,8 @@ pub struct Definitions {
     pub sampling: Option<Sampling>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
+    /// What threads did in parallel regions, by id.
+    pub parallel: BTreeMap<u32, ParallelSums>,
     /// Instants on both clocks.
     pub instants: Vec<Instant>,
     /// Measurements against rank 0's clock.
@@ -66,6 +69,8 @@ pub struct Definitions {
     pub end: Option<(EndReason, u64)>,
     /// The status with which the process ended, where it is known.
     pub exit_status: Option<i32>,
+    /// Points in the life of the process, in ticks.
+    pub lifetime: BTreeMap<LifetimePoint, u64>,
     /// Thread level that MPI gave.
     pub thread_level: Option<u8>,
     /// Problems that the recorder met: how many times, detail of the first.
@@ -105,6 +110,7 @@ impl Definitions {
             Definition::WindowBegin(ticks) => self.window_begin = self.window_begin.or(Some(ticks)),
             Definition::WindowEnd(ticks) => self.window_end = Some(ticks),
             Definition::End(reason, ticks) => self.end = Some((reason, ticks)),
+            Definition::Lifetime(point, ticks) => drop(self.lifetime.insert(point, ticks)),
             Definition::ThreadLevel(level) => self.thread_level = Some(level),
             Definition::Neighbours(one) => drop(self.neighbours.insert(one.comm, one)),
             Definition::ExitStatus(status) => self.exit_status = Some(status),
@@ -113,6 +119,7 @@ impl Definitions {
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) => {}
+            Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),
         }
     }

@@ -19,7 +19,7 @@ use lbprof_collector::semantics::{Pattern, Synchronises};
 
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, Model};
-use crate::replay::sinks::Members;
+use crate::replay::comm_members::CommMembers;
 use crate::replay::timeline::{CommEvent, Role, Step};
 
 /// A collective that all ranks entered, at the end of which each is.
@@ -49,11 +49,11 @@ pub struct AtCut {
 }
 
 /// By index: whether a communicator has all ranks of the run.
-pub fn communicators_of_all(model: &Model, members: &Members) -> Vec<bool> {
+pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
     // Members are listed when first asked for, and of most communicators nobody asks.
     let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
-    let has_all = |comm: u32| match members.of(comm) {
+    let has_all = |comm: u32| match members.world_ranks(comm) {
         None => true,
         Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
     };

@@ -17,6 +17,7 @@
 //! messages in transit, not with events: histories are kept only so far back.
 
 pub mod blocking;
+mod comm_members;
 mod cut;
 mod engine;
 mod matching;

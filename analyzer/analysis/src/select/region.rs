@@ -7,6 +7,7 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::{near, some_of};
+use crate::model::lifetime::Lifetime;
 use crate::model::loops::Without;
 use crate::model::samples::SampledAt;
 use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
@@ -178,5 +179,6 @@ impl Inside {
         rank.other_threads_mpi_s = of_others.map(|(_, cell)| cell.seconds).sum();
         rank.other_threads = if rank.other_sites.is_empty() { 0 } else { rank.other_threads };
         rank.usage = None;
+        rank.lifetime = Lifetime::default();
     }
 }

@@ -5,17 +5,18 @@
 //! ([`super::control_flow`]) has been called again. Code that was inlined counts as its function as long as no other code's jumps and calls
 //! are passed. Where the code is not known, an order of lines decides: a return to the same or an earlier line is a new activation.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, Position};
-use super::control_flow::{ControlFlow, ReachableCalls};
+use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
 use super::machine_code::MachineCode;
 use super::symbols::{Resolved, Sources};
 use crate::model::sites::Sites;
+
+use rustc_hash::FxHashSet;
 
 /// Maximum number of instructions that are looked at, each time that they are. Programs have some thousand calls in functions of some thousand
 /// instructions; beyond that the order of lines has to do.
@@ -31,9 +32,22 @@ pub(super) struct Activations<'a> {
     instructions: usize,
 }
 
+/// A function that was called in one way, by the call of it; `None`: the outermost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RunningFunction(Option<u32>);
+
+/// A call or a loop in the code between two calls: its place in the source, or its address where that is not known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WorkItem {
+    position: Position,
+    address: Option<u64>,
+}
+
 /// The code of a module, as far as it was needed.
 struct ModuleCode {
     code: MachineCode,
+    /// The addresses to which the calls return that lead to MPI.
+    calls: FxHashSet<u64>,
     sources: Option<Sources>,
     /// By an address that was asked for.
     functions: HashMap<u64, Option<ControlFlow>>,
@@ -60,6 +74,65 @@ impl<'a> Activations<'a> {
         meeting
     }
 
+    /// Returns the function that runs between two call sites, or `None` if nothing is known of one.
+    pub(super) fn function_between(&mut self, from: u32, to: u32) -> Option<RunningFunction> {
+        let calls = &self.names.calls;
+        let (from, to) = (calls.node_of(from)?, calls.node_of(to)?);
+        Some(RunningFunction(self.meeting(from, to).around))
+    }
+
+    /// Whether a function has called another one, or is it.
+    pub(super) fn is_around(&self, outer: RunningFunction, inner: RunningFunction) -> bool {
+        match (outer.0, inner.0) {
+            (Some(outer), Some(inner)) => self.names.calls.is_around(outer, inner),
+            (outer, _) => outer.is_none(),
+        }
+    }
+
+    /// Returns the calls and loops that the code between two calls of MPI, whose paths meet there, always passes, or `None` if they are not known.
+    /// Code that does the same work is the same code, whatever calls of MPI come before and after it on a rank.
+    pub(super) fn work_between(&mut self, from: u32, to: u32, meeting: &SharedFrame) -> Option<BTreeSet<WorkItem>> {
+        let first = self.origins_on_path(meeting.first, from);
+        let last = self.origins_on_path(meeting.last, to);
+        let origin = first.first()?;
+        let site = |origin: &NodeOrigin| self.sites.call_sites.get(origin.site as usize);
+        let module = site(origin)?.module?;
+        let offsets = |origins: &[NodeOrigin]| {
+            let sites = origins.iter().filter_map(site);
+            sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect::<Vec<u64>>()
+        };
+        let (from, to) = (offsets(&first), offsets(&last));
+        let place = &self.names.calls.node(meeting.first)?.place;
+        if self.instructions > MAX_INSTRUCTIONS {
+            return None;
+        }
+        let code = self.module_code(module)?;
+        let instance = if origin.is_inlined { code.instance(*from.first()?, place) } else { None };
+        let (work, instructions) = code.work_between(&from, &to, instance.as_ref())?;
+        self.instructions += instructions;
+        Some(work)
+    }
+
+    /// Returns the places in the machine code that a node on the path to a call of MPI stands for there.
+    fn origins_on_path(&self, node: u32, leaf: u32) -> Vec<NodeOrigin> {
+        let calls = &self.names.calls;
+        let (all, of_leaf) = (calls.origins(node), calls.origins(leaf));
+        let is_on_path = |one: &&NodeOrigin| of_leaf.iter().any(|other| other.site == one.site);
+        let own: Vec<NodeOrigin> = all.iter().filter(is_on_path).copied().collect();
+        if own.is_empty() { all.to_vec() } else { own }
+    }
+
+    /// Returns the code of a module, or `None` if it is not known.
+    fn module_code(&mut self, module: u32) -> Option<&mut ModuleCode> {
+        let (names, sites) = (self.names, self.sites);
+        let code = self.modules.entry(module).or_insert_with(|| {
+            let file = names.files.contains(&module).then(|| sites.modules.get(module as usize))??;
+            let own = sites.call_sites.iter().filter(|site| site.module == Some(module) && site.function.is_none());
+            ModuleCode::open(&file.path, &file.build_id, own.map(|site| site.offset).collect())
+        });
+        code.as_mut()
+    }
+
     /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
     /// call of MPI that ends the code.
     fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
@@ -83,23 +156,17 @@ impl<'a> Activations<'a> {
         let (from, to) = (from?, to?);
         let module = from.module.filter(|_| from.module == to.module && from.function.is_none())?;
         let place = &self.names.calls.node(meeting.first)?.place;
-        let (names, sites) = (self.names, self.sites);
-        let code = self.modules.entry(module).or_insert_with(|| {
-            let module = names.files.contains(&module).then(|| sites.modules.get(module as usize))??;
-            ModuleCode::open(&module.path, &module.build_id)
-        });
-        let code = code.as_mut()?;
+        let is_over = self.instructions > MAX_INSTRUCTIONS;
+        let code = self.module_code(module)?;
         let instance = if first.is_inlined { code.instance(from.offset, place) } else { None };
         let depth = instance.as_ref().map_or(0, |instance| instance.outer.len());
-        let reachable = match self.reachable.entry((first.site, depth)) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(_) if self.instructions > MAX_INSTRUCTIONS => return None,
-            Entry::Vacant(new) => {
-                let found = code.reachable_calls(from.offset, instance.as_ref());
-                self.instructions += found.as_ref().map_or(0, |(_, instructions)| *instructions);
-                new.insert(found.map(|(calls, _)| calls))
-            }
-        };
+        let key = (first.site, depth);
+        if !is_over && !self.reachable.contains_key(&key) {
+            let found = self.module_code(module)?.reachable_calls(from.offset, instance.as_ref());
+            self.instructions += found.as_ref().map_or(0, |(_, instructions)| *instructions);
+            self.reachable.insert(key, found.map(|(calls, _)| calls));
+        }
+        let reachable = self.reachable.get(&key)?;
         let reachable = reachable.as_ref()?;
         match reachable.return_addresses.contains(&to.offset) {
             true => Some(true),
@@ -138,12 +205,12 @@ impl InlineInstance {
 }
 
 impl ModuleCode {
-    fn open(path: &str, build_id: &[u8]) -> Option<ModuleCode> {
+    fn open(path: &str, build_id: &[u8], calls: FxHashSet<u64>) -> Option<ModuleCode> {
         let path = Path::new(path);
         // Files may be damaged in ways that their readers do not expect.
         let opened = catch_unwind(AssertUnwindSafe(|| (MachineCode::open(path), Sources::open(path, build_id, &[]))));
         let (code, sources) = opened.ok()?;
-        Some(ModuleCode { code: code?, sources, functions: HashMap::new(), positions: HashMap::new() })
+        Some(ModuleCode { code: code?, calls, sources, functions: HashMap::new(), positions: HashMap::new() })
     }
 
     /// Returns where the function of a frame, which is one of those at a return address, is inlined there, or `None` if nothing is.
@@ -171,21 +238,47 @@ impl ModuleCode {
         return_address: u64,
         instance: Option<&InlineInstance>,
     ) -> Option<(ReachableCalls, usize)> {
-        let address = return_address.wrapping_sub(1);
-        let code = &self.code;
-        let function = self.functions.entry(address).or_insert_with(|| {
-            let found = catch_unwind(AssertUnwindSafe(|| {
-                let function = code.function(address)?;
-                Some(ControlFlow::decode(&function.bytes, function.begin))
-            }));
-            found.ok().flatten()
-        });
-        let flow = function.take()?;
-        let calls = flow.reachable_calls(return_address, |address| {
-            instance.is_none_or(|instance| instance.contains(self.position(address)))
-        });
+        let (address, flow) = self.take_function(return_address)?;
+        let calls = flow.reachable_calls(return_address, |address| self.can_pass(instance, address));
         let instructions = flow.len();
         self.functions.insert(address, Some(flow));
         Some((calls, instructions))
+    }
+
+    /// Returns the calls and loops in the code between calls that return to these addresses, and how many instructions their function has;
+    /// with `instance` only those in it.
+    fn work_between(
+        &mut self,
+        from: &[u64],
+        to: &[u64],
+        instance: Option<&InlineInstance>,
+    ) -> Option<(BTreeSet<WorkItem>, usize)> {
+        let (address, flow) = self.take_function(*from.first()?)?;
+        let work = flow.work_between(&CodeBounds { from, to }, |address| self.can_pass(instance, address));
+        let instructions = flow.len();
+        self.functions.insert(address, Some(flow));
+        let items = work?.into_iter().map(|address| {
+            let position = self.position(address).clone();
+            WorkItem { address: position.is_empty().then_some(address), position }
+        });
+        Some((items.collect(), instructions))
+    }
+
+    fn can_pass(&mut self, instance: Option<&InlineInstance>, address: u64) -> bool {
+        instance.is_none_or(|instance| instance.contains(self.position(address)))
+    }
+
+    /// Takes the function with a call that returns to an address, to be put back at the address returned with it.
+    fn take_function(&mut self, return_address: u64) -> Option<(u64, ControlFlow)> {
+        let address = return_address.wrapping_sub(1);
+        let (code, calls) = (&self.code, &self.calls);
+        let function = self.functions.entry(address).or_insert_with(|| {
+            let found = catch_unwind(AssertUnwindSafe(|| {
+                let function = code.function(address)?;
+                Some(ControlFlow::decode(&function.bytes, function.begin, calls))
+            }));
+            found.ok().flatten()
+        });
+        Some((address, function.take()?))
     }
 }

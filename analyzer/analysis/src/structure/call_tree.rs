@@ -81,6 +81,8 @@ pub struct Node {
     pub depth: u32,
     /// Where it is; without offset if the line is known.
     pub place: CodePlace,
+    /// Its column in the line, if it is known.
+    pub column: Option<u32>,
 }
 
 /// Two calls in one function.
@@ -174,6 +176,11 @@ impl CallTree {
         self.origins.get(at as usize).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns all nodes, each after its parent.
+    pub(super) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
     /// A node.
     pub fn node(&self, at: u32) -> Option<&Node> {
         self.nodes.get(at as usize)
@@ -228,6 +235,16 @@ impl CallTree {
     /// another way; none where nothing does.
     pub fn callers(&self, at: u32) -> &[u32] {
         self.callers.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the nodes around one, the innermost first, up to the first whose function is known; none if no function is.
+    pub(super) fn callers_to_named(&self, at: u32) -> Vec<u32> {
+        let mut callers = self.path(at);
+        callers.pop();
+        callers.reverse();
+        let named = callers.iter().position(|&at| self.node(at).is_some_and(|node| node.place.is_named()));
+        callers.truncate(named.map_or(0, |named| named + 1));
+        callers
     }
 
     /// The callers of each node that has some.
@@ -416,7 +433,7 @@ impl Builder {
             let next = self.nodes.len() as u32;
             let node = *self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
                 let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
-                self.nodes.push(Node { parent, depth, place });
+                self.nodes.push(Node { parent, depth, place, column: *column });
                 self.origins.push(Vec::new());
                 next
             });

@@ -1,5 +1,6 @@
 //! The calls of the rank that stands for others, read from its log.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
@@ -8,6 +9,7 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashSet;
 
+use super::activations::Activations;
 use super::distribution::Distribution;
 use super::named::LoopAt;
 use crate::model::loops::{Anchors, Class, Detected, Ends};
@@ -19,7 +21,7 @@ use crate::structure::iterations::found::FoundLoop;
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::split::Splitter;
-use crate::structure::iterations::window::{CallInterval, Window};
+use crate::structure::iterations::window::{CallInterval, TokenPair, Window};
 use crate::structure::survey::{RankSurvey, Survey, Token};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
@@ -37,6 +39,8 @@ pub(super) struct Calls<'a> {
     pub(super) tokens: &'a HashMap<Token, u32>,
     /// The rank.
     pub(super) rank: &'a RankSurvey,
+    /// The functions that make calls one after the other.
+    pub(super) activations: &'a RefCell<Activations<'a>>,
 }
 
 impl Calls<'_> {
@@ -53,10 +57,23 @@ impl Calls<'_> {
             is_collective: &is_collective,
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
+            is_called_by: &|inner, outer| self.is_called_by(inner, outer),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };
         let found = find_loops(&window);
         found.iter().any(|one| one.main).then_some(found)
+    }
+
+    /// Whether the function that makes two calls one after the other is called by the one that makes two others.
+    fn is_called_by(&self, inner: TokenPair, outer: TokenPair) -> bool {
+        let [inner, outer] = [inner, outer].map(|pair| {
+            let [from, to] = [pair.from, pair.to].map(|token| self.survey.tokens.get(token as usize)?.site);
+            from.zip(to).and_then(|(from, to)| self.activations.borrow_mut().function_between(from, to))
+        });
+        match (inner, outer) {
+            (Some(inner), Some(outer)) => inner != outer && self.activations.borrow().is_around(outer, inner),
+            _ => false,
+        }
     }
 
     /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.

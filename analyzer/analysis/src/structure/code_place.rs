@@ -23,7 +23,8 @@ pub struct CodePlace {
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     pub offset: u64,
     /// The calls around it, the innermost first, that distinguish it from calls at the same place that the program reaches through others;
-    /// empty where all calls at the place are reached in one way, and where that is not known.
+    /// empty where all calls at the place are reached in one way, and where that is not known. If its function is not known, those up to the
+    /// first whose function is.
     pub callers: Vec<Caller>,
 }
 
@@ -84,15 +85,25 @@ impl CodePlace {
         CodePlace { function: self.function.as_ref().map(|_| short(self.function_label()).to_owned()), ..self.clone() }
     }
 
-    /// A name of it after those of the calls by which the program gets there, as far as they distinguish it.
+    /// Returns a name of it after those of the calls by which the program gets there, as far as they distinguish it. Of a place without a name only
+    /// those with one, and then its address.
     pub fn through(&self, own: &str) -> String {
-        let Some((outermost, between)) = self.callers.split_last() else { return own.to_owned() };
-        let between = between.iter().rev().map(|caller| match caller.place().function_label() {
-            "" => caller.place().own_label(),
+        let is_unnamed = !self.is_named() && self.callers.iter().any(|caller| caller.place().is_named());
+        let callers: Vec<CodePlace> = self.callers.iter().map(Caller::place).collect();
+        let mut shown = callers.iter().filter(|caller| !is_unnamed || caller.is_named()).rev();
+        let Some(outermost) = shown.next() else { return own.to_owned() };
+        let between = shown.map(|caller| match caller.function_label() {
+            "" => caller.own_label(),
             function => short(function).to_owned(),
         });
-        let through: Vec<String> = between.chain([own.to_owned()]).collect();
-        format!("{} via {}", outermost.place().shortened().own_label(), through.join(", "))
+        let own = if is_unnamed { format!("+{:#x}", self.offset) } else { own.to_owned() };
+        let through: Vec<String> = between.chain([own]).collect();
+        format!("{} via {}", outermost.shortened().own_label(), through.join(", "))
+    }
+
+    /// Whether its function or line is known.
+    pub(super) fn is_named(&self) -> bool {
+        self.function.is_some() || self.line.is_some()
     }
 
     /// The same of the place alone, however the program gets there.
@@ -206,6 +217,17 @@ mod tests {
         place.file = Some("/home/u/app/src/lj.c".into());
         place.line = Some(120);
         assert_eq!(place.label(), "force (lj.c:120)");
+    }
+
+    #[test]
+    fn a_place_without_a_name_has_those_of_the_calls_around_it() {
+        let module = Some("/opt/libpetsc.so".to_owned());
+        let unnamed = |offset| CodePlace { module: module.clone(), offset, ..CodePlace::default() };
+        let named = |name: &str| CodePlace { function: Some(name.into()), ..unnamed(0x20) };
+        let callers = [unnamed(0x30), named("VecScatterEnd")].iter().map(Caller::of).collect();
+        assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "VecScatterEnd (+0x20) via +0x10");
+        let callers = vec![Caller::of(&unnamed(0x30))];
+        assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "libpetsc.so+0x30 via libpetsc.so+0x10");
     }
 
     #[test]

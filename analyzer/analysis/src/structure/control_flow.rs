@@ -14,12 +14,16 @@
 //! the calls that were not found.
 
 use iced_x86::{Decoder, DecoderOptions, FlowControl};
+use petgraph::algo::dominators::simple_fast;
+use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashSet;
 
 /// The instructions of a function.
 pub(super) struct ControlFlow {
     /// In the order of their addresses.
     steps: Vec<FlowStep>,
+    /// The jumps back of loops without calls that lead to MPI, as indices.
+    loops: FxHashSet<usize>,
 }
 
 /// An instruction.
@@ -36,7 +40,7 @@ enum NextStep {
     /// The one after it.
     Following,
     /// The one after it, once the called function has returned.
-    AfterCall,
+    AfterCall { leads_to_mpi: bool },
     /// The one at an address, or with a condition the one after it.
     Jump { target: u64, is_conditional: bool },
     /// One at an unknown address.
@@ -54,15 +58,28 @@ pub(super) struct ReachableCalls {
     pub(super) is_complete: bool,
 }
 
+/// Maximum number of instructions of loops that are looked at, for each instruction of a function: more than loops are nested in one another.
+const MAX_LOOP_STEPS: usize = 20;
+
+/// Calls before and after some code, by the addresses to which they return.
+pub(super) struct CodeBounds<'a> {
+    /// The calls before the code.
+    pub(super) from: &'a [u64],
+    /// The calls after it.
+    pub(super) to: &'a [u64],
+}
+
 impl ControlFlow {
-    /// Decodes the code of a function, which begins at `address`.
-    pub(super) fn decode(code: &[u8], address: u64) -> ControlFlow {
+    /// Decodes the code of a function, which begins at `address`. The calls that return to one of `calls` lead to MPI.
+    pub(super) fn decode(code: &[u8], address: u64, calls: &FxHashSet<u64>) -> ControlFlow {
         let decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
         let steps = decoder.into_iter().map(|instruction| {
             let target = instruction.near_branch_target();
             let next = match instruction.flow_control() {
                 FlowControl::Next => NextStep::Following,
-                FlowControl::Call | FlowControl::IndirectCall => NextStep::AfterCall,
+                FlowControl::Call | FlowControl::IndirectCall => {
+                    NextStep::AfterCall { leads_to_mpi: calls.contains(&instruction.next_ip()) }
+                }
                 FlowControl::UnconditionalBranch => NextStep::Jump { target, is_conditional: false },
                 FlowControl::ConditionalBranch => NextStep::Jump { target, is_conditional: true },
                 FlowControl::IndirectBranch => NextStep::Unknown,
@@ -71,7 +88,57 @@ impl ControlFlow {
             };
             FlowStep { begin: instruction.ip(), end: instruction.next_ip(), next }
         });
-        ControlFlow { steps: steps.collect() }
+        let mut flow = ControlFlow { steps: steps.collect(), loops: FxHashSet::default() };
+        flow.loops = flow.find_loops();
+        flow
+    }
+
+    /// Returns the jumps back of loops without calls that lead to MPI.
+    fn find_loops(&self) -> FxHashSet<usize> {
+        let all = || self.steps.iter().enumerate();
+        let mut edges: Vec<FlowEdge> = all()
+            .flat_map(|(from, step)| {
+                self.following(from, step).into_iter().flatten().map(move |to| FlowEdge { to, from })
+            })
+            .collect();
+        edges.sort_unstable();
+        let mut is_seen = vec![0; self.steps.len()];
+        let mut loops = FxHashSet::default();
+        let mut n_left = MAX_LOOP_STEPS * self.steps.len();
+        for (number, (last, step)) in (1_u32..).zip(all()) {
+            let NextStep::Jump { target, .. } = step.next else { continue };
+            let Some(first) = self.index(target).filter(|&first| first <= last) else { continue };
+            // What leads to the jump without passing the loop's first step is the loop.
+            let mut pending = vec![last];
+            is_seen[first] = number;
+            let mut calls_mpi = self.leads_to_mpi(first);
+            while let Some(idx) = pending.pop().filter(|_| !calls_mpi) {
+                if std::mem::replace(&mut is_seen[idx], number) == number {
+                    continue;
+                }
+                n_left = n_left.saturating_sub(1);
+                calls_mpi = self.leads_to_mpi(idx) || n_left == 0;
+                pending.extend(edges_to(&edges, idx).map(|edge| edge.from));
+            }
+            if !calls_mpi {
+                loops.insert(last);
+            }
+        }
+        loops
+    }
+
+    fn leads_to_mpi(&self, step: usize) -> bool {
+        self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: true })
+    }
+
+    /// Returns the steps that can follow one.
+    fn following(&self, idx: usize, step: &FlowStep) -> [Option<usize>; 2] {
+        let after = Some(idx + 1).filter(|&after| after < self.steps.len());
+        match step.next {
+            NextStep::Following | NextStep::AfterCall { .. } => [after, None],
+            NextStep::Jump { target, is_conditional } => [self.index(target), after.filter(|_| is_conditional)],
+            NextStep::Unknown | NextStep::End => [None, None],
+        }
     }
 
     /// Returns the number of instructions.
@@ -95,7 +162,7 @@ impl ControlFlow {
             }
             match step.next {
                 NextStep::Following => pending.push(idx + 1),
-                NextStep::AfterCall => {
+                NextStep::AfterCall { .. } => {
                     reachable.return_addresses.insert(step.end);
                     pending.push(idx + 1);
                 }
@@ -110,10 +177,98 @@ impl ControlFlow {
         reachable
     }
 
+    /// Returns the addresses of the calls, and of the jumps back of loops, that the code between `bounds` passes on each way, or `None` if some way
+    /// is not known. A loop is one that goes around between `bounds`, not the one that they are in. Only those jumps and calls are passed at
+    /// whose address `can_pass` holds.
+    pub(super) fn work_between(&self, bounds: &CodeBounds, can_pass: impl FnMut(u64) -> bool) -> Option<Vec<u64>> {
+        let edges = self.edges_between(bounds, can_pass)?;
+        let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.skips_loop(edge)).collect();
+        let passed = steps_on_all_ways(&without_skips).or_else(|| steps_on_all_ways(&edges)).unwrap_or_default();
+        let is_call = |step: usize| {
+            self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: false })
+        };
+        let is_work = |step: &usize| is_call(*step) || self.loops.contains(step);
+        let mut work: Vec<u64> = passed.into_iter().filter(is_work).map(|step| self.steps[step].begin).collect();
+        work.sort_unstable();
+        Some(work)
+    }
+
+    /// Returns which steps follow one another in the code between `bounds`, with [`START`] before and [`END`] after it, or `None` if some way is not
+    /// known. Ways that lead to no end are left out.
+    fn edges_between(&self, bounds: &CodeBounds, mut can_pass: impl FnMut(u64) -> bool) -> Option<Vec<FlowEdge>> {
+        let mut is_seen = vec![false; self.steps.len()];
+        let mut pending: Vec<usize> = bounds.from.iter().filter_map(|&address| self.index(address)).collect();
+        let mut edges: Vec<FlowEdge> = pending.iter().map(|&to| FlowEdge { to, from: START }).collect();
+        while let Some(idx) = pending.pop() {
+            let Some(step) = self.steps.get(idx) else { continue };
+            if std::mem::replace(&mut is_seen[idx], true) {
+                continue;
+            }
+            if self.leads_to_mpi(idx) {
+                edges.extend(bounds.to.contains(&step.end).then_some(FlowEdge { to: END, from: idx }));
+                continue;
+            }
+            if step.next != NextStep::Following && !can_pass(step.begin) {
+                continue;
+            }
+            if step.next == NextStep::Unknown {
+                return None;
+            }
+            let next = self.following(idx, step);
+            edges.extend(next.into_iter().flatten().map(|to| FlowEdge { to, from: idx }));
+            pending.extend(next.into_iter().flatten());
+        }
+        edges.sort_unstable();
+        let mut leads_to_end = FxHashSet::from_iter([END]);
+        let mut pending = vec![END];
+        while let Some(idx) = pending.pop() {
+            let before = edges_to(&edges, idx).map(|edge| edge.from);
+            pending.extend(before.filter(|&from| leads_to_end.insert(from)));
+        }
+        edges.retain(|edge| leads_to_end.contains(&edge.to));
+        Some(edges)
+    }
+
+    /// Whether a jump passes over a loop that would go around no time.
+    fn skips_loop(&self, edge: &FlowEdge) -> bool {
+        let is_within = |step: usize| match self.steps[step].next {
+            NextStep::Jump { target, .. } => self.index(target).is_some_and(|first| edge.from < first && first <= step),
+            _ => false,
+        };
+        let passed = if edge.to < self.steps.len() { edge.from.saturating_add(1)..edge.to } else { 0..0 };
+        passed.into_iter().any(|step| self.loops.contains(&step) && is_within(step))
+    }
+
     /// Returns the index of the instruction at an address, or `None` if it is not in the function.
     fn index(&self, address: u64) -> Option<usize> {
         self.steps.binary_search_by_key(&address, |step| step.begin).ok()
     }
+}
+
+/// An instruction that follows another one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct FlowEdge {
+    to: usize,
+    from: usize,
+}
+
+/// The step before the first one between calls.
+const START: usize = usize::MAX - 1;
+
+/// The step after the last one between calls.
+const END: usize = usize::MAX;
+
+/// Returns the edges to a step, of edges in order.
+fn edges_to(edges: &[FlowEdge], step: usize) -> impl Iterator<Item = &FlowEdge> {
+    edges[edges.partition_point(|edge| edge.to < step)..].iter().take_while(move |edge| edge.to == step)
+}
+
+/// Returns the steps on all ways from [`START`] to [`END`], or `None` if there is no way.
+fn steps_on_all_ways(edges: &[FlowEdge]) -> Option<Vec<usize>> {
+    let graph: DiGraphMap<usize, ()> = edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    let is_known = graph.contains_node(START) && graph.contains_node(END);
+    let dominators = is_known.then(|| simple_fast(&graph, START))?;
+    Some(dominators.strict_dominators(END)?.collect())
 }
 
 #[cfg(test)]
@@ -124,7 +279,7 @@ mod tests {
 
     /// The addresses, in order, of the calls after that which returns to `from` in code at 0x100.
     fn reachable_calls(code: &[u8], from: u64) -> (Vec<u64>, bool) {
-        let found = ControlFlow::decode(code, 0x100).reachable_calls(from, |_| true);
+        let found = ControlFlow::decode(code, 0x100, &FxHashSet::default()).reachable_calls(from, |_| true);
         let mut calls: Vec<u64> = found.return_addresses.into_iter().collect();
         calls.sort_unstable();
         (calls, found.is_complete)
@@ -155,8 +310,38 @@ mod tests {
     #[test]
     fn what_cannot_be_passed_ends_a_path() {
         let code = [&CALL[..], &CALL, &CALL, &[0xc3]].concat();
-        let found = ControlFlow::decode(&code, 0x100).reachable_calls(0x105, |address| address < 0x10a);
+        let found =
+            ControlFlow::decode(&code, 0x100, &FxHashSet::default()).reachable_calls(0x105, |address| address < 0x10a);
         assert_eq!(found.return_addresses.into_iter().collect::<Vec<_>>(), [0x10a]);
+    }
+
+    /// The work between the call that returns to `from` and that which returns to `to` in code at 0x100.
+    fn work_between(code: &[u8], from: u64, to: u64) -> Option<Vec<u64>> {
+        let bounds = CodeBounds { from: &[from], to: &[to] };
+        ControlFlow::decode(code, 0x100, &FxHashSet::from_iter([from, to])).work_between(&bounds, |_| true)
+    }
+
+    #[test]
+    fn work_between_calls_is_the_calls_on_each_way() {
+        // 0x100 call; 0x105 work; 0x10a je 0x111; 0x10c work; 0x111 call; 0x116 work; 0x11b jmp 0x100
+        let code = [&CALL[..], &CALL, &[0x74, 5], &CALL, &CALL, &CALL, &[0xeb, 0xe3]].concat();
+        assert_eq!(work_between(&code, 0x105, 0x116), Some(vec![0x105]));
+        assert_eq!(work_between(&code, 0x116, 0x105), Some(vec![0x116]));
+    }
+
+    #[test]
+    fn a_loop_between_calls_is_work_and_the_one_around_them_is_not() {
+        // 0x100 call; 0x105 je 0x109; 0x107 jne 0x107; 0x109 call; 0x10e jmp 0x100
+        let code = [&CALL[..], &[0x74, 2], &[0x75, 0xfe], &CALL, &[0xeb, 0xf0]].concat();
+        assert_eq!(work_between(&code, 0x105, 0x10e), Some(vec![0x107]));
+        assert_eq!(work_between(&code, 0x10e, 0x105), Some(vec![]));
+    }
+
+    #[test]
+    fn work_on_unknown_ways_is_not_known() {
+        // call; jmp *%rax
+        let code = [&CALL[..], &[0xff, 0xe0]].concat();
+        assert_eq!(work_between(&code, 0x105, 0x105), None);
     }
 
     #[test]

@@ -10,16 +10,18 @@
 //!   rank 2   | Gather | Gather | …               another end: a loop of its own, as of a master
 //! ```
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use super::Wanted;
+use super::activations::Activations;
 use super::anchors::{Evidence, common_ends};
 use super::calls::{Calls, classes};
 use super::group::LoopGroup;
 use super::groups::{candidates, repeats_only_what, representative};
 use super::named::LoopAt;
 use super::placer::MOST_LOOPS;
-use super::segments::label;
+use super::segment_name::label;
 use super::together::Team;
 use crate::model::loops::{Anchors, Class, Ends, Loop};
 use crate::read::open::Run;
@@ -38,7 +40,9 @@ pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, token
     let places = &names.places;
     let named = wanted.loop_at.as_deref().map(|text| LoopAt::new(text, survey, places));
     let evidence = Evidence { survey, in_main: &names.in_main, calls: &names.calls };
-    let mut groups = groups(named.as_ref(), evidence, |rank| Calls { run, survey, tokens, rank });
+    let activations = RefCell::new(Activations::new(names, &survey.sites));
+    let mut groups =
+        groups(named.as_ref(), evidence, |rank| Calls { run, survey, tokens, rank, activations: &activations });
     agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
     let mut teams: Vec<Team> = Vec::new();

@@ -20,6 +20,7 @@ pub mod code_place;
 mod control_flow;
 mod copies;
 mod debug_budget;
+mod demangled_name;
 mod distribution;
 mod frames;
 mod function_symbols;
@@ -32,6 +33,7 @@ pub mod named;
 mod placer;
 pub mod region_path;
 pub mod sampled_code;
+mod segment_name;
 mod segments;
 mod source_name;
 pub mod survey;
@@ -39,6 +41,7 @@ pub mod symbols;
 mod together;
 
 use bincode::{Decode, Encode};
+use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
 use crate::model::loops::Loop;
@@ -80,6 +83,8 @@ pub struct Structure {
     segments: Option<Segments>,
     /// Of each loop the call of the innermost function around all its calls; `None` where there is none, or it is not known.
     loop_calls: Vec<Option<u32>>,
+    /// Of each loop the code between two of its calls, ascending.
+    loop_code: Vec<Vec<u32>>,
     tokens: HashMap<Token, u32>,
 }
 
@@ -102,7 +107,11 @@ impl Structure {
         }
         if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
             let segments = Segments::new(survey, names);
-            structure.loop_calls = structure.loops.iter().map(|one| call_around(one, survey, &segments)).collect();
+            for one in &structure.loops {
+                let places = places_of(one, survey, &segments);
+                structure.loop_calls.push(segments.function_around(&places));
+                structure.loop_code.push(segments.code_within(&places));
+            }
             structure.segments = Some(segments);
         }
         structure
@@ -113,12 +122,21 @@ impl Structure {
         self.main_of.get(&rank).copied()
     }
 
-    /// The innermost of a loop and those around it in whose function code between calls lies; `None`: in none of them.
+    /// Returns the innermost of a loop and those around it that goes through code between calls, or `None` if none of them does. The code before
+    /// an inner loop's first call is not the inner loop's, unless it also comes between two of its calls.
     fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
         let Some(segments) = &self.segments else { return Some(in_loop) };
-        let is_around = |at: &usize| segments.is_in(segment, self.loop_calls.get(*at).copied().flatten());
+        let is_around = |at: &usize| {
+            let call = self.loop_calls.get(*at).copied().flatten();
+            self.has_code(*at, segment) && segments.is_in(segment, call)
+        };
         let outer = |at: &usize| self.loops.get(*at)?.parent.filter(|parent| parent < at);
         std::iter::successors(Some(in_loop), outer).find(is_around)
+    }
+
+    /// Whether code between calls is between two of a loop's calls.
+    fn has_code(&self, in_loop: usize, segment: u32) -> bool {
+        segment == 0 || self.loop_code.get(in_loop).is_none_or(|code| code.binary_search(&segment).is_ok())
     }
 
     /// The names of a loop and of those around it, from the main loop on, each with whether it is iterated.
@@ -141,10 +159,10 @@ impl Structure {
     }
 }
 
-/// Returns the call of the function that has a loop: the innermost around all code between the loop's calls.
-fn call_around(one: &Loop, survey: &Survey, segments: &Segments) -> Option<u32> {
+/// Returns the places of the calls of a loop.
+fn places_of(one: &Loop, survey: &Survey, segments: &Segments) -> FxHashSet<u32> {
     let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.can_contain(*at));
-    segments.function_around(&tokens.map(|(_, token)| segments.place(token.site)).collect())
+    tokens.map(|(_, token)| segments.place(token.site)).collect()
 }
 
 fn without(survey: &Survey, wanted: &Wanted) -> Without {

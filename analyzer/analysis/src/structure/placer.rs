@@ -276,7 +276,8 @@ impl<'a> Placer<'a> {
             let around = in_loop_at.map(|at| (at, self.structure.loop_around(at, segment)));
             (to.region, to.before) = match around {
                 Some((at, outer)) if outer != Some(at) => {
-                    let own = segments.ending_at(to.place, self.structure.loop_calls.get(at).copied().flatten());
+                    let mut ending = segments.ending_at(to.place).iter().copied();
+                    let own = ending.find(|&own| self.structure.loop_around(at, own) == Some(at));
                     (found(in_loop_at, own.or(Some(segment))), found(outer, Some(segment)))
                 }
                 _ => [found(in_loop_at, Some(segment)); 2].into(),

@@ -26,6 +26,8 @@ pub struct PathPart {
     /// Of code between calls: those after and before which it comes, in the innermost region around it that is a loop or marked; both are
     /// one where it lies in what that one calls.
     pub ends: Option<(String, String)>,
+    /// See [`Region::between`].
+    pub between: Option<String>,
 }
 
 impl PathPart {
@@ -40,6 +42,7 @@ impl PathPart {
             is_function: region.is_function,
             call: region.call,
             ends: region.ends.clone(),
+            between: region.between.clone(),
         }
     }
 
@@ -54,6 +57,7 @@ impl PathPart {
             is_function: false,
             call: None,
             ends: None,
+            between: None,
         }
     }
 
@@ -62,9 +66,10 @@ impl PathPart {
         let last = code.names.len().saturating_sub(1);
         let part = move |(at, name): (usize, String)| {
             let ends = code.ends.clone().filter(|_| at == last);
+            let between = code.between.clone().filter(|_| at == last);
             let call = code.calls.get(at).copied().flatten();
             let is_function = at < code.n_functions;
-            PathPart { is_code: true, is_function, call, ends, ..PathPart::found((name.as_str(), false)) }
+            PathPart { is_code: true, is_function, call, ends, between, ..PathPart::found((name.as_str(), false)) }
         };
         code.names.into_iter().enumerate().map(part)
     }

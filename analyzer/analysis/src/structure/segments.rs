@@ -9,17 +9,19 @@
 //!   main (app.c:9) ─ step (app.c:61) ─ norm (norm.c:7)             Allreduce, its time included
 //! ```
 //!
-//! A function in which enough time goes by is a region around those in it, for each way in which it is called. Calls on one source line are
-//! one place; where lines are not known, all those of a function are, and calls of other functions are distinguished by these. Without
-//! call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
+//! A function in which enough time goes by is a region around those in it, for each way in which it is called. Code in a function that does the
+//! same work ([`super::activations`]) is one region, whatever calls come before and after it: ranks end their iterations with different
+//! calls. Without call paths each of the two calls is all that is known: "exchange (halo.c:20) → norm (norm.c:7)".
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::structure::activations::Activations;
-use crate::structure::call_tree::{CallTree, SharedFrame};
-use crate::structure::code_place::{CodePlace, base_name, short};
+use crate::structure::activations::{Activations, WorkItem};
+use crate::structure::call_tree::CallTree;
+use crate::structure::code_place::{CodePlace, short};
+use crate::structure::segment_name::{CallPoint, START, call_points, called_name, describe_code, label, name_code};
 use crate::structure::survey::Survey;
 use crate::structure::symbols::Resolved;
 
@@ -64,6 +66,8 @@ struct Segment {
     function: Option<usize>,
     /// The call of the function whose code it is; `None`: that of several, or not known.
     call: Option<u32>,
+    /// These calls in words, if they are known and in one function.
+    between: Option<String>,
     /// The nodes of the calls before and after it; of the first one `None` at the begin of the program.
     calls: Option<(Option<u32>, u32)>,
 }
@@ -89,21 +93,16 @@ pub struct CodePath {
     /// The calls in the code around the outermost of them after and before which it comes; both are one where it lies in what that
     /// one calls. `None` where it is not the code between two places.
     pub ends: Option<(String, String)>,
+    /// Of code between calls of one function, these calls in words: "from the call in forces (h.c:9) to the call in fields (h.c:10)".
+    pub between: Option<String>,
 }
 
 /// What distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     function: Option<u32>,
-    from: Option<Point>,
-    to: Point,
-}
-
-/// A place in a function, and the function that is called there, where the line is not known and it is no call of MPI.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Point {
-    place: CodePlace,
-    calls: Option<String>,
+    from: Option<CallPoint>,
+    to: CallPoint,
 }
 
 /// What is known of the code of a key.
@@ -113,13 +112,27 @@ struct Code {
     /// The places before and after it.
     pairs: Vec<(u32, u32)>,
     calls: (Option<u32>, u32),
+    /// The calls before it and after it.
+    from: BTreeSet<CallPoint>,
+    to: BTreeSet<CallPoint>,
+}
+
+impl Code {
+    /// Adds code that does the same work.
+    fn merge(&mut self, other: Code) {
+        self.ns = self.ns.saturating_add(other.ns);
+        self.pairs.extend(other.pairs);
+        self.from.extend(other.from);
+        self.to.extend(other.to);
+    }
 }
 
 impl Segments {
     /// The regions of a surveyed run, of whose call sites `names` are known.
     pub fn new(survey: &Survey, names: &Resolved) -> Segments {
         let calls = &names.calls;
-        let (place_of_site, nodes) = places_of(calls, names.places.len());
+        let n_sites = names.places.len() as u32;
+        let place_of_site: Vec<u32> = (0..n_sites).map(|site| calls.node_of(site).map_or(0, |node| node + 1)).collect();
         let place = |site: Option<u32>| site.map_or(0, |site| place_of_site.get(site as usize).copied().unwrap_or(0));
         let mut times: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         let mut all = 0_u64;
@@ -128,18 +141,7 @@ impl Segments {
             *time = time.saturating_add(pair.ns);
             all = all.saturating_add(pair.ns);
         }
-        let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
-        let mut activations = Activations::new(names, &survey.sites);
-        for (pair, ns) in times {
-            let node = |place: u32| nodes.get(place as usize).copied().flatten();
-            let Some(to) = node(pair.1) else { continue };
-            let code = codes.entry(key(&mut activations, calls, node(pair.0), to)).or_default();
-            if code.pairs.is_empty() {
-                code.calls = (node(pair.0), to);
-            }
-            code.ns = code.ns.saturating_add(ns);
-            code.pairs.push(pair);
-        }
+        let codes = find_code(times, survey, names);
         let functions = functions(calls, &codes, all);
         let mut found = Segments {
             calls: calls.clone(),
@@ -157,9 +159,11 @@ impl Segments {
             let is_named = code.ns > 0 && (at < MIN_NAMED || at < MOST && is_heavy(code.ns, all));
             let segment = match function {
                 _ if is_named => {
-                    let name = Some(name(key.from.as_ref(), &key.to));
+                    let [from, to] = [&code.from, &code.to].map(|calls| calls.iter().cloned().collect::<Vec<_>>());
+                    let name = Some(name_code(&from, &to));
                     let (call, calls) = (key.function, Some(code.calls));
-                    found.segments.push(Segment { name, function, call, calls });
+                    let between = describe_code(&from, &to);
+                    found.segments.push(Segment { name, function, call, between, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
@@ -199,15 +203,24 @@ impl Segments {
         functions.reduce(|one, other| self.calls.common(one, other)).flatten()
     }
 
+    /// Returns the regions between two of these places, ascending.
+    pub fn code_within(&self, places: &FxHashSet<u32>) -> Vec<u32> {
+        let is_within = |(from, to): &(u32, u32)| places.contains(from) && places.contains(to);
+        let mut found: Vec<u32> = self.between.iter().filter(|(pair, _)| is_within(pair)).map(|(_, at)| *at).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Whether a region lies in the function that `call` calls; also where that is not known.
     pub fn is_in(&self, segment: u32, call: Option<u32>) -> bool {
         let Some(one) = self.segments.get(segment as usize).filter(|_| segment > 0) else { return true };
         call.is_none_or(|call| one.call.is_some_and(|own| self.calls.is_around(call, own)))
     }
 
-    /// The region in the function that `call` calls which ends at a place, that with most time; `None` where there is none.
-    pub fn ending_at(&self, place: u32, call: Option<u32>) -> Option<u32> {
-        self.ending.get(&place)?.iter().copied().find(|&segment| self.is_in(segment, call))
+    /// Returns the regions that end at a place, those with most time first.
+    pub fn ending_at(&self, place: u32) -> &[u32] {
+        self.ending.get(&place).map_or(&[], Vec::as_slice)
     }
 
     /// The name of a region and of the functions around it, up to that which `call` calls (all where it is `None`).
@@ -235,60 +248,49 @@ impl Segments {
             self.calls.node(*within.unwrap_or(&node)).map(|node| label(&node.place)).unwrap_or_default()
         };
         let ends = segment.calls.map(|(from, to)| (from.map_or_else(|| START.to_owned(), label), label(to)));
-        Some(CodePath { names, n_functions, calls, ends })
+        Some(CodePath { names, n_functions, calls, ends, between: segment.between.clone() })
     }
 }
 
-/// The begin of the program in the names of regions.
-const START: &str = "start";
-
-/// The place of each call site, from 1, and the node of the first call site of each place; of place 0 there is none.
-fn places_of(calls: &CallTree, n_sites: usize) -> (Vec<u32>, Vec<Option<u32>>) {
-    let mut numbers: BTreeMap<(Option<u32>, CodePlace), u32> = BTreeMap::new();
-    let mut first = vec![None];
-    let of_site = (0..n_sites as u32)
-        .map(|site| {
-            let Some((at, node)) = calls.node_of(site).and_then(|at| Some((at, calls.node(at)?))) else { return 0 };
-            *numbers.entry((node.parent, without_offset(&node.place))).or_insert_with(|| {
-                first.push(Some(at));
-                first.len() as u32 - 1
-            })
-        })
-        .collect();
-    (of_site, first)
-}
-
-/// A place by its line or else its function, where one of them is known.
-fn without_offset(place: &CodePlace) -> CodePlace {
-    let known = place.line.is_some() || place.function.is_some();
-    CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() }
-}
-
-/// Where the code between two calls is; `None`: from the begin of the program.
-fn key(activations: &mut Activations, calls: &CallTree, from: Option<u32>, to: u32) -> Key {
-    let Some(from) = from else { return Key { function: None, from: None, to: point(calls, to, to) } };
-    let SharedFrame { around, first, last } = activations.meeting(from, to);
-    Key { function: around, from: Some(point(calls, first, from)), to: point(calls, last, to) }
-}
-
-/// The place of a node on the path to a leaf.
-fn point(calls: &CallTree, at: u32, leaf: u32) -> Point {
-    let place = calls.node(at).map(|node| node.place.clone()).unwrap_or_default();
-    let path = calls.path(leaf);
-    let next = path.iter().position(|&on_path| on_path == at).and_then(|place| path.get(place + 1));
-    let next = next.and_then(|&next| calls.node(next)).filter(|_| place.line.is_none());
-    let called = next.map(|node| called(&node.place)).filter(|name| !name.is_empty());
-    Point { place: without_offset(&place), calls: called }
+/// Returns the code between places, with the times between their calls.
+fn find_code(times: BTreeMap<(u32, u32), u64>, survey: &Survey, names: &Resolved) -> BTreeMap<Key, Code> {
+    let points = call_points(&names.calls, survey);
+    let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
+    let mut activations = Activations::new(names, &survey.sites);
+    let mut same_work: BTreeMap<(Option<u32>, BTreeSet<WorkItem>), Key> = BTreeMap::new();
+    for ((from, to), ns) in times {
+        let Some(last) = to.checked_sub(1) else { continue };
+        let first = from.checked_sub(1);
+        let meeting = first.map(|first| activations.meeting(first, last));
+        let point = |node: u32| points.get(node as usize).cloned().unwrap_or_default();
+        let key = Key {
+            function: meeting.and_then(|meeting| meeting.around),
+            from: meeting.map(|meeting| point(meeting.first)),
+            to: point(meeting.map_or(last, |meeting| meeting.last)),
+        };
+        let code = Code {
+            ns,
+            pairs: vec![(from, to)],
+            calls: (first, last),
+            from: key.from.iter().cloned().collect(),
+            to: BTreeSet::from([key.to.clone()]),
+        };
+        let work = first.zip(meeting).and_then(|(first, meeting)| activations.work_between(first, last, &meeting));
+        let key = match work.filter(|work| !work.is_empty()) {
+            Some(work) => same_work.entry((key.function, work)).or_insert(key).clone(),
+            None => key,
+        };
+        match codes.entry(key) {
+            Entry::Occupied(known) => known.into_mut().merge(code),
+            Entry::Vacant(new) => _ = new.insert(code),
+        }
+    }
+    codes
 }
 
 /// Whether so much of all time is worth a region.
 fn is_heavy(ns: u64, all: u64) -> bool {
     ns as f64 >= LEAST_SHARE * all as f64 && ns > 0
-}
-
-/// The short name of the function of a place, as of one that is called; empty where it is not known.
-fn called(place: &CodePlace) -> String {
-    short(place.function_label()).to_owned()
 }
 
 /// The functions that are regions.
@@ -342,7 +344,7 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
         found.ns.push(ns(call));
-        let name = calls.callee(call).map(|node| called(&node.place)).filter(|name| !name.is_empty());
+        let name = calls.callee(call).map(|node| called_name(&node.place)).filter(|name| !name.is_empty());
         found.regions.push(Function { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
     }
     let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
@@ -358,84 +360,4 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
 fn label_of_call(place: &CodePlace) -> String {
     let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
     CodePlace { function, callers: Vec::new(), ..place.clone() }.label()
-}
-
-/// The name of the code between two places of a function, or of several where no more is known; `None`: the begin of the program.
-fn name(from: Option<&Point>, to: &Point) -> String {
-    let Some(from) = from else { return format!("{START} → {}", label(&to.place)) };
-    let (first, last) = (&from.place, &to.place);
-    let same_function = first.function.is_some() && first.function == last.function && first.file == last.file;
-    match (first.line, last.line, last.file.as_deref()) {
-        _ if first == last && from.calls.is_none() && to.calls.is_none() => label(last),
-        (Some(begin), Some(end), Some(file)) if same_function => {
-            format!("{} ({}:{begin} → {end})", short(last.function_label()), base_name(file))
-        }
-        (None, None, _) if same_function => {
-            let function = short(last.function_label());
-            match (&from.calls, &to.calls) {
-                (Some(begin), Some(end)) if begin == end => format!("{function} ({begin})"),
-                (Some(begin), Some(end)) => format!("{function} ({begin} → {})", without_class_of(begin, end)),
-                (Some(begin), None) => format!("{function} ({begin} →)"),
-                (None, Some(end)) => format!("{function} (→ {end})"),
-                (None, None) => function.to_owned(),
-            }
-        }
-        _ => format!("{} → {}", label(first), without_class_of(short(first.function_label()), &label(last))),
-    }
-}
-
-/// The label of a place without the class that it shares with the function before.
-fn without_class_of(function: &str, to: &str) -> String {
-    let class = function.rsplit_once("::").map(|(class, _)| format!("{class}::"));
-    class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
-}
-
-/// A place by its short name, without its offset where more is known.
-pub fn label(place: &CodePlace) -> String {
-    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
-    let own = match place.line {
-        None if place.function.is_some() => function.unwrap_or_default(),
-        _ => CodePlace { function, callers: Vec::new(), ..place.clone() }.label(),
-    };
-    place.through(&own)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(function: &str, line: Option<u32>) -> CodePlace {
-        let file = line.map(|_| "src/halo.c".to_owned());
-        CodePlace {
-            function: Some(function.to_owned()),
-            file,
-            line,
-            module: Some("app".to_owned()),
-            offset: 0x10,
-            callers: Vec::new(),
-        }
-    }
-
-    fn point(place: &CodePlace, calls: Option<&str>) -> Point {
-        Point { place: without_offset(place), calls: calls.map(str::to_owned) }
-    }
-
-    #[test]
-    fn code_between_calls_is_named_by_them() {
-        let (send, wait, solve) = (at("halo", Some(20)), at("halo", Some(25)), at("solve", Some(7)));
-        let between = |from: &CodePlace, to: &CodePlace| name(Some(&point(from, None)), &point(to, None));
-        assert_eq!(between(&send, &wait), "halo (halo.c:20 → 25)");
-        assert_eq!(between(&wait, &solve), "halo (halo.c:25) → solve (halo.c:7)");
-        assert_eq!(between(&send, &send), "halo (halo.c:20)");
-        assert_eq!(name(None, &point(&send, None)), "start → halo (halo.c:20)");
-        assert_eq!(between(&at("exchange", None), &at("reverse", None)), "exchange → reverse");
-        let of_class = |name: &str| at(&format!("md::Comm::{name}"), None);
-        assert_eq!(between(&of_class("forward"), &of_class("reverse")), "Comm::forward → reverse");
-        let run = at("md::Verlet::run", None);
-        let calls = |from, to| name(Some(&point(&run, from)), &point(&run, to));
-        assert_eq!(calls(Some("Comm::forward"), Some("Comm::reverse")), "Verlet::run (Comm::forward → reverse)");
-        assert_eq!(calls(Some("Comm::forward"), Some("Comm::forward")), "Verlet::run (Comm::forward)");
-        assert_eq!(calls(None, Some("Comm::forward")), "Verlet::run (→ Comm::forward)");
-        assert_eq!(calls(Some("Comm::forward"), None), "Verlet::run (Comm::forward →)");
-    }
 }

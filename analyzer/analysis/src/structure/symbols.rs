@@ -38,7 +38,8 @@ use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::debug_budget;
-use crate::structure::frames::is_system_file;
+use crate::structure::demangled_name::demangled_name;
+use crate::structure::frames::{is_runtime, is_system_file};
 use crate::structure::function_symbols::function_names;
 use crate::structure::sampled_code::{CodeBuilder, SampledCode};
 use crate::structure::source_name::source_name;
@@ -133,6 +134,7 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
             *place = CodePlace { module: place.module.take(), offset: place.offset, ..found.place.clone() };
         }
     }
+    problems.extend(find_stripped(all, &places, &files));
     let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
     let mut resolved = known_calls(all, places, position, is_in_main);
@@ -148,6 +150,28 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     resolved.files = files;
     resolved
 }
+
+/// Returns the problem that files have no symbols for call sites of the program, or `None` if they have.
+fn find_stripped(all: &Sites, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
+    let mut unnamed: BTreeMap<&str, u64> = BTreeMap::new();
+    for (site, place) in all.call_sites.iter().zip(places) {
+        let is_read = site.function.is_none() && site.module.is_some_and(|module| files.contains(&module));
+        let is_unnamed = is_read && place.function.is_none() && place.line.is_none() && !is_runtime(place);
+        if let Some(path) = place.module.as_deref().filter(|_| is_unnamed) {
+            *unnamed.entry(path).or_default() += 1;
+        }
+    }
+    let count = unnamed.values().sum();
+    let mut by_count: Vec<(&str, u64)> = unnamed.into_iter().collect();
+    by_count.sort_by_key(|&(path, count)| (std::cmp::Reverse(count), path));
+    let paths: Vec<&str> = by_count.iter().take(MAX_STRIPPED).map(|&(path, _)| path).collect();
+    let more = if by_count.len() > paths.len() { " …" } else { "" };
+    let detail = format!("no symbols in {}{more}", paths.join(", "));
+    (count > 0).then(|| Problem { kind: ProblemKind::NoSymbols, rank: None, count, detail })
+}
+
+/// Maximum number of files without symbols that are listed.
+const MAX_STRIPPED: usize = 3;
 
 /// What a call would return to that is the instruction at an address: return addresses are looked up less one.
 fn return_to(address: u64) -> u64 {
@@ -178,8 +202,13 @@ fn known_calls<'a>(
     let in_main = (0..places.len()).map(is_in_main).collect();
     let mut places: Vec<CodePlace> = shown.into_iter().map(|at| places[at].clone()).collect();
     for (site, place) in (0..).zip(&mut places) {
-        let around = calls.node_of(site).map_or(&[][..], |node| calls.callers(node)).iter();
-        place.callers = around.filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+        let Some(node) = calls.node_of(site) else { continue };
+        let mut around = calls.callers(node).to_vec();
+        let is_named = |at: &u32| calls.node(*at).is_some_and(|node| node.place.is_named());
+        if !place.is_named() && !around.iter().any(is_named) {
+            around = calls.callers_to_named(node);
+        }
+        place.callers = around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
     }
     let mut problems = Vec::new();
     if places.len() > MOST_SITES {
@@ -318,7 +347,7 @@ impl Sources {
         let is_in_main = outermost.is_some_and(|name| {
             name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
         });
-        let symbol = symbol.map(|name| source_name(addr2line::demangle_auto(name.into(), None).into_owned(), None));
+        let symbol = symbol.map(|name| source_name(demangled_name(name, None), None));
         place.function = place.function.or_else(|| symbol.clone());
         if let Some((outermost, _)) = position.last_mut().filter(|(frame, _)| frame.function.is_none()) {
             outermost.function = symbol;
@@ -354,8 +383,9 @@ fn dwarf_position(loader: &Loader, address: u64) -> Position {
         let file = location.and_then(|location| location.file).map(str::to_owned);
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
-        let name =
-            |function: FunctionName<_>| Some(source_name(function.demangle().ok()?.into_owned(), function.language));
+        let name = |function: FunctionName<_>| {
+            Some(source_name(demangled_name(&function.raw_name().ok()?, function.language), function.language))
+        };
         let function = frame.function.and_then(name);
         position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
     }

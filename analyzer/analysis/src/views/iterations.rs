@@ -371,6 +371,7 @@ mod tests {
                 is_function: false,
                 call: None,
                 ends: None,
+                between: None,
             }],
             slowest: vec![slowest.unwrap_or_default()],
             outermost_iterated: vec![0],

@@ -86,6 +86,7 @@ mod tests {
             is_function: false,
             call: None,
             ends: None,
+            between: None,
         }
     }
 

@@ -9,13 +9,12 @@
 //! ```
 //!
 //! Everything is numbered from 1. Lines are in the order of time, which ranks are not followed in: a call is known when it ends, a message
-//! when it is received. So lines are sorted ([`sorted`]). What readers need: a state has a length, a call is an event with a value and one with
+//! when it is received. So lines are sorted ([`crate::sorted`]). What readers need: a state has a length, a call is an event with a value and one with
 //! 0, an end at a time is before what begins then.
 
 mod config;
 mod layout;
 mod operations;
-mod sorted;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -30,7 +29,7 @@ use lbprof_collector::record::NONE;
 use self::config::{Names, WAIT_STATES, write_rows};
 use self::layout::Layout;
 use self::operations::{CallEvent, values};
-use self::sorted::Sorted;
+use crate::sorted::Sorted;
 use lbprof_analysis::analyse::exported::{Exported, Format};
 use lbprof_analysis::model::followed::ThreadOf;
 use lbprof_analysis::model::region_state::Ns;
@@ -61,9 +60,9 @@ const NOT_CREATED: u8 = 2;
 const DISABLED: u8 = 14;
 
 /// Kinds of lines, in their order at a time.
-const STATE: u8 = 1;
-const EVENT: u8 = 2;
-const COMMUNICATION: u8 = 3;
+const STATE: u64 = 1;
+const EVENT: u64 = 2;
+const COMMUNICATION: u64 = 3;
 
 /// Writes a trace.
 pub struct Paraver {
@@ -130,7 +129,7 @@ impl Paraver {
         let mut prv = io::BufWriter::new(files.prv);
         let date = date(self.started_unix_s);
         self.layout.write(&date, self.end.max(0) as u64, &self.communicators, &mut prv)?;
-        self.lines.finish(&mut prv)?;
+        self.lines.finish(|_, line| prv.write_all(line))?;
         prv.flush()?;
         let mut pcf = io::BufWriter::new(files.pcf);
         self.names.write(&mut pcf)?;
@@ -140,7 +139,7 @@ impl Paraver {
         row.flush()
     }
 
-    fn line(&mut self, kind: u8, at: Ns, line: &str) {
+    fn line(&mut self, kind: u64, at: Ns, line: &str) {
         if self.error.is_none() {
             self.error = self.lines.add((at.max(0) as u64, kind), line.as_bytes()).err();
         }

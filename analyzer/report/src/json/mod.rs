@@ -21,8 +21,8 @@ use super::selection::SelectionRow;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    Doubt, EfficiencyRow, FunctionTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow, Verdict,
-    WindowRow, text,
+    Doubt, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow,
+    ThreadTable, Verdict, WindowRow, text,
 };
 pub use write::write;
 pub use write::{write_compact, write_pretty};
@@ -44,6 +44,9 @@ pub(crate) struct Document<'a> {
     generator: &'static str,
     /// Facts of the run and its data.
     run: RunRow<'a>,
+    /// How long the run took from the first start of a process to the last exit, and what of that lies outside of the window; null if the logs do not
+    /// say, or a part of the time or of the regions is selected.
+    lifetime: Option<&'a LifetimeTable>,
     /// The part of the run that all figures are of; null: all of it.
     selection: Option<SelectionRow<'a>>,
     /// The first sentences of the text report, as figures and words.
@@ -52,6 +55,10 @@ pub(crate) struct Document<'a> {
     losses: Vec<LossInWords<'a>>,
     /// Efficiencies of the whole run.
     efficiency: &'a EfficiencyRow,
+    /// What the cores of ranks with several threads do, measured in parallel regions of OpenMP; not there if there are none, and of a part of the
+    /// time or of a region.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<&'a ThreadTable>,
     /// What the phases cost compared with the same work on one rank, and how long ranks wait for each other's computation.
     overheads: OverheadFigures,
     /// One object per rank, by number; of more than 1,000 ranks, unless `--full` is given, of those with the largest and smallest figures of each
@@ -142,8 +149,9 @@ struct NoteInWords {
     /// `not all known`: none, because the logs do not show what some calls waited for; `on demand`: none about balancing, because work
     /// is handed out to whoever is ready first; `own loops`, `other code`: none that would balance ranks with different loops, or clusters of
     /// ranks that run different code in iterations of their own; `iterations unknown`: none about balance in each iteration, because ranks end
-    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `outer gains less`: a region gains less by being balanced than
-    /// one within it.
+    /// theirs with different calls, or go through different numbers of them, and it matters which are the same one; `inferred progress`:
+    /// predictions depend on how MPI moves messages, which is inferred from when the calls of this run ended; `outer gains less`: a region
+    /// gains less by being balanced than one within it.
     kind: &'static str,
     /// The note in words.
     text: String,
@@ -172,6 +180,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         schema: SCHEMA,
         generator: GENERATOR,
         run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
+        lifetime: report.lifetime.as_ref(),
         selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
             verdict: &report.verdict,
@@ -181,6 +190,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         },
         losses: report.losses.iter().map(|loss| LossInWords { loss, text: text::loss(report, loss) }).collect(),
         efficiency: &report.efficiency,
+        threads: report.threads.as_ref(),
         overheads: report.overheads.figures.bounded(bounds),
         ranks_by_cluster: ranks_by_cluster::rows(&report.ranks, &ranks),
         ranks,

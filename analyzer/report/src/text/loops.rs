@@ -50,6 +50,43 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     )
 }
 
+/// Returns the loop nest in a line: the loops around the main one, that, and those in it.
+pub(super) fn nest_section(report: &Report, options: &Options) -> String {
+    let rows = &report.loops.rows;
+    let main = (0..rows.len()).find(|&at| rows[at].in_report).or_else(|| (0..rows.len()).find(|&at| rows[at].main));
+    let Some(main) = main else { return String::new() };
+    let row = &rows[main];
+    let outer = around(rows, main).into_iter().rev().map(|at| format!("{} × › ", iterations(&rows[at])));
+    let confidence = row.confidence.map_or("", Confidence::name);
+    let kind = if row.doubt == Some(Doubt::Events) { "events" } else { "iterations" };
+    let own = format!("{} {kind} ({confidence}, {} of the time)", iterations(row), percent(row.covered));
+    let inner = std::iter::successors(longest_inner(rows, main), |&at| longest_inner(rows, at));
+    let inner = inner.scan(main, |around, at| {
+        let each = rows[at].for_each_main / rows[std::mem::replace(around, at)].for_each_main;
+        Some(format!(" › {} × {}", ratio(each), ends_with(&rows[at])))
+    });
+    let others = (0..rows.len()).filter(|&at| rows[at].covered >= WORTH_A_LINE && is_beside(rows, at, main));
+    let others =
+        others.map(|at| format!("; another loop of {} ({})", iterations(&rows[at]), percent(rows[at].covered)));
+    let line: String =
+        std::iter::once("Loop: ".to_owned()).chain(outer).chain([own]).chain(inner).chain(others).collect();
+    format!("{}\n\n", wrap(&line, options.columns, 2))
+}
+
+/// Share of the time from which on a loop is worth a word in a line.
+const WORTH_A_LINE: f64 = 0.05;
+
+/// Returns the loop that takes most time in another one, if that is worth a word.
+fn longest_inner(rows: &[LoopRow], outer: usize) -> Option<usize> {
+    let inner = (0..rows.len()).filter(|&at| rows[at].parent == Some(outer) && rows[at].covered >= WORTH_A_LINE);
+    inner.max_by(|&a, &b| rows[a].covered.total_cmp(&rows[b].covered))
+}
+
+/// Whether two loops are beside one another, on the same ranks.
+fn is_beside(rows: &[LoopRow], at: usize, main: usize) -> bool {
+    at != main && rows[at].ranks == rows[main].ranks && rows[at].parent.is_none() && !around(rows, main).contains(&at)
+}
+
 /// Whether a loop is worth a row: the main one, and those in or around it that take time.
 fn is_worth_showing(rows: &[LoopRow], at: usize) -> bool {
     const LEAST_COVERED: f64 = 0.01;
@@ -129,6 +166,7 @@ fn why_not_surer(row: &LoopRow) -> String {
     let (fewest, most) = row.iterations;
     let alike = row.alike.unwrap_or(0.0);
     match row.confidence {
+        _ if row.named => "--loop names the call that ends an iteration".to_owned(),
         Some(Confidence::Sure) => {
             "all ranks count the same iterations, most of them have the same calls, and their number is certain"
                 .to_owned()
@@ -177,6 +215,10 @@ fn because(doubt: &Doubt, row: &LoopRow) -> String {
         ),
         Doubt::Ends => {
             format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}")
+        }
+        Doubt::Events => {
+            "its iterations are events, not steps: ranks handle the messages that come, in another number on each"
+                .to_owned()
         }
         Doubt::ComesOften(times, (operation, place)) => {
             let label = clean(&place.label());
@@ -239,6 +281,7 @@ mod tests {
             name: "loop".to_owned(),
             parent: None,
             main: true,
+            named: false,
             in_report: true,
             rank_count: 2,
             ranks: vec![0, 1],

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, Options, functions, place_name, region_name};
+use super::{BOLD, DIM, Options, code_in_words, functions, place_name, region_name};
 use crate::doubts::Doubt;
 use crate::losses::{Loss, LossAt};
 use crate::verdict::{LossKind, Undivided};
 use crate::what_if::Prediction;
-use crate::words::{percent, percent_or_dash, seconds_like, shorten, wrap};
+use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
 use crate::{ProblemRow, Report};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -66,6 +66,9 @@ pub fn sentence(report: &Report, loss: &Loss) -> String {
         let is_said = functions::decisive(excess).is_some() || explained.is_empty();
         text.push_str(&if is_said { String::new() } else { format!(" {explained}.") });
     }
+    if loss.explained.as_ref().is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MOST)) {
+        text.push_str(" Most of that it was not running: if it accesses files there, let all ranks do so, or do it in the background.");
+    }
     let is_advised = !report.is_only_described();
     if is_advised {
         text.push_str(advice(report, loss));
@@ -114,7 +117,7 @@ pub(super) fn gains(row: &Prediction) -> bool {
 fn what(report: &Report, loss: &Loss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
-    let region = region.map_or_else(String::new, |path| format!(" in {}", region_name(path)));
+    let region = region.map_or_else(String::new, |path| format!(" in {}", region_in_words(report, path)));
     let function = loss.explained.as_ref().and_then(functions::decisive).filter(|_| !loss.ranks.is_empty());
     let region = function.map_or(region.clone(), |one| format!(" in {}, which is{region}", functions::label(one)));
     let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
@@ -142,12 +145,23 @@ fn what(report: &Report, loss: &Loss) -> String {
             )
         }
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
+        LossKind::Communication if report.has_unrecorded_partners() => {
+            "communication, and waiting for processes that were not recorded, of which nothing is known".to_owned()
+        }
         LossKind::Communication if loss.by_cause || report.verdict.serialization.is_some() => {
             "data transfer and MPI overhead".to_owned()
         }
         LossKind::Communication => "communication, and waiting that is not due to imbalance".to_owned(),
+        LossKind::FileAccess if loss.ranks.is_empty() => "access to files".to_owned(),
+        LossKind::FileAccess => format!("access to files, and waiting for that of {of}{region}"),
         LossKind::Recorder => "writing the log, and waiting for it".to_owned(),
     }
+}
+
+/// Returns a region in a sentence, code between calls by these.
+fn region_in_words(report: &Report, path: &str) -> String {
+    let row = report.regions.iter().find(|row| row.path == path);
+    code_in_words(short_path(path), row.and_then(|row| row.between.as_deref()))
 }
 
 /// What helps against a kind of loss for which no replay says what would be gained.
@@ -162,6 +176,10 @@ fn advice(report: &Report, loss: &Loss) -> &'static str {
         LossKind::DependencyChains => {
             " Shorten the chains or let their steps overlap; balancing the work does not help."
         }
+        LossKind::FileAccess if loss.ranks.first().is_some_and(|&(_, share)| share >= NEARLY_ALL) => {
+            " Let all ranks access files, or one of them in the background: a better network saves nothing."
+        }
+        LossKind::FileAccess => " A better network saves nothing.",
         _ => "",
     }
 }
@@ -200,8 +218,8 @@ fn where_it_is(kind: LossKind, at: &LossAt) -> String {
     let place = format!("in {} at {}", at.operation, place_name(&at.place));
     let part = at.share.map_or_else(String::new, |share| format!(" ({})", percent(share)));
     match (kind, at.share.is_some_and(|share| share >= MOST)) {
-        (LossKind::Communication, true) => format!(", most of it {place}."),
-        (LossKind::Communication, false) => format!(", the largest part{part} {place}."),
+        (LossKind::Communication | LossKind::FileAccess, true) => format!(", most of it {place}."),
+        (LossKind::Communication | LossKind::FileAccess, false) => format!(", the largest part{part} {place}."),
         (_, true) => format!(". Ranks wait for it mostly {place}."),
         (_, false) => format!(". Ranks wait for it longest{part} {place}."),
     }

@@ -19,6 +19,7 @@ mod function_parts;
 mod functions;
 mod head;
 mod iterations;
+mod lifetime;
 mod loops;
 mod losses;
 mod next;
@@ -29,6 +30,7 @@ mod problems;
 mod ranks;
 mod regions;
 mod selection;
+mod threads;
 mod verdict;
 mod what_if;
 mod windows;
@@ -70,8 +72,11 @@ const FIRST_SCREEN: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
+    threads::efficiency,
     efficiency::section,
+    loops::nest_section,
     losses::section,
     what_if::predictions,
     next::section,
@@ -84,8 +89,10 @@ const ALL: &[Section] = &[
     selection::section,
     first_look::section,
     verdict::section,
+    lifetime::section,
     problems::section,
     clusters::section,
+    threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
@@ -93,6 +100,7 @@ const ALL: &[Section] = &[
     overheads::section,
     activities::section,
     ranks::section,
+    threads::section,
     loops::section,
     regions::section,
     functions::section,
@@ -133,6 +141,15 @@ pub fn render(report: &Report, options: &Options) -> String {
 /// A region's name in a sentence.
 fn region_name(path: &str) -> String {
     shorten(&clean(short_path(path)), LONGEST_NAME)
+}
+
+/// Returns code between calls in a sentence: `main, from the call in forces (h.c:9) to the call in fields (h.c:10)`.
+fn code_in_words(name: &str, between: Option<&str>) -> String {
+    let function = name.rsplit_once(" (").map_or(name, |(function, _)| function);
+    match between {
+        Some(between) => format!("{}, {}", shorten(&clean(function), LONGEST_NAME), clean(between)),
+        None => region_name(name),
+    }
 }
 
 /// A call site in a sentence.

@@ -6,10 +6,12 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use lbprof_collector::definition::EndReason;
 
-use super::{LONGEST_NAME, Options, clusters, doubts, functions, losses, place_name, region_name};
+use super::{
+    LONGEST_NAME, Options, clusters, code_in_words, doubts, functions, losses, place_name, region_name, threads,
+};
 use crate::verdict::{Chosen, GOOD_BALANCE, LossKind, Undivided, VerdictKind, Worst, WorstRegion};
 use crate::words::{clean, percent, percent_or_dash, plural, seconds, seconds_like, shorten, wrap};
-use crate::{Report, Verdict};
+use crate::{LifetimeTable, Report, Verdict};
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 use lbprof_analysis::read::open::ranges;
@@ -42,7 +44,12 @@ pub fn verdict(report: &Report) -> String {
         false => format!("From incomplete data ({}): ", incomplete(report)),
     };
     let first = partial + &ended_early(report) + &doubts::sentences(report);
-    let mut text = first + &of_what(report) + &of_whom(report) + &loss(report) + &waiting_for_others(report);
+    let mut text = first
+        + &of_what(report)
+        + &threads::sentence(report)
+        + &of_whom(report)
+        + &loss(report)
+        + &waiting_for_others(report);
     let worth_naming = verdict.imbalance_s > 0.01 * verdict.elapsed_s && verdict.kind != VerdictKind::Nothing;
     if let Some(worst) = verdict.worst.as_ref().filter(|_| worth_naming) {
         let (longest, mean) = (seconds(worst.computation_s), seconds(worst.mean_s));
@@ -76,7 +83,9 @@ fn excess(worst: &Worst, seconds: &dyn Fn(f64) -> String) -> String {
     match (in_function, worst.explained.as_ref().and_then(|excess| excess.functions.first())) {
         (Some(function), _) => {
             let label = functions::label(function);
-            format!("; {more} more than the mean in {label}{}, {place}", called_from(function))
+            let called_from = called_from(function);
+            let place = region.between.as_deref().filter(|_| !called_from.is_empty()).map_or(place, clean);
+            format!("; {more} more than the mean in {label}{called_from}, {place}")
         }
         (None, Some(_)) if !explained.is_empty() => format!("; {more} more than the mean, {explained}, {place}"),
         (None, _) if explained.is_empty() => format!("; {more} more than the mean {place}"),
@@ -115,6 +124,7 @@ fn where_in_words(region: &WorstRegion) -> String {
     let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
     match region.found {
         _ if region.path == WHOLE_PROGRAM => "outside of marked regions".to_owned(),
+        _ if region.between.is_some() => format!("in {}", code_in_words(&region.name, region.between.as_deref())),
         // Code from one place to another, or between the calls of one.
         true if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
         true => format!("between the calls of {}", name(&region.name)),
@@ -217,10 +227,15 @@ fn loss(report: &Report) -> String {
         VerdictKind::Nothing => {
             "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
         }
+        VerdictKind::Threads => {
+            format!("Between ranks {lost} are lost, waiting for others and in MPI.")
+        }
         kind @ (VerdictKind::Good | VerdictKind::Doubtful) => {
             let ended = report.ranks.iter().all(|row| row.end_reason.is_some());
+            let lives_elsewhere = report.lifetime.as_ref().is_some_and(LifetimeTable::is_worth_a_line);
             let praise = match (ended, kind) {
                 (false, _) => "Up to there ",
+                (true, VerdictKind::Good) if lives_elsewhere => "Nothing to gain between MPI_Init and MPI_Finalize: ",
                 (true, VerdictKind::Good) => "Nothing to gain here: ",
                 (true, _) => "",
             };
@@ -286,6 +301,7 @@ fn parts_of_loss(verdict: &Verdict) -> Vec<String> {
         LossKind::DependencyChains => "serialization (dependency chains)",
         LossKind::Serialization => undivided(verdict),
         LossKind::Communication => "communication and waiting",
+        LossKind::FileAccess => "access to files",
         LossKind::Recorder => "writing the log",
     };
     let shown = verdict.parts.iter().enumerate().filter(|(at, part)| *at == 0 || part.share > 0.01);

@@ -83,6 +83,10 @@ pub fn note(note: &Note) -> String {
             "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
              numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
         }
+        Note::InferredProgress => {
+            "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
+             the predictions depend on it"
+        }
         Note::OuterGainsLess(outer, inner) => {
             let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
             return format!(

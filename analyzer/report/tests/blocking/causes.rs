@@ -109,15 +109,15 @@ fn a_wait_that_causes_another_is_replaced_by_its_cause() {
     // rank 1  |= x 10 =|recv . . . . . . .20|send    its path x 10 and, for its wait, rank 2's x 20
     // rank 2  |============ x 30 ===========|send
     //
-    // Rank 0 and 1 both did x 6, and rank 0's y cancels with nothing in particular: 4 of rank 1's x and 20 of rank 2's are scaled
-    // from 24 to 20.
+    // Rank 0 and 1 both computed 10, so it is rank 2 alone that makes both wait. By the paper's rule rank 0's y would cancel with nothing in
+    // particular, and 4 of rank 1's x would be blamed.
     let run = Run::of(
         "ranks 3\n\
          rank 0: phase x; compute 6; end; phase y; compute 4; end; recv 1\n\
          rank 1: phase x; compute 10; end; recv 2; send 0\n\
          rank 2: phase x; compute 30; end; send 1\n",
     );
-    assert_causes(&run, &[(1, "x", Imbalance, 4.0 * 20.0 / 24.0), (2, "x", Imbalance, 20.0 + 20.0 * 20.0 / 24.0)]);
+    assert_causes(&run, &[(2, "x", Imbalance, 40.0)]);
 }
 
 /// Fig 3: only what was done since T*, when both were synchronised last, counts; the wait T1 is replaced.

@@ -3,6 +3,7 @@
 mod causes;
 mod chance;
 mod clocks;
+mod culprits;
 mod damage;
 mod parts;
 mod places;

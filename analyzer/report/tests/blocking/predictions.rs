@@ -1,8 +1,10 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
+use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json;
+use lbprof_report::what_if::Note;
 use lbprof_report::what_if::{Note, Prediction};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
@@ -325,4 +327,40 @@ fn a_small_send_waits_for_a_receiver_that_left_again_at_once() {
     assert!((run.elapsed_ms() - 3.0 * 16.1).abs() < 1e-3);
     let halved_ms = run.replay_ms(WhatIf::Faster(0, 2.0));
     assert!((halved_ms - 3.0 * 8.1).abs() < 0.1, "{halved_ms} ms");
+}
+
+/// Messages of so many bytes are exchanged while ranks compute 15 and 5 ms a step. `moves_alone`: they come whatever their sender does; else
+/// when it is in MPI again.
+fn overlapped(bytes: u64, moves_alone: bool) -> Scenario {
+    Scenario::ranks(2).each(|rank, script| {
+        let other = 1 - rank as i32;
+        let script = script.barrier(1);
+        script.repeat(STEPS as u32, |step, script| {
+            let script = script.irecv(other, 7, 0.01).isend(other, 7, bytes, 0.01);
+            let received = [(2 * step, bytes), (2 * step + 1, 0)];
+            match (rank, moves_alone) {
+                (0, _) => script.compute(15).waitall(&received, 0.05),
+                (_, false) => script.compute(5).waitall(&received, 10.05),
+                (_, true) => script.compute(5).waitall(&received, 0.05).compute(10),
+            }
+        })
+    })
+}
+
+#[test]
+fn of_messages_of_any_size_the_run_shows_whether_they_need_their_sender_in_mpi() {
+    for bytes in [65, 512, 1000, 4000, 8192, 65536] {
+        let run = Run::of_scenario(overlapped(bytes, false));
+        // Rank 1 waits each step for rank 0 to come back.
+        let waits_ms = run.waits(WaitState::LateSender);
+        let expected_ms = 10.0 * STEPS as f64;
+        assert!((waits_ms - expected_ms).abs() < 0.1 * expected_ms, "{bytes} B: {waits_ms} ms");
+        // With rank 0 computing 10 ms, the mean, steps take 10 ms.
+        let saved = 1.0 - run.replay_ms(WhatIf::RankAsMean(0)) / run.elapsed_ms();
+        assert!((saved - 1.0 / 3.0).abs() < 0.05, "{bytes} B: {saved}");
+        assert!(report_on(&run.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
+        let alone = Run::of_scenario(overlapped(bytes, true));
+        assert!(!report_on(&alone.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
+        assert!(alone.waits(WaitState::LateSender) < 0.1 * STEPS as f64, "{bytes} B");
+    }
 }

@@ -166,20 +166,20 @@ impl Interpreter {
         if at == 0 { 0 } else { unsafe { ((at + self.layout.frame_instruction) as *const usize).read() } }
     }
 
-    /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most [`MAX_FRAMES`]: then the last
-    /// run ends early.
-    pub fn frames(&self, state: usize) -> Result<(Vec<Run>, Read), Failure> {
+    /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most `depth` or [`MAX_FRAMES`]:
+    /// then the last run ends early.
+    pub fn frames(&self, state: usize, depth: usize) -> Result<(Vec<Run>, Read), Failure> {
         let mut reading = Reading { read: Read { state, ..Read::default() }, ..Reading::default() };
-        let found = if state == 0 { Some(Vec::new()) } else { self.runs(state, &mut reading) };
+        let found = if state == 0 { Some(Vec::new()) } else { self.runs(state, depth.min(MAX_FRAMES), &mut reading) };
         match found {
             Some(runs) => Ok((runs, reading.read)),
             None => Err(reading.failure.unwrap_or(Failure::Unreadable)),
         }
     }
 
-    fn runs(&self, state: usize, reading: &mut Reading) -> Option<Vec<Run>> {
+    fn runs(&self, state: usize, most: usize, reading: &mut Reading) -> Option<Vec<Run>> {
         // First the frames alone: most other paths differ there.
-        let (frames, marks) = self.chain(state, reading)?;
+        let (frames, marks) = self.chain(state, most, reading)?;
         let mut runs = Vec::with_capacity(marks.len());
         let mut left = frames.iter();
         for (mark, n) in marks {
@@ -189,8 +189,8 @@ impl Interpreter {
         Some(runs)
     }
 
-    /// The frames, the innermost first, at most [`MAX_FRAMES`]; and for each run its mark and how many frames it has.
-    fn chain(&self, state: usize, reading: &mut Reading) -> Option<Chain> {
+    /// The frames, the innermost first, at most `most`; and for each run its mark and how many frames it has.
+    fn chain(&self, state: usize, most: usize, reading: &mut Reading) -> Option<Chain> {
         let layout = self.layout;
         let mut at = layout.to_frame.iter().try_fold(state, |at, offset| reading.word(at + offset))?;
         let mut record = match layout.runs {
@@ -199,7 +199,7 @@ impl Interpreter {
         };
         let (mut frames, mut marks, mut of_run) = (Vec::new(), Vec::new(), 0);
         for _ in 0..MAX_CHAIN {
-            if at == 0 || frames.len() == MAX_FRAMES && of_run == 0 {
+            if at == 0 || frames.len() == most && of_run == 0 {
                 return reading.expect(of_run == 0).map(|()| (frames, marks));
             }
             let code = reading.word(at + layout.frame_code)?;
@@ -219,7 +219,7 @@ impl Interpreter {
                 },
             };
             // Of the others it only matters where their run ends.
-            if is_function && frames.len() < MAX_FRAMES {
+            if is_function && frames.len() < most {
                 frames.push(Frame { code, instruction });
                 of_run += 1;
             }

@@ -65,7 +65,8 @@ impl Causes {
     /// The causes of a wait, the largest first; their sum is its length.
     ///
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
-    /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion.
+    /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion; then what both computed in different regions,
+    /// so that who computes no longer is not blamed.
     pub fn of(&mut self, states: &mut ThreadStates, wait: Waiting, sources: &[DelaySource]) -> &[StateTime] {
         self.found.clear();
         self.own.clear();

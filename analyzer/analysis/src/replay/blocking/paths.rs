@@ -91,7 +91,8 @@ impl Paths {
     }
 
     /// Takes from the path of `threads.1` what is on that of `threads.0`, who waits, too: time that the same thread spent in the same kind,
-    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion.
+    /// as where both waited for it; then what each of both did itself, kind by kind; then what is left of a kind, in proportion; then what
+    /// both computed in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
             let one = &mut self.amounts[state.at()];
@@ -111,6 +112,35 @@ impl Paths {
             }
         }
         self.cancel_kinds(states);
+        self.cancel_computation(states, threads);
+    }
+
+    /// Cancels what is left of both threads' own computation, in proportion: who computes as long as the one that waits for it, though in
+    /// other regions, makes nobody wait.
+    fn cancel_computation(&mut self, states: &ThreadStates, threads: (u32, u32)) {
+        let computes = |state: &ThreadState, by: u32| {
+            let (thread, kind) = states.get(*state);
+            thread == by && kind.is_computation()
+        };
+        let (mut own, mut other) = (0.0, 0.0);
+        for state in &self.order[..self.n] {
+            let amounts = &self.amounts[state.at()];
+            own += if computes(state, threads.0) { amounts.own } else { 0.0 };
+            other += if computes(state, threads.1) { amounts.other } else { 0.0 };
+        }
+        let common = own.min(other);
+        if common <= 0.0 {
+            return;
+        }
+        for state in &self.order[..self.n] {
+            let amounts = &mut self.amounts[state.at()];
+            if computes(state, threads.0) {
+                amounts.own *= (own - common) / own;
+            }
+            if computes(state, threads.1) {
+                amounts.other *= (other - common) / other;
+            }
+        }
     }
 
     fn cancel_kinds(&mut self, states: &ThreadStates) {
@@ -140,8 +170,12 @@ impl Paths {
         }
         for state in self.order[..self.n].iter().filter(|_| both) {
             let one = &mut self.amounts[state.at()];
-            if let Some(&(own, others)) = self.kinds.get(kind_of(state)).filter(|_| one.other > 0.0) {
+            let Some(&(own, others)) = self.kinds.get(kind_of(state)) else { continue };
+            if one.other > 0.0 {
                 one.other *= (others - own).max(0.0) / others;
+            }
+            if one.own > 0.0 {
+                one.own *= (own - others).max(0.0) / own;
             }
         }
         for state in &self.order[..self.n] {
@@ -178,7 +212,7 @@ mod tests {
         };
         let mut paths = Paths::default();
         let [x, y, z] = kinds;
-        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 3.0), (2, z, 3.0)], [(1, y, 2.0), (1, x, 2.0)]]
+        let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 1.0), (2, z, 1.0)], [(1, y, 2.0), (1, x, 2.0)]]
             .map(|one| one.to_vec());
         // One after the other since the same time, since another one, and each alone.
         let found: [Vec<_>; 3] =

@@ -15,12 +15,13 @@ use rayon::Scope as Tasks;
 
 use self::scheduler::{Reader, Scheduler};
 use super::blocking::TimedSample;
+use super::comm_members::CommMembers;
 use super::cut::{AtCut, Cut};
 use super::matching::{CallEvent, Matcher, Needs};
 use super::needs::{EndedCall, Need};
 use super::part::Part;
 use super::scope::Scope;
-use super::sinks::{Explaining, GoesOn, Members, NewThread, Sink, Sinks, WaitAnalysis, Watching};
+use super::sinks::{Explaining, GoesOn, NewThread, Sink, Sinks, WaitAnalysis, Watching};
 use super::thread::Thread;
 use super::timeline::{CommEvent, RankInput, Source, Step};
 use super::watcher::Watcher;
@@ -40,7 +41,7 @@ pub(super) struct Setting<'a> {
     /// The run.
     pub model: &'a Model,
     /// Who is in which communicator.
-    pub members: Members<'a>,
+    pub members: CommMembers<'a>,
     /// The part of it in which waits count.
     pub scope: &'a Scope,
     /// Of replays.
@@ -165,7 +166,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
             && threads.iter().zip(&cut.ranks).all(is_there)
-            && self.sinks.waits.last_of_all(cut.comm) == Some(cut.last)
+            && self.sinks.waits.last_collective(cut.comm) == Some(cut.last)
             && self.matcher.is_quiet()
     }
 

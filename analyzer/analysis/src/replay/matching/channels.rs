@@ -61,8 +61,11 @@ pub struct Side {
     pub mode: SendMode,
 }
 
-/// Bytes up to which all MPIs known send a message at once; larger ones may need both sides in MPI.
+/// Bytes above which a message is taken to need both sides in MPI while the run's calls say nothing of such messages.
 pub const SENT_AT_ONCE: u64 = 4096;
+
+/// Bytes up to which all MPIs known send a message at once. Of larger ones the run's calls are asked.
+pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
 impl Side {
     /// Whether it is a send that may wait for its receive.

@@ -1,5 +1,6 @@
 //! What ends: a call, and with it messages and collectives that nobody asks for any more.
 
+use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, Pattern};
 
 use super::channels::Transfer;
@@ -7,8 +8,7 @@ use super::collectives::{CollectiveId, Entry};
 use super::started::Started;
 use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
-use crate::model::region_state::Ns;
-use crate::replay::sinks::{Received, Sink, Sinks};
+use crate::replay::sinks::{PairSync, Received, Sink, Sinks};
 use crate::replay::timeline::Role;
 
 impl Matcher<'_> {
@@ -53,7 +53,7 @@ impl Matcher<'_> {
                     &Transfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
-                        sinks.synchronises((thread, sent.thread), time.end);
+                        sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let posted = posted.map_or(time.begin, |side| side.at);
                         let (time, bytes) = (Interval::new(sent.at, time.end), sent.bytes);
@@ -66,7 +66,7 @@ impl Matcher<'_> {
                     Transfer { sent: Some(sent), posted: Some(posted), .. }
                         if sends && sent.is_rendezvous() && time.has(posted.at) =>
                     {
-                        sinks.synchronises((thread, posted.thread), time.end);
+                        sinks.synchronises(PairSync::new(posted.thread, posted.at, thread, time));
                     }
                     _ => {}
                 }
@@ -75,7 +75,7 @@ impl Matcher<'_> {
             }
             Started::Collective(id) => {
                 self.demands.has_dealt_with(thread, None);
-                self.synchronises_with_root(at, id, time.begin, sinks);
+                self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
                     sinks.forget(noted);
                     root.into_iter().for_each(|root| sinks.forget(root));
@@ -87,19 +87,20 @@ impl Matcher<'_> {
         }
     }
 
-    /// A collective with a root synchronises the root with each of the others.
-    fn synchronises_with_root(&mut self, at: &CallEvent, id: CollectiveId, begin: Ns, sinks: &mut Sinks) {
+    /// Records that a rank which leaves a collective, unless that is one of all, is synchronised with those that it needed there.
+    fn synchronises_some(&mut self, at: &CallEvent, id: CollectiveId, time: Interval, sinks: &mut Sinks) {
         let world = at.own.world;
         let instance = self.collectives.get(id);
         let is_root = instance.root == Some(world);
-        let with = |entry: &&Entry| match instance.pattern {
+        let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+        let is_needed = |entry: &&Entry| match instance.pattern {
             Pattern::AllToAll | Pattern::Neighbours => false,
             Pattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
             Pattern::AllToOne => is_root && entry.rank != world,
-            Pattern::Prefix => entry.rank != world && entry.at <= begin.max(instance.last.at),
+            Pattern::Prefix => entry.member < own,
         };
-        for entry in instance.entries.iter().filter(with) {
-            sinks.synchronises((at.thread, entry.thread), entry.at.max(begin));
+        for entry in instance.entries.iter().filter(is_needed) {
+            sinks.synchronises(PairSync::new(entry.thread, entry.at, at.thread, time));
         }
     }
 }

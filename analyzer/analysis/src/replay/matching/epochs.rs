@@ -17,7 +17,7 @@ use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
 use crate::replay::needs::{At, Need};
-use crate::replay::sinks::{Sink, Sinks};
+use crate::replay::sinks::{PairSync, Sink, Sinks};
 use crate::replay::timeline::{CommEvent, Role};
 
 /// A signal that a call awaits.
@@ -208,7 +208,7 @@ impl Matcher<'_> {
     pub(super) fn is_locked(&mut self, at: &CallEvent, exclusive: bool, time: Interval, sinks: &mut Sinks) {
         self.counts.epochs += 1;
         if let Some(release) = self.released(at, exclusive, time) {
-            sinks.synchronises((at.thread, release.thread), release.at);
+            sinks.synchronises(PairSync::new(release.thread, release.at, at.thread, time));
         }
     }
 
@@ -229,7 +229,7 @@ impl Matcher<'_> {
         for sent in sent.into_iter().flatten() {
             sinks.forget(sent.noted);
             if sent.at <= time.end {
-                sinks.synchronises((thread, sent.thread), sent.at.max(time.begin));
+                sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
             }
         }
     }

@@ -39,7 +39,8 @@ use self::progress::Coupling;
 use self::requests::Requests;
 use self::signals::{AwaitedId, Signals};
 use self::started::{NOTHING, Pending};
-use super::sinks::{Members, NewThread};
+use super::comm_members::CommMembers;
+use super::sinks::NewThread;
 use super::thread::Thread;
 use super::timeline::{CommEvent, Step};
 use crate::model::Model;
@@ -120,7 +121,7 @@ pub struct Matcher<'a> {
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
     /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
-    members: &'a Members<'a>,
+    members: &'a CommMembers<'a>,
     /// How many members of a communicator will enter its collectives, and whether some lack records.
     expected: FxHashMap<u32, (u32, bool)>,
     /// Numbers of ranks in communicators, where they matter.
@@ -134,7 +135,7 @@ pub struct Matcher<'a> {
 
 impl<'a> Matcher<'a> {
     /// Nobody has done anything yet. `broken`: by place of the rank, whether its log can't be read, so that nothing is known of it.
-    pub fn new(model: &Model, members: &'a Members<'a>, broken: &[bool]) -> Self {
+    pub fn new(model: &Model, members: &'a CommMembers<'a>, broken: &[bool]) -> Self {
         Matcher {
             places: ByWorld(model.ranks.iter().map(|rank| rank.rank).collect()),
             ranks: broken.iter().map(|&broken| KnownRank { broken, ..KnownRank::default() }).collect(),

@@ -4,7 +4,7 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, Pattern, Semantics, SendMode, Synchronises};
 use lbprof_collector::{Activity, Operation};
 
-use super::channels::{SENT_AT_ONCE, Side, Transfer, TransferId};
+use super::channels::{ALWAYS_SENT_AT_ONCE, Side, Transfer, TransferId};
 use super::collectives::{CollectiveId, CollectiveInstance, Entry};
 use super::started::{Pending, Started};
 use super::{CallEvent, Matcher};
@@ -20,7 +20,7 @@ use crate::replay::timeline::Role;
 pub struct Needs {
     /// All that is known to be needed.
     pub all: Vec<Need>,
-    /// Of those that are sides of large messages: which need, and the message.
+    /// Of those that are sides of messages which may need both ranks in MPI: which need, and the message.
     pub(super) large: Vec<(usize, TransferId)>,
     /// Sends that are complete with the call, and may have waited for their receivers.
     pub(super) sends: Vec<CompleteSend>,
@@ -46,7 +46,7 @@ impl Needs {
     /// Adds the other side of a message.
     #[inline]
     pub(super) fn add_side(&mut self, need: Need, id: TransferId) {
-        if need.bytes > SENT_AT_ONCE {
+        if need.bytes > ALWAYS_SENT_AT_ONCE {
             self.large.push((self.all.len(), id));
         }
         self.all.push(need);

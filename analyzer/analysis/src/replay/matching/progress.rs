@@ -25,6 +25,12 @@ use crate::replay::thread::{Presence, Thread};
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;
 
+/// The same of a small message, which seldom waits for anything but its send: it would often end just after something by chance.
+const MAX_AFTER_SMALL: Ns = 16;
+
+/// One in so many small messages seems to have waited by chance at most.
+const MOST_BY_CHANCE: u32 = 4;
+
 /// What one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum For {
@@ -83,7 +89,8 @@ impl Matcher<'_> {
             return;
         }
         let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
-        let mut progress = Progress { coupling, channels, hosts, threads, thread, time };
+        let n_waits = &mut self.counts.progress_waits;
+        let mut progress = Progress { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
             progress.needs_of_send(send, needs);
         }
@@ -102,10 +109,12 @@ struct Progress<'a> {
     threads: &'a [Thread],
     thread: u32,
     time: Interval,
+    /// Number of waits for another rank to be in MPI again.
+    n_waits: &'a mut u64,
 }
 
 impl Progress<'_> {
-    /// A large message moves while both sides are in MPI.
+    /// A message moves while both sides are in MPI: a large one, and a smaller one where the calls show that.
     fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [Need]) {
         let Need { by, state, bytes, .. } = needs[i];
         let Interval { begin, end } = self.time;
@@ -113,7 +122,12 @@ impl Progress<'_> {
         let like = self.like(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
-        let (at, slot) = match self.presence(by.thread, since) {
+        let presence = match self.presence(by.thread, since) {
+            // It may have been there for no more than to start its side.
+            Presence::There => self.return_after_a_moment(by.thread, since),
+            known => Some(known),
+        };
+        let (at, slot) = match presence.unwrap_or(Presence::There) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
             Presence::Back { at, slot } => (Some(at), slot),
@@ -125,6 +139,7 @@ impl Progress<'_> {
         {
             needs[i].by.at = at;
             needs[i].clocks = At::Back(by.thread, slot);
+            *self.n_waits += 1;
         }
     }
 
@@ -143,7 +158,7 @@ impl Progress<'_> {
             needs.add_side(need(&posted), send.id);
             return;
         }
-        let later = self.return_after_a_moment(other).map(|(at, slot)| Presence::Back { at, slot });
+        let later = self.return_after_a_moment(other, begin);
         let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
             Presence::There => return,
             Presence::Back { at, .. } if transfer.is_over_at(at) => return,
@@ -156,6 +171,7 @@ impl Progress<'_> {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
             needs.all.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent) });
+            *self.n_waits += 1;
         }
     }
 
@@ -170,10 +186,13 @@ impl Progress<'_> {
             return false;
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let has_waited = at > last && MOST_AFTER * (self.time.end - at) <= at - last;
-        self.coupling.seen(what, like).waited += u32::from(has_waited);
-        // Of large messages some wait, and others of about the same size do not.
-        has_waited && like.bytes > SENT_AT_ONCE || self.coupling.wait(what, like)
+        let most_after = if what == For::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
+        let has_waited = at > last && most_after * (self.time.end - at) <= at - last;
+        let seen = self.coupling.seen(what, like);
+        seen.waited += u32::from(has_waited);
+        // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
+        let is_usual = like.bytes > SENT_AT_ONCE || MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        has_waited && is_usual || self.coupling.wait(what, like)
     }
 
     fn like(&self, other: u32, bytes: u64) -> Like {
@@ -189,17 +208,17 @@ impl Progress<'_> {
         }
     }
 
-    /// When a thread came back to MPI that was there for no more than a moment as a call began, and left without having looked after the
+    /// Returns the return to MPI of a thread that was there for no more than a moment at a time, and left without having looked after the
     /// message: the call ended just after it had come back.
     ///
     /// ```text
     ///   sender    |== compute ==|send ..............|
     ///   receiver  |== compute =|recv|== compute ===|recv|
     /// ```
-    fn return_after_a_moment(&self, thread: u32) -> Option<(Ns, u8)> {
-        let Interval { begin, end } = self.time;
-        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(begin, end)?;
+    fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<Presence> {
+        let end = self.time.end;
+        let (left, at, slot) = self.threads.get(thread as usize)?.last_return(since, end)?;
         let is_moment = |time: Ns| MOST_AFTER * time <= at - left;
-        (is_moment(left - begin) && is_moment(end - at)).then_some((at, slot))
+        (is_moment(left - since) && is_moment(end - at)).then_some(Presence::Back { at, slot })
     }
 }

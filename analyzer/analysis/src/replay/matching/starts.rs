@@ -121,7 +121,7 @@ impl Matcher<'_> {
         }
         // A list may have very many runs, and be asked for each call.
         let members = self.members;
-        let find = || members.position(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
+        let find = || members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
         *self.numbers.entry((comm, world)).or_insert_with(find)
     }
 
@@ -130,7 +130,7 @@ impl Matcher<'_> {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
         let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));
         *self.expected.entry(comm).or_insert_with(|| {
-            let known: Vec<&KnownRank> = match members.of(comm) {
+            let known: Vec<&KnownRank> = match members.world_ranks(comm) {
                 Some(members) => members.iter().filter_map(rank).collect(),
                 None => places.0.iter().filter_map(rank).collect(),
             };

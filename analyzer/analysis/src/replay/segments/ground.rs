@@ -11,10 +11,10 @@ use crate::model::{Model, RankModel};
 use crate::profile::samples::of_first_thread;
 use crate::read::open::Run;
 use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
+use crate::replay::comm_members::CommMembers;
 use crate::replay::cut::communicators_of_all;
 use crate::replay::engine::Setting;
 use crate::replay::scope::Scope;
-use crate::replay::sinks::Members;
 use crate::replay::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
 use crate::replay::watcher::Watcher;
 use crate::replay::what_if::Condition;
@@ -114,7 +114,7 @@ pub(super) fn setting<'a>(
     let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
     Setting {
         model,
-        members: Members::new(&model.communicators, model.facts.n_ranks.max(above)),
+        members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
         scope,
         conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
         samples: Arc::new(samples),

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
-//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and since when who is synchronised (synchronised.rs);
+//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
 //!                              │                     explaining.rs hands it on: why, on another core
 //!                              └→ watching.rs        what the page shows
 //! ```
@@ -11,12 +11,12 @@
 
 mod explaining;
 mod predictions;
-mod synchronised;
+mod sync_times;
 mod wait_analysis;
 mod watching;
 
 pub use explaining::Explaining;
-pub use synchronised::Members;
+pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 pub use watching::Watching;
 
@@ -82,8 +82,8 @@ pub trait Sink {
     /// A call is over.
     fn calls(&mut self, call: &EndedCall);
 
-    /// Two threads are synchronised.
-    fn synchronises(&mut self, _threads: (u32, u32), _at: Ns) {}
+    /// Two threads synchronised.
+    fn synchronises(&mut self, _sync: PairSync) {}
 
     /// All members of a communicator are.
     fn synchronises_all(&mut self, _comm: u32, _at: Ns) {}
@@ -152,8 +152,8 @@ impl Sink for Sinks<'_, '_> {
     }
 
     #[inline]
-    fn synchronises(&mut self, threads: (u32, u32), at: Ns) {
-        self.waits.synchronises(threads, at);
+    fn synchronises(&mut self, sync: PairSync) {
+        self.waits.synchronises(sync);
     }
 
     fn synchronises_all(&mut self, comm: u32, at: Ns) {

@@ -4,12 +4,13 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::explaining::Explaining;
-use super::synchronised::{Members, Synchronised};
+use super::sync_times::{PairSync, SyncTimes};
 use super::{GoesOn, NewThread, Sink};
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, Explained};
+use crate::replay::comm_members::CommMembers;
 use crate::replay::needs::{CallWait, EndedCall};
 use crate::replay::scope::Scope;
 
@@ -18,17 +19,19 @@ pub struct WaitAnalysis<'a, 'scope> {
     scope: &'a Scope,
     /// Place of the rank, by thread.
     ranks: Vec<u32>,
-    synchronised: Synchronised<'a>,
+    sync_times: SyncTimes<'a>,
     explaining: Explaining<'a, 'scope>,
+    /// The thread of the last call that waited, and the thread that ended its wait.
+    last_wait: Option<(u32, u32)>,
     /// Whether the ends of windows were handed over.
     has_ended: bool,
 }
 
 impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     /// Of what lies in `scope`; nobody has waited yet.
-    pub fn new(scope: &'a Scope, members: &'a Members<'a>, explaining: Explaining<'a, 'scope>) -> Self {
-        let synchronised = Synchronised::new(members);
-        WaitAnalysis { scope, ranks: Vec::new(), synchronised, explaining, has_ended: false }
+    pub fn new(scope: &'a Scope, members: &'a CommMembers<'a>, explaining: Explaining<'a, 'scope>) -> Self {
+        let sync_times = SyncTimes::new(members);
+        WaitAnalysis { scope, ranks: Vec::new(), sync_times, explaining, last_wait: None, has_ended: false }
     }
 
     /// Lets what is known be explained: all threads have been followed until `now`. `ends`: once all threads have passed the ends of
@@ -51,9 +54,9 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         explainer.finish()
     }
 
-    /// When all members of a communicator were synchronised last.
-    pub fn last_of_all(&self, comm: u32) -> Option<Ns> {
-        self.synchronised.last_of_all(comm)
+    /// Returns when all members of a communicator last synchronised.
+    pub fn last_collective(&self, comm: u32) -> Option<Ns> {
+        self.sync_times.last_collective(comm)
     }
 
     fn new_ends(&mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Vec<(u32, Ns)> {
@@ -88,10 +91,10 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         let waiting = last.by.at.min(wait.until) - begin;
         let sums = WaitSums { count: 1, waiting, delay: wait.until - begin - waiting };
         let counted = self.counted(&key, (begin, begin + waiting, wait.until));
-        let synchronised = &self.synchronised;
+        let sync_times = &self.sync_times;
         let sources = waited_for().map(|need| DelaySource {
             by: need.by,
-            since: synchronised.last(call.thread, need.by.thread, need.by.at).min(begin),
+            since: sync_times.last_before(call.thread, need.by.thread, need.by.at).min(begin),
             share: ns(need.by.at) / all,
             // Messages of the others may have come long before.
             delay: need.delay.filter(|_| need.by.at == last.by.at),
@@ -103,7 +106,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
 impl Sink for WaitAnalysis<'_, '_> {
     fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: Interval) {
         self.ranks.push(rank);
-        self.synchronised.add_thread(world);
+        self.sync_times.add_thread(world);
         match goes_on {
             None => {
                 let before = Interval::new(0, begin);
@@ -129,6 +132,7 @@ impl Sink for WaitAnalysis<'_, '_> {
 
     #[inline]
     fn calls(&mut self, call: &EndedCall) {
+        self.last_wait = call.wait.map(|wait| (call.thread, wait.last.by.thread));
         if let Some(wait) = call.wait {
             self.waited(call, wait);
         }
@@ -136,18 +140,19 @@ impl Sink for WaitAnalysis<'_, '_> {
     }
 
     #[inline]
-    fn synchronises(&mut self, (one, other): (u32, u32), at: Ns) {
-        self.synchronised.pair(one, other, at);
+    fn synchronises(&mut self, sync: PairSync) {
+        let sync = self.last_wait.map_or(sync, |(waited, ended_by)| sync.with_wait(waited, ended_by));
+        self.sync_times.record_pair(sync);
     }
 
     fn synchronises_all(&mut self, comm: u32, at: Ns) {
-        self.synchronised.all(comm, at);
+        self.sync_times.record_collective(comm, at);
     }
 
     fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
         let Interval { begin, end } = idle;
         let by = EndedBy { thread: last, at: end };
-        let since = self.synchronised.last(thread, last, end).min(begin);
+        let since = self.sync_times.last_before(thread, last, end).min(begin);
         let kind = RegionState::new(0, Activity::Management);
         let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::EarlyEnd };
         let sums = WaitSums { count: 1, waiting: idle.ns(), delay: 0 };

@@ -6,13 +6,15 @@
 //!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
 //! ```
 //!
-//! The calls alone do not distinguish the first two; the rules below say which it is taken for.
+//! The functions that make the calls distinguish the first two where the solver is called anew in each time step: then it is the caller that
+//! goes around. Else the calls alone do not, and the rules below say which it is taken for.
 
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+use crate::structure::iterations::window::{TokenPair, Window};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
 /// rebuild), it does every tenth time or less often.
@@ -44,19 +46,28 @@ pub(super) enum Around {
 }
 
 /// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
-pub(super) fn around(sequence: &Sequence, whole_run: bool, visits: &[Range<usize>], inner: Symbol) -> Around {
+pub(super) fn around(sequence: &Sequence, window: &Window, visits: &[Range<usize>], inner: Symbol) -> Around {
     let mut rounds = Rounds::default();
     for visit in visits {
-        rounds.add(sequence, whole_run, &sequence.parts[visit.clone()], inner);
+        rounds.add(sequence, window.whole_run, &sequence.parts[visit.clone()], inner);
     }
-    rounds.around()
+    if rounds.are_called_anew(window) { Around::Loop } else { rounds.around() }
 }
+
+/// So many gaps between visits to a loop, and calls of each, are looked at.
+const MAX_GAPS: usize = 16;
+const MAX_CALLS: usize = 32;
+
+/// So many gaps between visits are no chance.
+const MIN_GAPS: usize = 2;
 
 /// The rounds of an outer loop: a visit to the inner loop and the extras after it.
 #[derive(Debug, Default)]
 struct Rounds {
     visits: Vec<InnerVisit>,
     extras: Vec<Extras>,
+    /// Calls from the last one of a visit to the first one of the next, of some.
+    gaps: Vec<Range<usize>>,
     /// Ticks that the outer loop covers.
     time: u64,
 }
@@ -115,6 +126,7 @@ impl Rounds {
         let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
         let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
         let mut before: Option<usize> = None;
+        let mut visited: Option<usize> = None;
         let mut since = Extras::default();
         for item in items {
             if item.symbol != inner {
@@ -130,10 +142,28 @@ impl Rounds {
                 let ticks = Ticks::of(sequence, before..visit.after_first_anchor.start);
                 self.extras.push(Extras { ticks, ..since });
             }
+            let gap = visited.map(|end| end.saturating_sub(1)..item.calls().start + 1);
+            self.gaps.extend(gap.filter(|gap| self.gaps.len() < MAX_GAPS && gap.len() > 2));
+            visited = Some(item.calls().end);
             before = Some(visit.after_first_anchor.end);
             self.visits.push(visit);
             since = Extras::default();
         }
+    }
+
+    /// Whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls between visits.
+    fn are_called_anew(&self, window: &Window) -> bool {
+        let pair = |at: usize| {
+            let [from, to] = [window.calls.get(at)?.token, window.calls.get(at + 1)?.token];
+            Some(TokenPair { from, to })
+        };
+        let mut several = self.visits.iter().filter(|visit| visit.iterations > 1);
+        let inner = several.next().and_then(|visit| pair(visit.after_first_anchor.start.checked_sub(1)?));
+        let is_anew = |gap: &Range<usize>| {
+            let pairs = (gap.start..gap.end - 1).take(MAX_CALLS).filter_map(pair);
+            inner.is_some_and(|inner| pairs.into_iter().any(|outer| (window.is_called_by)(inner, outer)))
+        };
+        self.gaps.len() >= MIN_GAPS && self.gaps.iter().all(is_anew)
     }
 
     fn around(&self) -> Around {

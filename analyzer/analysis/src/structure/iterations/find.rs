@@ -74,6 +74,11 @@ mod tests {
             is_distribution: &|token| token == u32::from(b'W'),
             may_spin: &|token| token == u32::from(b'g') || token == u32::from(b'h'),
             spin: 5,
+            // Digits are calls of the function that calls the others.
+            is_called_by: &|inner, outer| {
+                let is_outer = |token: u32| (u32::from(b'0')..=u32::from(b'9')).contains(&token);
+                !is_outer(inner.from) && !is_outer(inner.to) && (is_outer(outer.from) || is_outer(outer.to))
+            },
         });
         let letters = |tokens: &[u32]| tokens.iter().filter_map(|&token| char::from_u32(token)).collect::<String>();
         let line = |one: &FoundLoop| {
@@ -128,6 +133,14 @@ mod tests {
         );
         let step = format!("{}{}", "a".repeat(10), "b".repeat(20));
         assert_eq!(in_whole(&format!("S{}X", step.repeat(30))), ["ab by b+: 30 *", ">a by a: 300", ">b by b: 600"]);
+    }
+
+    #[test]
+    fn a_function_that_is_called_anew_is_an_inner_loop_however_often_it_goes_around() {
+        let cycles: String = [3, 10, 6, 13, 9, 5, 12, 8].iter().map(|&n| format!("1{}2", "ab".repeat(n))).collect();
+        assert_eq!(in_whole(&format!("S{cycles}E")), ["12ab by 2: 8 *", ">ab by b: 66"]);
+        let cycles = cycles.replace('1', "X").replace('2', "Y");
+        assert_eq!(in_whole(&format!("S{cycles}E")), ["ab by b: 66 *"], "extras of one function");
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn judge(
     let mut only = None;
     let mut by_rhythm = false;
     if let Some(inner) = longest_inner(sequence, &parts) {
-        match extras::around(sequence, window.whole_run, &parts, inner) {
+        match extras::around(sequence, window, &parts, inner) {
             Around::Loop => {}
             Around::Rhythm => by_rhythm = true,
             Around::Extras => return None,

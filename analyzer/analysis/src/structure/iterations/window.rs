@@ -28,4 +28,15 @@ pub struct Window<'a> {
     pub may_spin: &'a dyn Fn(u32) -> bool,
     /// See `may_spin`.
     pub spin: u64,
+    /// Whether the function that makes two calls one after the other is called by the one that makes two others.
+    pub is_called_by: &'a dyn Fn(TokenPair, TokenPair) -> bool,
+}
+
+/// Two calls, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TokenPair {
+    /// The token of the first call.
+    pub from: u32,
+    /// The token of the second call.
+    pub to: u32,
 }

@@ -1,29 +1,22 @@
-"""Phase markers for Python programs.
+"""Phase markers: what a program calls while it runs. Only the standard library, and Python 3.6 or newer.
 
-    import lbprof
-
-    for step in lbprof.iterations(range(n), "step"):
-        with lbprof.phase("force"):
-            ...
-            lbprof.work(operations=20 * pairs, quanta=pairs)
-
-    @lbprof.phased                      # the function's name, or @lbprof.phased("name")
-    def partition(): ...
-
-One file, standard library only. Where the program is not recorded all of it does nothing, at the cost of a call.
-docs/markers.md tells what the markers mean in a report.
+Where the program is not recorded all of it does nothing, at the cost of a call.
 
 SPDX-License-Identifier: MIT OR Apache-2.0
 """
 
 import ctypes
 import functools
+from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union
 
 __all__ = [
     "USEFUL", "CONTROL", "SERIAL", "recorded",
     "phase", "iteration", "iterations", "phased", "phase_begin", "phase_end", "iteration_begin", "iteration_end",
     "work", "count", "param", "record",
 ]
+
+Item = TypeVar("Item")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 #: What a phase's time is: useful work (the default), control of parallelism, work that only one rank can do.
 USEFUL, CONTROL, SERIAL = 0, 1, 2
@@ -52,7 +45,7 @@ class _Functions(ctypes.Structure):
     ]
 
 
-def _find():
+def _find() -> Any:
     """The recorder's functions, or None where it is not in the process."""
     try:
         entry = ctypes.PyDLL(None).lbprof_api
@@ -67,12 +60,12 @@ def _find():
 _functions = _find()
 
 
-def recorded():
+def recorded() -> bool:
     """Whether the program runs under the recorder."""
     return _functions is not None
 
 
-def _bytes(name):
+def _bytes(name: object) -> bytes:
     # A C string ends at its first zero.
     return str(name).split("\0", 1)[0].encode("utf-8", "replace")
 
@@ -82,59 +75,61 @@ class _Nothing:
 
     __slots__ = ()
 
-    def __enter__(self):
+    def __enter__(self) -> "_Nothing":
         return self
 
-    def __exit__(self, *_):
-        return False
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 _NOTHING = _Nothing()
 
 
 class _Scope:
-    __slots__ = ("_name", "_kind")
+    """A scope whose end is marked by ``_end``."""
 
-    def __init__(self, name, kind):
+    __slots__ = ("_name", "_kind")
+    _end: Any
+
+    def __init__(self, name: object, kind: int) -> None:
         self._name, self._kind = _bytes(name), kind
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self._end(self._name)
-        return False
 
 
 if _functions is None:
 
-    def phase_begin(name, kind=USEFUL):
+    def phase_begin(name: object, kind: int = USEFUL) -> None:
         """A phase begins; prefer ``with phase(name):``, which ends it on exceptions too."""
 
-    def phase_end(name):
+    def phase_end(name: object) -> None:
         """The innermost phase of this name ends; phases still open inside it end with it."""
 
-    def iteration_begin(name):
+    def iteration_begin(name: object) -> None:
         """The next invocation of an iterated phase begins; prefer ``with iteration(name):``."""
 
-    def iteration_end(name):
+    def iteration_end(name: object) -> None:
         """It ends."""
 
-    def phase(name, kind=USEFUL):
+    def phase(name: object, kind: int = USEFUL) -> Any:
         """``with phase("force"):`` marks a phase; ``kind`` is USEFUL, CONTROL or SERIAL."""
         return _NOTHING
 
-    def iteration(name):
+    def iteration(name: object) -> Any:
         """``with iteration("step"):`` marks one iteration of an iterated phase."""
         return _NOTHING
 
-    def work(operations=0.0, quanta=0.0):
+    def work(operations: float = 0.0, quanta: float = 0.0) -> None:
         """Work done in the innermost open phase: operations, and the quanta of data that they worked on."""
 
-    def count(name, value):
+    def count(name: object, value: float) -> None:
         """A value of a counter in the innermost open phase."""
 
-    def param(name, value):
+    def param(name: object, value: float) -> None:
         """A parameter of the run, such as the size of the problem."""
 
-    def record(on):
+    def record(on: bool) -> None:
         """Recording of this thread stops (False) or goes on (True)."""
 
 else:
@@ -147,7 +142,7 @@ else:
         __slots__ = ()
         _end = _phase_end
 
-        def __enter__(self):
+        def __enter__(self) -> "_Phase":
             _phase_begin(self._name, self._kind)
             return self
 
@@ -155,52 +150,52 @@ else:
         __slots__ = ()
         _end = _iteration_end
 
-        def __enter__(self):
+        def __enter__(self) -> "_Iteration":
             _iteration_begin(self._name)
             return self
 
-    def phase_begin(name, kind=USEFUL):
+    def phase_begin(name: object, kind: int = USEFUL) -> None:
         """A phase begins; prefer ``with phase(name):``, which ends it on exceptions too."""
         _phase_begin(_bytes(name), kind)
 
-    def phase_end(name):
+    def phase_end(name: object) -> None:
         """The innermost phase of this name ends; phases still open inside it end with it."""
         _phase_end(_bytes(name))
 
-    def iteration_begin(name):
+    def iteration_begin(name: object) -> None:
         """The next invocation of an iterated phase begins; prefer ``with iteration(name):``."""
         _iteration_begin(_bytes(name))
 
-    def iteration_end(name):
+    def iteration_end(name: object) -> None:
         """It ends."""
         _iteration_end(_bytes(name))
 
-    def phase(name, kind=USEFUL):
+    def phase(name: object, kind: int = USEFUL) -> Any:
         """``with phase("force"):`` marks a phase; ``kind`` is USEFUL, CONTROL or SERIAL."""
         return _Phase(name, kind)
 
-    def iteration(name):
+    def iteration(name: object) -> Any:
         """``with iteration("step"):`` marks one iteration of an iterated phase."""
         return _Iteration(name, USEFUL)
 
-    def work(operations=0.0, quanta=0.0):
+    def work(operations: float = 0.0, quanta: float = 0.0) -> None:
         """Work done in the innermost open phase: operations, and the quanta of data that they worked on."""
         _work(operations, quanta)
 
-    def count(name, value):
+    def count(name: object, value: float) -> None:
         """A value of a counter in the innermost open phase."""
         _count(_bytes(name), value)
 
-    def param(name, value):
+    def param(name: object, value: float) -> None:
         """A parameter of the run, such as the size of the problem."""
         _param(_bytes(name), value)
 
-    def record(on):
+    def record(on: bool) -> None:
         """Recording of this thread stops (False) or goes on (True)."""
         _record(1 if on else 0)
 
 
-def iterations(items, name):
+def iterations(items: Iterable[Item], name: object) -> Iterator[Item]:
     """``for step in iterations(range(n), "step"):`` marks each turn of the loop as an iteration.
 
     A loop that is left by ``break`` or ``return`` ends its iteration there; one left by an exception when the exception is
@@ -211,26 +206,27 @@ def iterations(items, name):
     return _iterations(items, name)
 
 
-def _iterations(items, name):
+def _iterations(items: Iterable[Item], name: object) -> Iterator[Item]:
     for item in items:
         with iteration(name):
             yield item
 
 
-def phased(function=None, kind=USEFUL):
+def phased(function: Union[Callable[..., Any], str, None] = None, kind: int = USEFUL) -> Any:
     """Decorator: each call of the function is a phase, named after it or as given: ``@phased``, ``@phased("name")``."""
     if function is None or isinstance(function, str):
-        return lambda decorated: _phased(decorated, function or decorated.__name__, kind)
+        name: Optional[str] = function
+        return lambda decorated: _phased(decorated, name or decorated.__name__, kind)
     return _phased(function, function.__name__, kind)
 
 
-def _phased(function, name, kind):
+def _phased(function: Function, name: str, kind: int) -> Function:
     if _functions is None:
         return function
 
     @functools.wraps(function)
-    def wrapper(*args, **kwargs):
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
         with phase(name, kind):
             return function(*args, **kwargs)
 
-    return wrapper
+    return wrapper  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-//! Lines in the order of time, however they come: sorted in memory as far as they fit, else in files that are merged.
+//! Lines in the order of their keys, however they come: sorted in memory as far as they fit, else in files that are merged.
 //!
 //! ```text
 //!   lines ─→ a part in memory ─→ sorted, to a file ─┐
@@ -18,11 +18,8 @@ const PART: usize = 32 << 20;
 /// So many files are open at most; more are merged into one.
 const MOST_FILES: usize = 64;
 
-/// By what lines are sorted: their time, then their kind. Those with the same ones stay in the order in which they came.
-pub type Key = (u64, u8);
-
-/// Bytes of a key and of the length of its line in a file.
-const HEAD: usize = 8 + 1 + 4;
+/// By what lines are sorted: first by the one, then by the other. Lines with equal keys stay in the order in which they came.
+pub type Key = (u64, u64);
 
 /// Sorts lines.
 pub struct Sorted {
@@ -84,37 +81,38 @@ impl Sorted {
         Ok(())
     }
 
-    /// Writes all lines to `out`.
+    /// Passes all lines to `to`, in their order.
     ///
-    /// Errors: those of reading and writing.
-    pub fn finish(mut self, out: &mut impl Write) -> io::Result<()> {
+    /// Errors: those of reading, and of `to`.
+    pub fn finish(mut self, mut to: impl FnMut(Key, &[u8]) -> io::Result<()>) -> io::Result<()> {
         if self.files.is_empty() {
-            return self.each(|_, line| out.write_all(line));
+            return self.each(to);
         }
         self.put_aside()?;
-        merge(self.files, |_, line| out.write_all(line))
+        merge(self.files, &mut to)
     }
 }
 
-fn write_line(out: &mut impl Write, (time, kind): Key, line: &[u8]) -> io::Result<()> {
+fn write_line(out: &mut impl Write, (first, second): Key, line: &[u8]) -> io::Result<()> {
     let length = u32::try_from(line.len()).map_err(io::Error::other)?;
-    out.write_all(&time.to_le_bytes())?;
-    out.write_all(&[kind])?;
+    out.write_all(&first.to_le_bytes())?;
+    out.write_all(&second.to_le_bytes())?;
     out.write_all(&length.to_le_bytes())?;
     out.write_all(line)
 }
 
 /// The next line of a file; its key, `None` at the end.
 fn read_line(file: &mut impl Read, line: &mut Vec<u8>) -> io::Result<Option<Key>> {
-    let mut head = [0; HEAD];
-    match file.read_exact(&mut head) {
+    let (mut first, mut second, mut length) = ([0; 8], [0; 8], [0; 4]);
+    match file.read_exact(&mut first) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read?,
     }
-    let [time @ .., kind, a, b, c, d] = head;
-    line.resize(u32::from_le_bytes([a, b, c, d]) as usize, 0);
+    file.read_exact(&mut second)?;
+    file.read_exact(&mut length)?;
+    line.resize(u32::from_le_bytes(length) as usize, 0);
     file.read_exact(line)?;
-    Ok(Some((u64::from_le_bytes(time), kind)))
+    Ok(Some((u64::from_le_bytes(first), u64::from_le_bytes(second))))
 }
 
 /// The lines of sorted files, in their order.
@@ -146,7 +144,7 @@ mod tests {
         let mut expected = Vec::new();
         for n in 0..2000_u64 {
             // Any order of times; each comes several times.
-            let key = ((n * 7919) % 501, (n % 3) as u8);
+            let key = ((n * 7919) % 501, n % 3);
             let line = format!("{} {} {n:04}\n", key.0, key.1);
             sorted.add(key, line.as_bytes()).unwrap();
             expected.push((key, line));
@@ -154,7 +152,7 @@ mod tests {
         assert!(sorted.files.len() > 1 && sorted.files.len() <= MOST_FILES, "{}", sorted.files.len());
         expected.sort_by_key(|(key, _)| *key);
         let mut found = Vec::new();
-        sorted.finish(&mut found).unwrap();
+        sorted.finish(|_, line| found.write_all(line)).unwrap();
         assert_eq!(String::from_utf8(found).unwrap(), expected.into_iter().map(|(_, line)| line).collect::<String>());
     }
 }

@@ -1,0 +1,84 @@
+//! What the threads of a rank do in parallel regions of OpenMP.
+
+use bincode::{Decode, Encode};
+
+/// Parts of thread time, in seconds; those of a region's instances add up to elapsed time × threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct TeamSeconds {
+    /// Work.
+    pub useful_s: f64,
+    /// MPI, and the recorder.
+    pub mpi_s: f64,
+    /// Waiting at a barrier while another thread of the team is in MPI.
+    pub idle_for_mpi_s: f64,
+    /// Waiting at a barrier because other threads work longer.
+    pub imbalance_s: f64,
+    /// Waiting because of a critical section, an atomic operation or a lock.
+    pub mutex_s: f64,
+    /// Waiting because of an ordered section.
+    pub ordered_s: f64,
+    /// Waiting for tasks.
+    pub tasks_s: f64,
+    /// Until the threads have begun, and after the last has come to the end.
+    pub fork_join_s: f64,
+}
+
+impl TeamSeconds {
+    /// The same for so many times the threads.
+    pub fn scaled(self, factor: f64) -> TeamSeconds {
+        self.zip(TeamSeconds::default(), |own, _| own * factor)
+    }
+
+    fn zip(self, other: TeamSeconds, join: impl Fn(f64, f64) -> f64) -> TeamSeconds {
+        TeamSeconds {
+            useful_s: join(self.useful_s, other.useful_s),
+            mpi_s: join(self.mpi_s, other.mpi_s),
+            idle_for_mpi_s: join(self.idle_for_mpi_s, other.idle_for_mpi_s),
+            imbalance_s: join(self.imbalance_s, other.imbalance_s),
+            mutex_s: join(self.mutex_s, other.mutex_s),
+            ordered_s: join(self.ordered_s, other.ordered_s),
+            tasks_s: join(self.tasks_s, other.tasks_s),
+            fork_join_s: join(self.fork_join_s, other.fork_join_s),
+        }
+    }
+}
+
+impl std::ops::AddAssign for TeamSeconds {
+    fn add_assign(&mut self, other: TeamSeconds) {
+        *self = self.zip(other, |own, other| own + other);
+    }
+}
+
+/// A parallel region: all instances that one thread starts from one call site with one size of team.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct ParallelRegion {
+    /// Index in [`super::Model::sites`]; `None` where the recorder did not know it.
+    pub site: Option<u32>,
+    /// Whether the thread that called MPI_Init starts it.
+    pub is_of_first: bool,
+    /// Threads of a team.
+    pub team: u32,
+    /// Instances.
+    pub instances: u64,
+    /// Elapsed time of all of them.
+    pub elapsed_s: f64,
+    /// Their thread time.
+    pub time: TeamSeconds,
+    /// The longest work of a thread, summed over instances.
+    pub longest_s: f64,
+    /// What each thread does, by its number.
+    pub members: Vec<RegionMember>,
+}
+
+/// What a thread does in a parallel region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct RegionMember {
+    /// Work.
+    pub useful_s: f64,
+    /// MPI, and the recorder.
+    pub mpi_s: f64,
+    /// Waiting for a mutex, a turn or tasks.
+    pub waits_s: f64,
+    /// Instances in which it works longest.
+    pub longest: u64,
+}

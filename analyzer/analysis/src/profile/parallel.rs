@@ -1,0 +1,45 @@
+//! Sums of parallel regions, from ticks to seconds and from the rank's call sites to those of the run.
+
+use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::record::NONE;
+
+use super::rank::RankBuilder;
+use crate::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
+
+impl RankBuilder<'_> {
+    /// The rank's parallel regions. They are of all of its time.
+    pub(super) fn parallel_regions(&mut self) {
+        let sums: Vec<&ParallelSums> = self.definitions.parallel.values().collect();
+        self.rank.parallel = sums.into_iter().map(|sums| self.parallel_region(sums)).collect();
+    }
+
+    fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {
+        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = sums.time;
+        let member = |one: &MemberSums| RegionMember {
+            useful_s: self.seconds(one.useful),
+            mpi_s: self.seconds(one.mpi),
+            waits_s: self.seconds(one.waits),
+            longest: one.longest,
+        };
+        let members = sums.members.iter().map(member).collect();
+        ParallelRegion {
+            site: if sums.call_site == NONE { None } else { self.site(sums.call_site) },
+            is_of_first: sums.thread == 0,
+            team: sums.team,
+            instances: sums.instances,
+            elapsed_s: self.seconds(sums.elapsed),
+            time: TeamSeconds {
+                useful_s: self.seconds(useful),
+                mpi_s: self.seconds(mpi),
+                idle_for_mpi_s: self.seconds(idle_for_mpi),
+                imbalance_s: self.seconds(imbalance),
+                mutex_s: self.seconds(mutex),
+                ordered_s: self.seconds(ordered),
+                tasks_s: self.seconds(tasks),
+                fork_join_s: self.seconds(fork_join),
+            },
+            longest_s: self.seconds(sums.longest),
+            members,
+        }
+    }
+}

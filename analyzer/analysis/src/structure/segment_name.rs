@@ -1,0 +1,299 @@
+//! The names of code between calls, by the calls before and after it.
+//!
+//! ```text
+//!   step (app.c:55 → 61)             between calls in two lines of a function
+//!   step (app.c:55, 58 → 61)         the same code, which comes after either of two calls
+//!   step (app.c:55)                  between a call and the same call again
+//!   main (app.c:9 forces → 9 fields) between two calls on one line
+//!   step (Waitall → Allreduce)       where lines are not known
+//!   step (Send #1 → Send #2)         between two of several such calls
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use lbprof_collector::Operation;
+
+use super::call_tree::CallTree;
+use super::code_place::{Caller, CodePlace, base_name, short};
+use super::survey::Survey;
+
+/// The start of the program in the names of regions.
+pub(super) const START: &str = "start";
+
+/// So many calls of several are named.
+const MAX_LISTED: usize = 4;
+
+/// A call in a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CallPoint {
+    /// Where it is, without the offset if more is known.
+    place: CodePlace,
+    /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
+    called: Option<String>,
+    /// Whether it is a call of MPI.
+    is_of_mpi: bool,
+    /// Whether there are other calls at the place.
+    is_shared: bool,
+}
+
+/// Returns the call that each node of a tree is.
+pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
+    let operations = operations_by_node(calls, survey);
+    let called = |at: u32| match operations.get(&at) {
+        Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
+        None => calls.callee(at).map(|node| called_name(&node.place)).filter(|name| !name.is_empty()),
+    };
+    let mut points: Vec<CallPoint> = Vec::new();
+    let mut by_place: BTreeMap<(Option<u32>, CodePlace), Vec<u32>> = BTreeMap::new();
+    for (at, node) in (0..).zip(calls.nodes()) {
+        let mut place = without_offset(&node.place);
+        if !place.is_named() {
+            let around = calls.callers_to_named(at);
+            place.callers =
+                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+        }
+        let called = called(at);
+        // Nodes of calls that lead to others are also there without them.
+        if called.is_some() {
+            by_place.entry((node.parent, place.clone())).or_default().push(at);
+        }
+        points.push(CallPoint { place, called, is_of_mpi: operations.contains_key(&at), is_shared: false });
+    }
+    for mut nodes in by_place.into_values().filter(|nodes| nodes.len() > 1) {
+        nodes.sort_by_key(|&at| calls.node(at).map(|node| (node.column, node.place.offset)));
+        let mut numbers: HashMap<Option<String>, Vec<u32>> = HashMap::new();
+        for &at in &nodes {
+            points[at as usize].is_shared = true;
+            numbers.entry(points[at as usize].called.clone()).or_default().push(at);
+        }
+        for (name, alike) in numbers.into_iter().filter(|(_, alike)| alike.len() > 1) {
+            for (number, at) in (1..).zip(alike) {
+                points[at as usize].called = Some(format!("{} #{number}", name.as_deref().unwrap_or("call")));
+            }
+        }
+    }
+    points
+}
+
+/// Returns the names of the operations of the calls of MPI at each node.
+fn operations_by_node(calls: &CallTree, survey: &Survey) -> BTreeMap<u32, BTreeSet<String>> {
+    let mut operations: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
+    for token in &survey.tokens {
+        let name = Operation::from_number(token.operation).map(Operation::name);
+        if let Some((at, name)) = token.site.and_then(|site| calls.node_of(site)).zip(name) {
+            operations.entry(at).or_default().insert(name.to_owned());
+        }
+    }
+    operations
+}
+
+/// Returns a place by its line or else its function, if one of them is known.
+fn without_offset(place: &CodePlace) -> CodePlace {
+    let known = place.line.is_some() || place.function.is_some();
+    CodePlace { offset: if known { 0 } else { place.offset }, ..place.clone() }
+}
+
+/// Returns the short name of the function of a place, or an empty one if it is not known.
+pub(super) fn called_name(place: &CodePlace) -> String {
+    short(place.function_label()).to_owned()
+}
+
+/// Returns the name of the code between calls of a function, or of several where no more is known; no calls before it: from the start of the
+/// program. Both are sorted.
+pub(super) fn name_code(from: &[CallPoint], to: &[CallPoint]) -> String {
+    let Some(last) = to.first() else { return String::new() };
+    let all = || from.iter().chain(to).map(|point| &point.place);
+    let is_one_function = last.place.function.is_some()
+        && all().all(|place| place.function == last.place.function && place.file == last.place.file);
+    let function = short(last.place.function_label());
+    let has_lines = all().all(|place| place.line.is_some());
+    match last.place.file.as_deref() {
+        _ if from.is_empty() => format!("{START} → {}", list(to, |point| label(&point.place))),
+        Some(file) if is_one_function && has_lines => {
+            let file = base_name(file);
+            match from == to {
+                true => format!("{function} ({file}:{})", list(to, line)),
+                false => format!("{function} ({file}:{} → {})", list(from, line), list(to, line)),
+            }
+        }
+        _ if is_one_function && all().all(|place| place.line.is_none()) => {
+            let called = |point: &CallPoint| point.called.clone().unwrap_or_default();
+            let (begin, end) = (list(from, called), list(to, called));
+            match (begin.as_str(), end.as_str()) {
+                ("", "") => function.to_owned(),
+                (begin, "") => format!("{function} ({begin} →)"),
+                ("", end) => format!("{function} (→ {end})"),
+                (begin, end) if begin == end => format!("{function} ({begin})"),
+                (begin, end) => format!("{function} ({begin} → {})", without_class_of(begin, end)),
+            }
+        }
+        _ if from == to => list(to, |point| label(&point.place)),
+        _ => {
+            let first = from.first().map_or("", |point| short(point.place.function_label()));
+            let end = list(to, |point| label(&point.place));
+            format!("{} → {}", list(from, |point| label(&point.place)), without_class_of(first, &end))
+        }
+    }
+}
+
+/// Returns the calls around code of a function in words, or `None` where they are of several functions or not known.
+pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<String> {
+    let last = to.first()?;
+    let is_same =
+        |point: &CallPoint| (&point.place.function, &point.place.file) == (&last.place.function, &last.place.file);
+    let is_known = |point: &CallPoint| point.called.is_some() && is_same(point);
+    if from.is_empty() || last.place.function.is_none() || !from.iter().chain(to).all(is_known) {
+        return None;
+    }
+    Some(match (from, to) {
+        ([only], [other]) if only == other => match only.is_of_mpi {
+            true => format!("between two calls of {}", call_in_words(only)),
+            false => format!("between two calls in {}", call_in_words(only).trim_start_matches(CALL_IN)),
+        },
+        _ => format!("from {} to {}", list_in_words(from), list_in_words(to)),
+    })
+}
+
+/// The words before a function that calls MPI.
+const CALL_IN: &str = "the call in ";
+
+/// Returns `MPI_Send (halo.c:20)`, or `the call in exchange (app.c:55)`.
+fn call_in_words(point: &CallPoint) -> String {
+    let called = point.called.as_deref().unwrap_or_default();
+    let called = if point.is_of_mpi { format!("MPI_{called}") } else { format!("{CALL_IN}{called}") };
+    match (point.place.file.as_deref(), point.place.line) {
+        (Some(file), Some(line)) => format!("{called} ({}:{line})", base_name(file)),
+        _ => called,
+    }
+}
+
+fn list_in_words(points: &[CallPoint]) -> String {
+    let n_more = points.len().saturating_sub(MAX_LISTED);
+    let words: Vec<String> = points.iter().take(MAX_LISTED).map(call_in_words).collect();
+    let more = if n_more > 0 { format!(" or {n_more} others") } else { String::new() };
+    format!("{}{more}", words.join(" or "))
+}
+
+/// Returns the line of a call, with what it calls if there are several calls on the line.
+fn line(point: &CallPoint) -> String {
+    let line = point.place.line.unwrap_or(0).to_string();
+    match point.called.as_deref().filter(|_| point.is_shared) {
+        Some(called) => format!("{line} {called}"),
+        None => line,
+    }
+}
+
+fn list(points: &[CallPoint], words: impl Fn(&CallPoint) -> String) -> String {
+    let mut listed: Vec<String> = Vec::new();
+    for point in points {
+        let text = words(point);
+        if !listed.contains(&text) {
+            listed.push(text);
+        }
+    }
+    let n_more = listed.len().saturating_sub(MAX_LISTED);
+    listed.truncate(MAX_LISTED);
+    match n_more {
+        0 => listed.join(", "),
+        _ => format!("{} … {n_more} more", listed.join(", ")),
+    }
+}
+
+/// Returns the label of a place without the class that it shares with the function before.
+fn without_class_of(function: &str, to: &str) -> String {
+    let class = function.rsplit_once("::").map(|(class, _)| format!("{class}::"));
+    class.and_then(|class| to.strip_prefix(class.as_str())).unwrap_or(to).to_owned()
+}
+
+/// Returns a place by its short name, without its offset where more is known.
+pub fn label(place: &CodePlace) -> String {
+    let function = place.function.as_ref().map(|_| short(place.function_label()).to_owned());
+    let own = match place.line {
+        None if place.function.is_some() => function.unwrap_or_default(),
+        _ => CodePlace { function, callers: Vec::new(), ..place.clone() }.label(),
+    };
+    place.through(&own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(function: &str, line: Option<u32>, called: Option<&str>) -> CallPoint {
+        let place = CodePlace {
+            function: Some(function.to_owned()),
+            file: line.map(|_| "src/halo.c".to_owned()),
+            line,
+            module: Some("app".to_owned()),
+            ..CodePlace::default()
+        };
+        CallPoint { place, called: called.map(str::to_owned), is_of_mpi: false, is_shared: false }
+    }
+
+    fn name(from: &CallPoint, to: &CallPoint) -> String {
+        name_code(std::slice::from_ref(from), std::slice::from_ref(to))
+    }
+
+    #[test]
+    fn code_between_calls_is_named_by_their_lines() {
+        let at = |function, line| call(function, Some(line), Some("Send"));
+        let (send, wait, solve) = (at("halo", 20), at("halo", 25), at("solve", 7));
+        assert_eq!(name(&send, &wait), "halo (halo.c:20 → 25)");
+        assert_eq!(name(&wait, &solve), "halo (halo.c:25) → solve (halo.c:7)");
+        assert_eq!(name(&send, &send), "halo (halo.c:20)");
+        assert_eq!(name_code(&[], &[send]), "start → halo (halo.c:20)");
+    }
+
+    #[test]
+    fn code_after_either_of_two_calls_is_named_by_both() {
+        let at = |line| call("halo", Some(line), None);
+        assert_eq!(name_code(&[at(20), at(22)], &[at(25)]), "halo (halo.c:20, 22 → 25)");
+        assert_eq!(name_code(&[at(20), at(22)], &[at(20), at(22)]), "halo (halo.c:20, 22)");
+        let many: Vec<CallPoint> = (1..=6).map(at).collect();
+        assert_eq!(name_code(&many, &[at(9)]), "halo (halo.c:1, 2, 3, 4 … 2 more → 9)");
+    }
+
+    #[test]
+    fn calls_on_one_line_are_distinguished_by_what_they_call() {
+        let on_line = |called| CallPoint { is_shared: true, ..call("main", Some(9), Some(called)) };
+        assert_eq!(name(&on_line("forces"), &on_line("fields")), "main (halo.c:9 forces → 9 fields)");
+        assert_eq!(name(&on_line("Send #1"), &on_line("Send #1")), "main (halo.c:9 Send #1)");
+    }
+
+    #[test]
+    fn code_between_calls_is_described_by_what_they_call() {
+        let [forces, fields] =
+            [(9, "forces"), (10, "fields")].map(|(line, called)| call("main", Some(line), Some(called)));
+        let send = CallPoint { is_of_mpi: true, ..call("main", Some(12), Some("Send")) };
+        let words = |from: &[&CallPoint], to: &[&CallPoint]| {
+            let [from, to] = [from, to].map(|points| points.iter().map(|&point| point.clone()).collect::<Vec<_>>());
+            describe_code(&from, &to)
+        };
+        let described = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            words(&[&forces], &[&fields]),
+            described("from the call in forces (halo.c:9) to the call in fields (halo.c:10)")
+        );
+        assert_eq!(
+            words(&[&forces, &send], &[&send]),
+            described("from the call in forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)")
+        );
+        assert_eq!(words(&[&forces], &[&forces]), described("between two calls in forces (halo.c:9)"));
+        assert_eq!(words(&[&send], &[&send]), described("between two calls of MPI_Send (halo.c:12)"));
+        assert_eq!(words(&[], &[&send]), None);
+        assert_eq!(words(&[&call("halo", Some(1), Some("Send"))], &[&send]), None);
+    }
+
+    #[test]
+    fn without_lines_code_is_named_by_what_is_called() {
+        let calls = |from, to| name(&call("md::Verlet::run", None, from), &call("md::Verlet::run", None, to));
+        assert_eq!(calls(Some("Comm::forward"), Some("Comm::reverse")), "Verlet::run (Comm::forward → reverse)");
+        assert_eq!(calls(Some("Comm::forward"), Some("Comm::forward")), "Verlet::run (Comm::forward)");
+        assert_eq!(calls(None, Some("Comm::forward")), "Verlet::run (→ Comm::forward)");
+        assert_eq!(calls(Some("Comm::forward"), None), "Verlet::run (Comm::forward →)");
+        assert_eq!(calls(Some("Send #1"), Some("Send #2")), "Verlet::run (Send #1 → Send #2)");
+        let other = |name: &str| call(name, None, None);
+        assert_eq!(name(&other("exchange"), &other("reverse")), "exchange → reverse");
+        assert_eq!(name(&other("md::Comm::forward"), &other("md::Comm::reverse")), "Comm::forward → reverse");
+    }
+}

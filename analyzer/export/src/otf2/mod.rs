@@ -1,0 +1,298 @@
+//! An archive of OTF2, the trace format of Score-P: for Vampir, Scalasca and ViTE. It is written by OTF2's own library ([`library`]).
+//!
+//! ```text
+//!   replay ─→ Otf2Trace ─→ events by location and time (Sorted) ─→ one location after the other ─→ traces/0.evt …
+//!                └──→ regions, communicators, texts, threads ───────────────────────────────→ traces.def
+//! ```
+//!
+//! Events of a location are written in the order of time, but a send is only known when its message is received. So events are sorted first.
+
+mod comms;
+mod definitions;
+mod events;
+#[expect(unsafe_code, reason = "OTF2 is a library in C; its functions are called here alone")]
+pub mod library;
+mod operations;
+mod regions;
+mod texts;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use lbprof_analysis::analyse::exported::{Exported, Format};
+use lbprof_analysis::model::followed::ThreadOf;
+use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::waits::WaitState;
+use lbprof_analysis::model::{Model, RegionIdx};
+use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::select::SelectionError;
+use lbprof_collector::Activity;
+use lbprof_report::words::clean;
+
+use self::comms::TraceComms;
+use self::definitions::{TraceDefinitions, TraceRank};
+use self::events::{EventOrder, TraceEvent, WaitAttributes};
+use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
+use self::regions::TraceRegions;
+use self::texts::TraceTexts;
+use crate::sorted::Sorted;
+
+/// Gathers the events of a part of a run.
+pub struct Otf2Trace {
+    events: Sorted,
+    /// The first error, after which nothing is kept any more.
+    error: Option<io::Error>,
+    ranks: Vec<TraceRank>,
+    regions: TraceRegions,
+    comms: TraceComms,
+    texts: TraceTexts,
+    /// By call site the number of its text.
+    call_sites: Vec<Ref>,
+    /// By region those around it, outermost first.
+    chains: Vec<Vec<RegionIdx>>,
+    /// By location.
+    threads: BTreeMap<u64, OpenLocation>,
+    /// The call that came last, while its messages come.
+    call: Option<OpenCall>,
+    started_unix_s: u64,
+    description: String,
+    /// The latest end of anything.
+    end: Ns,
+}
+
+/// A thread, and the regions that it is in.
+#[derive(Default)]
+struct OpenLocation {
+    regions: Vec<RegionIdx>,
+    until: Ns,
+    /// The time of the event that came last, and its order.
+    last: (Ns, EventOrder),
+}
+
+/// A call whose end was not added yet.
+struct OpenCall {
+    location: u64,
+    end: Ns,
+    region: Ref,
+    collective: Option<TraceEvent>,
+}
+
+impl Otf2Trace {
+    /// Returns an empty trace, which is sorted in files in `folder`.
+    pub fn new(folder: PathBuf) -> Otf2Trace {
+        Otf2Trace {
+            events: Sorted::new(folder),
+            error: None,
+            ranks: Vec::new(),
+            regions: TraceRegions::default(),
+            comms: TraceComms::default(),
+            texts: TraceTexts::default(),
+            call_sites: Vec::new(),
+            chains: Vec::new(),
+            threads: BTreeMap::new(),
+            call: None,
+            started_unix_s: 0,
+            description: String::new(),
+            end: 0,
+        }
+    }
+
+    /// Writes the archive into the new folder `folder`, after all else.
+    ///
+    /// Errors: the first that there was.
+    pub fn finish(mut self, library: &Otf2Library, folder: &Path) -> io::Result<()> {
+        self.end_call();
+        let open: Vec<(u64, Ns, Vec<RegionIdx>)> =
+            self.threads.iter().map(|(&location, open)| (location, open.until, open.regions.clone())).collect();
+        for (location, until, regions) in open {
+            for region in regions.into_iter().rev() {
+                self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
+            }
+        }
+        if let Some(error) = self.error {
+            return Err(error);
+        }
+        let creator = format!("lbprof {}", env!("CARGO_PKG_VERSION"));
+        let archive = Otf2Archive::create(library, folder, &ArchiveFacts { creator, description: self.description })?;
+        let mut n_events: BTreeMap<u64, u64> = self.threads.keys().map(|&location| (location, 0)).collect();
+        write_events(&archive, self.events, &mut n_events)?;
+        archive.end_events(n_events.keys().copied())?;
+        let definitions = TraceDefinitions {
+            ranks: &self.ranks,
+            regions: &self.regions.regions,
+            comms: &self.comms.comms,
+            n_events: &n_events,
+        };
+        let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
+        let out = DefinitionWriter::open(&archive)?;
+        out.define_clock(self.end.max(0) as u64, started_unix_ns)?;
+        definitions.write(self.texts, &out)?;
+        archive.close()
+    }
+
+    /// Adds an event to a location. Of a location they come in the order of time, but sends.
+    fn add(&mut self, location: u64, time: Ns, order: EventOrder, event: &TraceEvent) {
+        self.end = self.end.max(time);
+        let mut order = order;
+        if order != EventOrder::Sends {
+            let last = &mut self.threads.entry(location).or_default().last;
+            // Of events at the same time, none goes before one that came earlier.
+            order = if last.0 == time { order.max(last.1) } else { order };
+            *last = (time, order);
+        }
+        if self.error.is_none() {
+            self.error = self.events.add(TraceEvent::key(location, time, order), &event.to_bytes()).err();
+        }
+    }
+
+    /// Leaves and enters regions, so that the thread is in `region` in `time`.
+    fn enter(&mut self, location: u64, region: RegionIdx, time: Interval) {
+        let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
+        let open = self.threads.entry(location).or_default();
+        let until = std::mem::replace(&mut open.until, time.end);
+        let before = std::mem::replace(&mut open.regions, wanted.clone());
+        let goes_on = until == time.begin;
+        let same = before.iter().zip(&wanted).take_while(|(a, b)| goes_on && a == b).count();
+        for &region in before[same..].iter().rev() {
+            self.add(location, until, EventOrder::Ends, &TraceEvent::Leave { region });
+        }
+        for &region in &wanted[same..] {
+            let enter = TraceEvent::Enter { region, call_site: None, wait: None };
+            self.add(location, time.begin, EventOrder::Begins, &enter);
+        }
+    }
+
+    /// Begins the call, or what else is in its region but no computation.
+    fn begin_call(&mut self, state: &StateInterval, region: Ref) {
+        let &StateInterval { thread, interval, site, .. } = state;
+        let wait = state.wait.filter(|wait| wait.until > interval.begin).map(|wait| WaitAttributes {
+            state: self.texts.number(wait.state.name()),
+            waiting_ns: state.waiting().ns().max(0) as u64,
+            source: wait.by,
+        });
+        let call_site = self.call_sites.get(site as usize).copied();
+        let location = location_of(thread);
+        self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
+        let collective = self.collective(state);
+        if collective.is_some() {
+            self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::BeginCollective);
+        }
+        self.call = Some(OpenCall { location, end: interval.end, region, collective });
+    }
+
+    /// Returns the event at the end of a collective that OTF2 knows.
+    fn collective(&self, state: &StateInterval) -> Option<TraceEvent> {
+        let &StateInterval { thread, operation: number, facts, .. } = state;
+        let operation = operations::collective_operation(number)?;
+        let rank = self.ranks.get(thread.rank as usize)?.rank;
+        let root = operations::has_root(number).then_some(facts.peer);
+        let root = self.comms.find_root(facts.comm, rank, root)?;
+        Some(TraceEvent::EndCollective {
+            operation,
+            comm: facts.comm,
+            root,
+            sent: facts.sent,
+            received: facts.received,
+        })
+    }
+
+    /// Ends the call that came last: it has no more messages.
+    fn end_call(&mut self) {
+        let Some(OpenCall { location, end, region, collective }) = self.call.take() else { return };
+        if let Some(event) = collective {
+            self.add(location, end, EventOrder::Ends, &event);
+        }
+        self.add(location, end, EventOrder::Ends, &TraceEvent::Leave { region });
+    }
+
+    /// Returns the location of a thread of a world rank, if it is in the trace.
+    fn location(&self, rank: u32, number: u32) -> Option<u64> {
+        let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
+        Some(location_of(ThreadOf { rank: place as u32, number }))
+    }
+}
+
+/// Writes sorted events, and counts them by location.
+fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
+    archive.begin_events()?;
+    let mut open: Option<(u64, EventWriter)> = None;
+    events.finish(|key, bytes| {
+        let (location, time) = TraceEvent::place(key);
+        if open.as_ref().is_none_or(|&(current, _)| current != location) {
+            if let Some((_, writer)) = open.take() {
+                writer.close()?;
+            }
+            open = Some((location, EventWriter::open(archive, location)?));
+        }
+        *n_events.entry(location).or_default() += 1;
+        open.as_mut().map_or(Ok(()), |(_, writer)| TraceEvent::write(bytes, time, writer))
+    })?;
+    if let Some((_, writer)) = open {
+        writer.close()?;
+    }
+    // Readers want a file of each.
+    for (&location, _) in n_events.iter().filter(|&(_, &n)| n == 0) {
+        EventWriter::open(archive, location)?.close()?;
+    }
+    Ok(())
+}
+
+/// Returns the number of a thread's location: of a rank's first thread, its place.
+fn location_of(thread: ThreadOf) -> u64 {
+    u64::from(thread.number) << 32 | u64::from(thread.rank)
+}
+
+impl Format for Otf2Trace {
+    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+        let model: &Model = part.model;
+        self.regions = TraceRegions::new(model);
+        self.comms = TraceComms::new(model);
+        self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
+        self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
+        let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
+        self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
+        self.started_unix_s = model.facts.started_unix_s;
+        self.description = clean(&model.facts.command.join(" "));
+        // Each rank is there, also if it has no events.
+        self.threads = (0..model.ranks.len() as u64).map(|location| (location, OpenLocation::default())).collect();
+        Ok(())
+    }
+}
+
+impl Watcher for Otf2Trace {
+    fn spends(&mut self, state: &StateInterval) {
+        self.end_call();
+        let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
+        // Outside of its window a rank is in no region.
+        if wait.is_some_and(|wait| matches!(wait.state, WaitState::LateBegin | WaitState::EarlyEnd)) {
+            return;
+        }
+        self.enter(location_of(thread), kind.region(), interval);
+        let region = match kind.activity() {
+            Some(Activity::Computation) => return,
+            None => self.regions.not_recorded(),
+            Some(Activity::Recorder) => self.regions.recorder(),
+            Some(_) if operation == 0 => return,
+            Some(_) => self.regions.call(operation),
+        };
+        self.begin_call(state, region);
+    }
+
+    fn receives(&mut self, message: &Message) {
+        let &Message { from, to, from_thread, to_thread, sent, received, bytes, tag, comm, .. } = message;
+        // Of a part of the ranks both have to be there.
+        let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
+            return;
+        };
+        let Some((comm_of_sender, dest)) = self.comms.find_peer(comm, from, to) else { return };
+        let Some((comm_of_receiver, source)) = self.comms.find_peer(comm, to, from) else { return };
+        let tag = tag as u32;
+        let send = TraceEvent::Send { peer: dest, comm: comm_of_sender, tag, bytes };
+        self.add(sender, sent.max(0), EventOrder::Sends, &send);
+        let in_call = self.call.as_ref().filter(|call| call.location == receiver).map(|call| call.end);
+        let receive = TraceEvent::Receive { peer: source, comm: comm_of_receiver, tag, bytes };
+        self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
+    }
+}

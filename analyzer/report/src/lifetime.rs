@@ -1,0 +1,130 @@
+//! The life of the processes outside of the recorded window: before and in MPI_Init, in and after MPI_Finalize.
+
+use serde::Serialize;
+
+use lbprof_analysis::model::lifetime::Lifetime;
+use lbprof_analysis::model::{Model, RankModel};
+
+/// Share of the run outside of the window from which on it is worth a line.
+const WORTH_A_LINE: f64 = 0.05;
+
+/// How long the run took from the first start of a process to the last exit, and what of it the report describes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LifetimeTable {
+    /// From the first start of a process to the last exit, as far as the logs say; of processes that were killed, to the end of their logs.
+    pub elapsed_s: f64,
+    /// Share of it that the efficiencies describe: `run.elapsed_s` / `elapsed_s`.
+    pub described_share: f64,
+    /// What ranks spend outside of the window, in order of time.
+    pub parts: Vec<LifetimePart>,
+}
+
+/// A part of the ranks' lives outside of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LifetimePart {
+    /// Which.
+    pub phase: LifetimePhase,
+    /// Ranks of which it is known.
+    pub ranks: usize,
+    /// The median over these ranks, the lower of two.
+    pub median_s: f64,
+    /// The longest.
+    pub max_s: f64,
+    /// The rank that it is of, the lowest of several.
+    pub max_rank: u32,
+}
+
+/// A phase of a process outside of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum LifetimePhase {
+    /// From the start of the process to the entry of `MPI_Init`.
+    #[serde(rename = "before MPI_Init")]
+    BeforeInit,
+    /// In `MPI_Init`, waiting for ranks that enter it later included.
+    #[serde(rename = "MPI_Init")]
+    Init,
+    /// After `MPI_Init`: the recorder starts.
+    #[serde(rename = "recorder start")]
+    RecorderStart,
+    /// In `MPI_Finalize`.
+    #[serde(rename = "MPI_Finalize")]
+    Finalize,
+    /// From the return of `MPI_Finalize` to the exit of the process.
+    #[serde(rename = "after MPI_Finalize")]
+    AfterFinalize,
+}
+
+impl LifetimePhase {
+    const ALL: [LifetimePhase; 5] = [
+        LifetimePhase::BeforeInit,
+        LifetimePhase::Init,
+        LifetimePhase::RecorderStart,
+        LifetimePhase::Finalize,
+        LifetimePhase::AfterFinalize,
+    ];
+
+    fn seconds(self, lifetime: &Lifetime) -> Option<f64> {
+        match self {
+            LifetimePhase::BeforeInit => lifetime.before_init_s,
+            LifetimePhase::Init => lifetime.init_s,
+            LifetimePhase::RecorderStart => lifetime.recorder_start_s,
+            LifetimePhase::Finalize => lifetime.finalize_s,
+            LifetimePhase::AfterFinalize => lifetime.after_finalize_s,
+        }
+    }
+}
+
+/// The life of a rank's process outside of its window. Null: the log does not say.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LifetimeRow {
+    /// From the start of the process to the entry of `MPI_Init`.
+    before_init_s: Option<f64>,
+    /// In `MPI_Init`.
+    init_s: Option<f64>,
+    /// From the return of `MPI_Init` until the recorder had started.
+    recorder_start_s: Option<f64>,
+    /// In `MPI_Finalize`.
+    finalize_s: Option<f64>,
+    /// From the return of `MPI_Finalize` to the exit of the process.
+    after_finalize_s: Option<f64>,
+}
+
+impl From<&Lifetime> for LifetimeRow {
+    fn from(lifetime: &Lifetime) -> LifetimeRow {
+        let &Lifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s } = lifetime;
+        LifetimeRow { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s }
+    }
+}
+
+impl LifetimeTable {
+    /// Returns the table of `model`, or `None` if no log says anything.
+    pub(super) fn new(model: &Model) -> Option<LifetimeTable> {
+        let parts: Vec<LifetimePart> =
+            LifetimePhase::ALL.into_iter().filter_map(|phase| LifetimePart::new(phase, &model.ranks)).collect();
+        let first = model.ranks.iter().map(|rank| rank.begin_s - rank.lifetime.lead_s()).reduce(f64::min)?;
+        let last = model.ranks.iter().map(|rank| rank.end_s + rank.lifetime.tail_s()).reduce(f64::max)?;
+        let elapsed_s = last - first;
+        let described_share = if elapsed_s > 0.0 { (model.elapsed_s() / elapsed_s).min(1.0) } else { 1.0 };
+        (!parts.is_empty()).then_some(LifetimeTable { elapsed_s, described_share, parts })
+    }
+
+    /// Whether so much of the run lies outside of the window that it must be said.
+    pub fn is_worth_a_line(&self) -> bool {
+        self.described_share < 1.0 - WORTH_A_LINE
+    }
+}
+
+impl LifetimePart {
+    fn new(phase: LifetimePhase, ranks: &[RankModel]) -> Option<LifetimePart> {
+        let mut known: Vec<(f64, u32)> =
+            ranks.iter().filter_map(|rank| Some((phase.seconds(&rank.lifetime)?, rank.rank))).collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let &(median_s, _) = known.get(known.len().saturating_sub(1) / 2)?;
+        let &(max_s, max_rank) = known.last()?;
+        Some(LifetimePart { phase, ranks: known.len(), median_s, max_s, max_rank })
+    }
+}

@@ -1,0 +1,50 @@
+//! The life of the processes outside of the recorded window, in a sentence, where it is long.
+
+use super::{DIM, Options};
+use crate::Report;
+use crate::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
+use crate::words::{percent, seconds, wrap};
+
+/// Share of the run below which a phase is left out.
+const SHORT: f64 = 0.01;
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    match sentence(report) {
+        Some(text) => format!("{DIM}{}{DIM:#}\n\n", wrap(&text, options.columns, 0)),
+        None => String::new(),
+    }
+}
+
+/// Returns what share of the run the efficiencies describe, and where the rest went, or `None` if it is short.
+pub fn sentence(report: &Report) -> Option<String> {
+    let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
+    let parts: Vec<String> = table.parts.iter().filter_map(|part| part_in_words(part, table)).collect();
+    Some(format!(
+        "The efficiencies describe {} of the run, {} of {} from its start to its end. Outside of that: {}.",
+        percent(table.described_share),
+        seconds(report.data.elapsed_s),
+        seconds(table.elapsed_s),
+        parts.join(", "),
+    ))
+}
+
+/// Returns a phase with its median, and the rank that stands out.
+fn part_in_words(part: &LifetimePart, table: &LifetimeTable) -> Option<String> {
+    let short_s = SHORT * table.elapsed_s;
+    let name = match part.phase {
+        LifetimePhase::BeforeInit => "before MPI_Init",
+        LifetimePhase::Init => "MPI_Init",
+        LifetimePhase::RecorderStart => "starting the recorder",
+        LifetimePhase::Finalize => "MPI_Finalize",
+        LifetimePhase::AfterFinalize => "after MPI_Finalize",
+    };
+    let stands_out = part.max_s > part.median_s + short_s.max(0.5 * part.median_s);
+    match (part.median_s >= short_s, stands_out) {
+        (true, false) => Some(format!("{name} {}", seconds(part.median_s))),
+        (true, true) => {
+            Some(format!("{name} {} (rank {}: {})", seconds(part.median_s), part.max_rank, seconds(part.max_s)))
+        }
+        (false, true) => Some(format!("{name} {} on rank {}", seconds(part.max_s), part.max_rank)),
+        (false, false) => None,
+    }
+}

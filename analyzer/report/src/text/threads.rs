@@ -1,0 +1,132 @@
+//! Ranks with threads: what is lost of the cores' time in a sentence, the efficiencies, and the table of regions and threads.
+
+use std::fmt::Write;
+
+use super::{BOLD, DIM, Options, place_name, title};
+use crate::Report;
+use crate::table::Table;
+use crate::threads::{CoreLoss, CoreLossKind, ThreadTable};
+use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
+
+/// Losses that are named in the first sentence.
+const MAX_NAMED: usize = 5;
+
+/// The answer to how the cores are used, as a sentence with a space after it; empty where each rank has one core.
+pub(super) fn sentence(report: &Report) -> String {
+    let Some(table) = &report.threads else { return String::new() };
+    let cores = plural(table.cores, "core");
+    if table.is_good() {
+        return format!("{} of the time of {cores} is work. ", percent_or_dash(table.parallel));
+    }
+    let lost = table.parallel.map(|parallel| percent(1.0 - parallel));
+    let parts: Vec<String> = table.losses.iter().take(MAX_NAMED).map(loss).collect();
+    let parts = if parts.is_empty() { String::new() } else { format!(": {}", parts.join(", ")) };
+    format!("{} of the time of {cores} is lost{parts}. ", lost.unwrap_or_default())
+}
+
+/// A loss as a part of the sentence.
+fn loss(loss: &CoreLoss) -> String {
+    let share = percent(loss.share);
+    let at = loss.at.as_ref().map(place_name).unwrap_or_default();
+    match loss.kind {
+        CoreLossKind::Mpi => format!("{share} in MPI, where threads wait for other ranks or for messages"),
+        CoreLossKind::Serial => {
+            format!("{share} where only one thread of a rank computes, outside of parallel regions")
+        }
+        CoreLossKind::ThreadImbalance => match loss.heavy_thread {
+            Some(heavy) => {
+                let long = heavy.against_others.map(|factor| format!("{factor:.1} times as long as"));
+                let long = long.unwrap_or_else(|| "and not".to_owned());
+                format!("{share} because thread {} works {long} the others in {at}", heavy.thread)
+            }
+            None => {
+                format!("{share} because threads work for different times in {at}, not always the same one longest")
+            }
+        },
+        CoreLossKind::Mutex => format!("{share} waiting for a critical section or lock in {at}"),
+        CoreLossKind::Ordered => format!("{share} waiting for an ordered section in {at}"),
+        CoreLossKind::Tasks => format!("{share} waiting for tasks in {at}"),
+        CoreLossKind::ForkJoin => format!("{share} starting and ending parallel regions"),
+    }
+}
+
+/// The efficiencies of all cores.
+pub(super) fn efficiency(report: &Report, options: &Options) -> String {
+    let Some(table) = &report.threads else { return String::new() };
+    let by_rank = match (table.min_cores, table.max_cores) {
+        (min, max) if min == max => format!("{max} per rank"),
+        (min, max) => format!("{min} to {max} per rank"),
+    };
+    let mut text = format!("{BOLD}Cores{BOLD:#}  {DIM}{}, {by_rank}{DIM:#}\n", plural(table.cores, "core"));
+    for (name, value, meaning) in lines(table) {
+        writeln!(text, "  {name:<22} {:>7}  {DIM}{meaning}{DIM:#}", percent_or_dash(value)).ok();
+    }
+    if table.other_masters_s > 0.0 {
+        let note =
+            "Threads other than the one that called MPI_Init start parallel regions, too; these are left out here.";
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(note, options.columns - 2, 2)).ok();
+    }
+    text + "\n"
+}
+
+fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] {
+    [
+        ("parallel efficiency", table.parallel, "work / time of all cores"),
+        ("  MPI", table.mpi, "lost: MPI, and threads that idle meanwhile"),
+        ("    load balance", table.load_balance, "lost: ranks that compute longer"),
+        ("    communication", table.communication, "lost: MPI on the longest rank"),
+        ("  threads", table.threads, "lost: threads that idle outside of MPI"),
+        ("    serial", table.serial, "lost: only one thread computes"),
+        ("    thread balance", table.thread_balance, "lost: threads that work longer"),
+        ("    waits", table.waits, "lost: critical sections, locks, ordered sections, tasks"),
+        ("    fork and join", table.fork_join, "lost: starting and ending regions"),
+    ]
+}
+
+/// The table of parallel regions and their threads.
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    let Some(table) = &report.threads else { return String::new() };
+    let all = table.regions.len();
+    let shown = if options.full { all } else { all.min(options.top.max(1)) };
+    let seconds = |row: &crate::threads::ParallelRegionRow| row.thread_time_s();
+    let unit = TimeUnit::for_max(table.regions.iter().map(seconds).fold(0.0, f64::max));
+    let heads =
+        ["<parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
+    let mut rows = Table::new(&heads, 0);
+    for region in table.regions.iter().take(shown) {
+        let waits_s = region.mutex_s + region.ordered_s + region.tasks_s;
+        let number = |seconds: f64| unit.number(seconds);
+        rows.row(vec![
+            clean(&region.place.label()),
+            "all".to_owned(),
+            count(region.instances),
+            number(region.useful_s),
+            number(waits_s),
+            number(region.imbalance_s),
+            number(region.mpi_s + region.idle_for_mpi_s),
+            number(region.fork_join_s),
+            number(region.longest_s),
+        ]);
+        let threads = if options.full { region.threads.len() } else { region.threads.len().min(options.top.max(1)) };
+        for thread in region.threads.iter().take(threads) {
+            let blank = String::new;
+            rows.row(vec![
+                blank(),
+                thread.thread.to_string(),
+                blank(),
+                number(thread.useful_s),
+                number(thread.waits_s),
+                blank(),
+                number(thread.mpi_s),
+                blank(),
+                count(thread.longest),
+            ]);
+        }
+    }
+    let name = format!("Threads, by parallel region [{}]", unit.symbol);
+    let note = "Sums over ranks and instances. wait: for critical sections, locks, ordered sections and tasks, in the rows of threads their own alone; \
+                imbalance: at barriers for threads that work longer; longest: the longest work of a thread, and instances in which it is this \
+                one's.";
+    let table = rows.render(options.columns, DIM);
+    format!("{}{table}  {DIM}{}{DIM:#}\n\n", title(&name, shown, all), wrap(note, options.columns - 2, 2))
+}

@@ -1,0 +1,344 @@
+//! Ranks with threads (OpenMP): what all cores of the job do, and in which parallel regions threads idle.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
+use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
+use lbprof_analysis::model::{Model, RankModel};
+use lbprof_analysis::structure::symbols::CodePlace;
+
+/// Share of the core time from which on a loss is named.
+const MIN_SHARE: f64 = 0.01;
+
+/// Regions that have rows, those with most thread time.
+const MAX_REGIONS: usize = 100;
+
+/// Threads of a region that have rows.
+const MAX_THREADS: usize = 64;
+
+/// Efficiency from which on nothing is worth gaining.
+pub const GOOD_EFFICIENCY: f64 = super::verdict::GOOD_EFFICIENCY;
+
+/// What the cores of ranks with several threads do. Core time is elapsed time × cores.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ThreadTable {
+    /// Cores that all ranks use: of each the size of its largest team with at least 1 % of its time, or 1.
+    pub cores: u64,
+    /// The smallest number of cores of a rank.
+    pub min_cores: u32,
+    /// The largest.
+    pub max_cores: u32,
+    /// `cores` × recorded elapsed time.
+    pub core_time_s: f64,
+    /// Work / core time: the product of `mpi` and `threads`.
+    pub parallel: Option<f64>,
+    /// Share of the core time that is neither in MPI nor idle because of it: the product of `load_balance` and `communication`.
+    pub mpi: Option<f64>,
+    /// Mean over cores of the time in which their rank computes / the longest such time of a rank.
+    pub load_balance: Option<f64>,
+    /// The longest time in which a rank computes, by core / elapsed time.
+    pub communication: Option<f64>,
+    /// Work / core time that is neither in MPI nor idle because of it: the product of the four that follow.
+    pub threads: Option<f64>,
+    /// What threads that idle while the first one computes alone, or in teams smaller than others, leave.
+    pub serial: Option<f64>,
+    /// What threads that wait at barriers for others that work longer leave.
+    pub thread_balance: Option<f64>,
+    /// What waits for critical sections, atomic operations, locks, ordered sections and tasks leave.
+    pub waits: Option<f64>,
+    /// What starting regions and ending them leaves.
+    pub fork_join: Option<f64>,
+    /// Work of all threads.
+    pub useful_s: f64,
+    /// What core time is lost to, the largest part first; those of at least 1 %.
+    pub losses: Vec<CoreLoss>,
+    /// Elapsed time of parallel regions that threads other than the one that called `MPI_Init` start, a sum over ranks; the figures above leave
+    /// them out.
+    pub other_masters_s: f64,
+    /// One object per parallel region and size of team, those with most thread time first, at most 100.
+    pub regions: Vec<ParallelRegionRow>,
+}
+
+/// What core time is lost to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CoreLossKind {
+    /// MPI, and idle threads meanwhile.
+    Mpi,
+    /// One thread computes outside of parallel regions, or teams are smaller than others.
+    Serial,
+    /// Threads of a region work longer than others.
+    ThreadImbalance,
+    /// Critical sections, atomic operations and locks.
+    Mutex,
+    /// Ordered sections.
+    Ordered,
+    /// Waiting for tasks.
+    Tasks,
+    /// Starting regions and ending them.
+    ForkJoin,
+}
+
+/// A part of the core time that is lost.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreLoss {
+    /// What to.
+    pub kind: CoreLossKind,
+    /// How much, a sum over cores.
+    pub core_s: f64,
+    /// Its share of the core time.
+    pub share: f64,
+    /// The parallel region; null if it is not of one.
+    pub at: Option<CodePlace>,
+    /// The thread of the team that mostly works longest; null if it is not always the same, and for other kinds.
+    pub heavy_thread: Option<HeavyThread>,
+}
+
+/// A thread that works longer than others of its team.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HeavyThread {
+    /// Its number in the team.
+    pub thread: u32,
+    /// Its work / the mean work of the others; null if these do none.
+    pub against_others: Option<f64>,
+}
+
+/// A parallel region, from one call site with one size of team, all ranks together.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ParallelRegionRow {
+    /// Where it begins.
+    #[serde(flatten)]
+    pub place: CodePlace,
+    /// Whether it is started by the thread that called `MPI_Init`; the efficiencies and losses are of such regions.
+    pub of_first_thread: bool,
+    /// Threads of a team.
+    pub team: u32,
+    /// Ranks that have it.
+    pub ranks: u64,
+    /// Instances, of all ranks.
+    pub instances: u64,
+    /// Elapsed time of all instances, summed over ranks.
+    pub elapsed_s: f64,
+    /// Work of all threads. This and the parts that follow add up to `team` × `elapsed_s`.
+    pub useful_s: f64,
+    /// Time in MPI, and in the recorder.
+    pub mpi_s: f64,
+    /// Waiting at barriers while another thread of the team is in MPI.
+    pub idle_for_mpi_s: f64,
+    /// Waiting at barriers because other threads work longer.
+    pub imbalance_s: f64,
+    /// Waiting because of critical sections, atomic operations and locks.
+    pub mutex_s: f64,
+    /// Waiting because of ordered sections.
+    pub ordered_s: f64,
+    /// Waiting for tasks.
+    pub tasks_s: f64,
+    /// Until threads have begun, and after the last one has come to the end.
+    pub fork_join_s: f64,
+    /// The longest work of a thread, summed over instances.
+    pub longest_s: f64,
+    /// One object per thread of the team, by number, at most 64.
+    pub threads: Vec<RegionThreadRow>,
+}
+
+/// What a thread does in a parallel region, all ranks together.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RegionThreadRow {
+    /// Its number in the team.
+    pub thread: u32,
+    /// Work.
+    pub useful_s: f64,
+    /// Time in MPI, and in the recorder.
+    pub mpi_s: f64,
+    /// Its own waits for critical sections, atomic operations, locks, ordered sections and tasks.
+    pub waits_s: f64,
+    /// Instances in which it works longest.
+    pub longest: u64,
+}
+
+/// What identifies a region: whether the first thread starts it, its call site, and the size of its team.
+type RegionKey = (bool, Option<u32>, u32);
+
+impl ThreadTable {
+    /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
+    pub(super) fn new(model: &Model, places: &[CodePlace]) -> Option<ThreadTable> {
+        let efficiency = ThreadEfficiency::new(model)?;
+        let regions = regions(model, places);
+        let cores = |rank: &RankCores| rank.cores;
+        Some(ThreadTable {
+            cores: efficiency.cores,
+            min_cores: efficiency.ranks.iter().map(cores).min().unwrap_or(1),
+            max_cores: efficiency.ranks.iter().map(cores).max().unwrap_or(1),
+            core_time_s: efficiency.core_time_s(),
+            parallel: efficiency.parallel(),
+            mpi: efficiency.mpi(),
+            load_balance: efficiency.load_balance(),
+            communication: efficiency.communication(),
+            threads: efficiency.threads(),
+            serial: efficiency.serial(),
+            thread_balance: efficiency.thread_balance(),
+            waits: efficiency.waits(),
+            fork_join: efficiency.fork_join(),
+            useful_s: efficiency.sum.useful_s(),
+            losses: losses(&efficiency, &regions),
+            other_masters_s: efficiency.sum.other_masters_s,
+            regions,
+        })
+    }
+
+    /// Returns whether next to nothing is lost.
+    pub fn is_good(&self) -> bool {
+        self.parallel.is_none_or(|parallel| parallel >= GOOD_EFFICIENCY)
+    }
+
+    /// Returns whether more is lost to threads than to MPI.
+    pub fn is_lost_to_threads(&self) -> bool {
+        let of_mpi = self.mpi.map_or(0.0, |mpi| 1.0 - mpi);
+        self.parallel.is_some_and(|parallel| 1.0 - parallel > 2.0 * of_mpi)
+    }
+}
+
+/// The regions of all ranks, those with most thread time first.
+fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
+    let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
+    for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
+        let place = || region.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+        let row = by_key
+            .entry((region.is_of_first, region.site, region.team))
+            .or_insert_with(|| ParallelRegionRow::empty(place(), region));
+        row.add(region);
+    }
+    let mut rows: Vec<ParallelRegionRow> = by_key.into_values().collect();
+    rows.sort_by(|a, b| b.thread_time_s().total_cmp(&a.thread_time_s()));
+    rows.truncate(MAX_REGIONS);
+    rows
+}
+
+impl ParallelRegionRow {
+    fn empty(place: CodePlace, region: &ParallelRegion) -> ParallelRegionRow {
+        let threads = (0..region.members.len().min(MAX_THREADS) as u32)
+            .map(|thread| RegionThreadRow { thread, ..RegionThreadRow::default() });
+        ParallelRegionRow {
+            place,
+            of_first_thread: region.is_of_first,
+            team: region.team,
+            ranks: 0,
+            instances: 0,
+            elapsed_s: 0.0,
+            useful_s: 0.0,
+            mpi_s: 0.0,
+            idle_for_mpi_s: 0.0,
+            imbalance_s: 0.0,
+            mutex_s: 0.0,
+            ordered_s: 0.0,
+            tasks_s: 0.0,
+            fork_join_s: 0.0,
+            longest_s: 0.0,
+            threads: threads.collect(),
+        }
+    }
+
+    fn add(&mut self, region: &ParallelRegion) {
+        let TeamSeconds { useful_s, mpi_s, idle_for_mpi_s, imbalance_s, mutex_s, ordered_s, tasks_s, fork_join_s } =
+            region.time;
+        self.ranks += 1;
+        self.instances = self.instances.saturating_add(region.instances);
+        self.elapsed_s += region.elapsed_s;
+        self.useful_s += useful_s;
+        self.mpi_s += mpi_s;
+        self.idle_for_mpi_s += idle_for_mpi_s;
+        self.imbalance_s += imbalance_s;
+        self.mutex_s += mutex_s;
+        self.ordered_s += ordered_s;
+        self.tasks_s += tasks_s;
+        self.fork_join_s += fork_join_s;
+        self.longest_s += region.longest_s;
+        for (row, member) in self.threads.iter_mut().zip(&region.members) {
+            row.add(member);
+        }
+    }
+
+    /// Elapsed time × threads.
+    pub fn thread_time_s(&self) -> f64 {
+        self.elapsed_s * f64::from(self.team)
+    }
+
+    /// The thread that works longest in most instances; `None` where that changes, or the work of all is the same.
+    pub fn heavy_thread(&self) -> Option<HeavyThread> {
+        let heavy = self.threads.iter().max_by(|a, b| a.longest.cmp(&b.longest).then(b.thread.cmp(&a.thread)))?;
+        let others_s: f64 = self.useful_s - heavy.useful_s;
+        let mean_s = others_s / f64::from(self.team.max(2) - 1);
+        let is_mostly = 4 * heavy.longest >= 3 * self.instances && self.team > 1;
+        let against_others = (mean_s > 0.0).then(|| heavy.useful_s / mean_s);
+        is_mostly.then_some(HeavyThread { thread: heavy.thread, against_others })
+    }
+}
+
+impl RegionThreadRow {
+    fn add(&mut self, member: &RegionMember) {
+        self.useful_s += member.useful_s;
+        self.mpi_s += member.mpi_s;
+        self.waits_s += member.waits_s;
+        self.longest = self.longest.saturating_add(member.longest);
+    }
+}
+
+/// What core time is lost to.
+fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
+    let core_time_s = efficiency.core_time_s();
+    let share = |core_s: f64| if core_time_s > 0.0 { core_s / core_time_s } else { 0.0 };
+    let whole = |kind, core_s: f64| CoreLoss { kind, core_s, share: share(core_s), at: None, heavy_thread: None };
+    let mut losses = vec![
+        whole(CoreLossKind::Mpi, efficiency.lost_to_mpi_s()),
+        whole(CoreLossKind::Serial, efficiency.sum.serial_s),
+        whole(CoreLossKind::ForkJoin, efficiency.sum.inside.fork_join_s),
+    ];
+    for region in regions.iter().filter(|region| region.of_first_thread) {
+        let at = || Some(region.place.clone());
+        let heavy_thread = region.heavy_thread();
+        losses.push(CoreLoss { at: at(), heavy_thread, ..whole(CoreLossKind::ThreadImbalance, region.imbalance_s) });
+        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Mutex, region.mutex_s) });
+        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Ordered, region.ordered_s) });
+        losses.push(CoreLoss { at: at(), ..whole(CoreLossKind::Tasks, region.tasks_s) });
+    }
+    losses.retain(|loss| loss.share >= MIN_SHARE);
+    losses.sort_by(|a, b| b.core_s.total_cmp(&a.core_s).then(a.kind.cmp(&b.kind)));
+    losses
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(longest: [u64; 2], useful: [f64; 2]) -> ParallelRegionRow {
+        let region = ParallelRegion { team: 2, instances: longest.iter().sum(), ..ParallelRegion::default() };
+        let region = ParallelRegion {
+            time: TeamSeconds { useful_s: useful.iter().sum(), ..TeamSeconds::default() },
+            members: longest
+                .iter()
+                .zip(useful)
+                .map(|(&longest, useful_s)| RegionMember { longest, useful_s, ..RegionMember::default() })
+                .collect(),
+            ..region
+        };
+        let mut row = ParallelRegionRow::empty(CodePlace::default(), &region);
+        row.add(&region);
+        row
+    }
+
+    #[test]
+    fn the_heavy_thread_is_the_one_that_mostly_works_longest() {
+        let heavy = row([0, 20], [0.2, 0.6]).heavy_thread().unwrap();
+        assert_eq!(heavy.thread, 1);
+        assert!((heavy.against_others.unwrap() - 3.0).abs() < 1e-12);
+        assert_eq!(row([9, 11], [0.2, 0.6]).heavy_thread(), None);
+    }
+}

@@ -1,0 +1,251 @@
+//! Time in parallel regions (OpenMP): what the threads of a team do in one instance, and sums over instances.
+//!
+//! ```text
+//!   region    begin                                                  end     the thread that starts it sees these
+//!   thread 0  |fork|== useful ==|.mutex.|== useful ==|..... end wait ....|join|
+//!   thread 1  |fork |== useful ==|..... barrier ......|== useful ==|ewait|join|
+//! ```
+//!
+//! Thread time of an instance is its elapsed time times the number of its threads. [`account`] divides it into parts that add up to it. So each
+//! figure of a report is a sum of them.
+
+use bincode::{Decode, Encode};
+
+/// Threads of a team whose own times are kept; those of the others are in the sums alone.
+pub const MAX_MEMBERS: usize = 256;
+
+/// What one thread does in an instance, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemberTimes {
+    /// When it entered the region's function.
+    pub begin: u64,
+    /// When it left it, or the last task that it ran after that, in the barrier that ends the region.
+    pub end: u64,
+    /// Waits for other threads of the team at barriers, without the time from `end` on.
+    pub barrier: u64,
+    /// Waits for a critical section, an atomic operation or a lock.
+    pub mutex: u64,
+    /// Waits for its turn in an ordered section.
+    pub ordered: u64,
+    /// Waits for tasks.
+    pub tasks: u64,
+    /// Time in MPI, and in the recorder.
+    pub mpi: u64,
+}
+
+impl MemberTimes {
+    /// Returns the waits for a mutex, an ordered section or tasks.
+    fn others(&self) -> u64 {
+        self.mutex + self.ordered + self.tasks
+    }
+
+    /// Returns the time in which it works.
+    pub fn useful(&self) -> u64 {
+        self.end.saturating_sub(self.begin).saturating_sub(self.barrier + self.others() + self.mpi)
+    }
+}
+
+/// The parts of thread time, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct TeamTime {
+    /// Work.
+    pub useful: u64,
+    /// MPI, and the recorder.
+    pub mpi: u64,
+    /// Waiting at a barrier while another thread of the team is in MPI.
+    pub idle_for_mpi: u64,
+    /// Waiting at a barrier because other threads work longer.
+    pub imbalance: u64,
+    /// Waiting because of a critical section, an atomic operation or a lock.
+    pub mutex: u64,
+    /// Waiting because of an ordered section.
+    pub ordered: u64,
+    /// Waiting for tasks, or because others do.
+    pub tasks: u64,
+    /// Until the threads have begun, and after the last has come to the end.
+    pub fork_join: u64,
+}
+
+impl TeamTime {
+    /// Adds that of other instances.
+    pub fn add(&mut self, other: &TeamTime) {
+        for (sum, part) in self.parts_mut().into_iter().zip(other.parts()) {
+            *sum = sum.saturating_add(part);
+        }
+    }
+
+    /// Returns all parts together.
+    pub fn total(&self) -> u64 {
+        self.parts().into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// Returns the parts, in the order of the fields.
+    pub fn parts(&self) -> [u64; 8] {
+        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = *self;
+        [useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join]
+    }
+
+    fn parts_mut(&mut self) -> [&mut u64; 8] {
+        let TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join } = self;
+        [useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join]
+    }
+}
+
+/// Divides the thread time of an instance, from `begin` to `end`, by what the threads of its team did.
+///
+/// A thread idles because of imbalance as long as it waits at barriers, and no longer than it works less than the thread that works longest.
+/// What threads wait at barriers beyond that follows from the waits for mutexes, turns and tasks, as far as the longest of these reaches: where
+/// all threads work equally long in a critical section, each waits before or after it, and all of that is the section's. Waiting that is left
+/// is imbalance between barriers: different threads work longest in turn.
+pub fn account<'a>(begin: u64, end: u64, members: impl Iterator<Item = &'a MemberTimes> + Clone) -> TeamTime {
+    let n = members.clone().count() as u64;
+    let last = members.clone().map(|one| one.end).max().unwrap_or(begin).clamp(begin, end.max(begin));
+    let join = end.saturating_sub(last);
+    let longest = members.clone().map(MemberTimes::useful).max().unwrap_or(0);
+    let most_mpi = members.clone().map(|one| one.mpi).max().unwrap_or(0);
+    let mut time = TeamTime { fork_join: n * join, ..TeamTime::default() };
+    let (mut own, mut left, mut longest_other) = (MemberTimes::default(), 0, 0);
+    for member in members {
+        let useful = member.useful();
+        let end_wait = last.saturating_sub(member.end);
+        let barrier = member.barrier.saturating_add(end_wait);
+        let for_mpi = barrier.min(most_mpi - member.mpi);
+        let imbalance = (barrier - for_mpi).min(longest - useful);
+        time.useful += useful;
+        time.mpi += member.mpi;
+        time.idle_for_mpi += for_mpi;
+        time.imbalance += imbalance;
+        time.fork_join += member.begin.saturating_sub(begin);
+        left += barrier - for_mpi - imbalance;
+        longest_other = longest_other.max(member.others());
+        own.mutex += member.mutex;
+        own.ordered += member.ordered;
+        own.tasks += member.tasks;
+    }
+    let others = own.others();
+    let following = left.min((n * longest_other).saturating_sub(others));
+    time.imbalance += left - following;
+    let caused_by = |wait: u64| match others {
+        0 => 0,
+        others => (u128::from(following) * u128::from(wait) / u128::from(others)) as u64,
+    };
+    time.ordered = own.ordered + caused_by(own.ordered);
+    time.tasks = own.tasks + caused_by(own.tasks);
+    time.mutex = others + following - time.ordered - time.tasks;
+    time
+}
+
+/// What one thread of the teams does in all instances.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct MemberSums {
+    /// Work.
+    pub useful: u64,
+    /// MPI, and the recorder.
+    pub mpi: u64,
+    /// Waits for a mutex, a turn or tasks, its own alone.
+    pub waits: u64,
+    /// Instances in which it is the first of those that work longest.
+    pub longest: u64,
+}
+
+/// Sums over the instances of a parallel region that were started from one call site by one thread with one size of team, in ticks. A later
+/// definition of the same id takes the place of an earlier one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct ParallelSums {
+    /// Dense id.
+    pub id: u32,
+    /// Number in this log of the thread that starts them, or [`crate::record::NONE`]: it calls no MPI function.
+    pub thread: u32,
+    /// Id of the call site, or [`crate::record::NONE`].
+    pub call_site: u32,
+    /// Threads of a team.
+    pub team: u32,
+    /// How many there are.
+    pub instances: u64,
+    /// Their elapsed time.
+    pub elapsed: u64,
+    /// Their thread time.
+    pub time: TeamTime,
+    /// The longest work of a thread, summed over instances.
+    pub longest: u64,
+    /// What each thread does, by its number in the team: the first [`MAX_MEMBERS`].
+    pub members: Vec<MemberSums>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A thread that enters at once and leaves at `end`.
+    fn until(end: u64) -> MemberTimes {
+        MemberTimes { end, ..MemberTimes::default() }
+    }
+
+    #[test]
+    fn a_thread_that_works_less_idles_because_of_imbalance() {
+        let time = account(0, 60, [until(20), until(60)].iter());
+        assert_eq!(time, TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() });
+    }
+
+    #[test]
+    fn waits_before_and_after_a_critical_section_are_all_of_it() {
+        // Thread 0 works 10 in it and waits 10 at the end; thread 1 waits 10 for it.
+        let time = account(0, 20, [until(10), MemberTimes { mutex: 10, ..until(20) }].iter());
+        assert_eq!(time, TeamTime { useful: 20, mutex: 20, ..TeamTime::default() });
+    }
+
+    #[test]
+    fn waits_of_three_threads_for_one_section_are_all_of_it() {
+        let late = |mutex, end| MemberTimes { mutex, ..until(end) };
+        let time = account(0, 30, [until(10), late(10, 20), late(20, 30)].iter());
+        assert_eq!(time, TeamTime { useful: 30, mutex: 60, ..TeamTime::default() });
+    }
+
+    #[test]
+    fn threads_that_work_longest_in_turn_are_imbalance() {
+        // ==30==|10....|   between two barriers thread 0 works longer, then thread 1.
+        // 10....|==30==|
+        let time = account(0, 60, [until(40), MemberTimes { barrier: 20, ..until(60) }].iter());
+        assert_eq!(time, TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() });
+    }
+
+    #[test]
+    fn threads_wait_for_the_one_that_calls_mpi() {
+        let first = MemberTimes { mpi: 30, ..until(50) };
+        let time = account(0, 50, [first, until(20), until(15)].iter());
+        let parts = TeamTime { useful: 55, mpi: 30, idle_for_mpi: 60, imbalance: 5, ..TeamTime::default() };
+        assert_eq!(time, parts);
+    }
+
+    #[test]
+    fn late_begins_and_the_join_are_neither_work_nor_waiting() {
+        let late = MemberTimes { begin: 5, ..until(45) };
+        let time = account(0, 50, [MemberTimes { begin: 1, ..until(45) }, late].iter());
+        assert_eq!(time, TeamTime { useful: 84, imbalance: 0, fork_join: 16, ..TeamTime::default() });
+    }
+
+    #[test]
+    fn parts_add_up_to_the_thread_time() {
+        let mut state = 88_172_645_463_325_252_u64;
+        let mut random = |below: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state % below
+        };
+        for _ in 0..2000 {
+            let members: Vec<MemberTimes> = (0..1 + random(6))
+                .map(|_| {
+                    let begin = 1000 + random(100);
+                    let waits = [random(50), random(50), random(50), random(50), random(50)];
+                    let [barrier, mutex, ordered, tasks, mpi] = waits;
+                    let end = begin + waits.iter().sum::<u64>() + random(500);
+                    MemberTimes { begin, end, barrier, mutex, ordered, tasks, mpi }
+                })
+                .collect();
+            let end = members.iter().map(|one| one.end).max().unwrap_or(0) + random(20);
+            let time = account(1000, end, members.iter());
+            assert_eq!(time.total(), (end - 1000) * members.len() as u64, "{members:?}: {time:?}");
+        }
+    }
+}

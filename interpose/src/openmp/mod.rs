@@ -1,0 +1,43 @@
+//! What the threads of OpenMP's parallel regions do, where the GNU run-time library (libgomp) or one with its interface runs them.
+//!
+//! A compiler turns a region into a function, and its begin into a call of the run-time library that passes the function. That call
+//! arrives here, and the library gets a function of ours in its place ([`team`]): each thread notes when it enters and leaves the region. What
+//! it waits for in between arrives here as well ([`waits`]), and tasks, which a thread may run while it waits ([`tasks`]). The thread
+//! that has started the region adds up what all have noted ([`sums`]), and writes the sums to the log once a second and at the end.
+//!
+//! Only outermost regions count: what a thread of theirs does in an inner one is its own time, and the other threads of inner teams are left out.
+//!
+//! A program may load several such libraries. [`runtime`] finds the one that a call was meant for.
+
+pub mod runtime;
+pub mod sums;
+pub mod tasks;
+pub mod team;
+pub mod waits;
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::log::RankLog;
+use crate::state::stage::{RecordingState, state};
+
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// Recording starts: whether regions are to be measured.
+pub fn start(wanted: bool) {
+    WANTED.store(wanted, Relaxed);
+}
+
+/// Whether regions are measured now.
+#[inline(always)]
+pub fn is_on() -> bool {
+    WANTED.load(Relaxed) && state() == RecordingState::Recording
+}
+
+/// Recording ends: the log gets the sums that it lacks.
+pub fn end(log: Option<&mut Option<RankLog>>) {
+    if let Some(log) = log.and_then(Option::as_mut)
+        && WANTED.swap(false, Relaxed)
+    {
+        sums::write(log);
+    }
+}

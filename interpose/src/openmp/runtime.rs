@@ -1,0 +1,198 @@
+//! The functions of OpenMP's run-time libraries.
+//!
+//! A call goes where it would go without us: to the next definition that all can see; else, as of an extension that was loaded with RTLD_LOCAL,
+//! to that of the libraries that the calling object depends on, whatever their names are. Python's packages bring libraries of their own, so that
+//! there may be several in one process, and threads of one must never meet at the barrier of another.
+
+use std::ffi::{CStr, CString, c_int, c_void};
+use std::sync::atomic::{
+    AtomicPtr, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::state::thread;
+use crate::system::objects;
+
+macro_rules! functions {
+    ($($name:ident,)*) => {
+        /// A function of a run-time library.
+        #[derive(Clone, Copy)]
+        #[expect(non_camel_case_types, reason = "the names of the functions")]
+        pub enum RuntimeFunction { $($name,)* }
+
+        impl RuntimeFunction {
+            const NAMES: &[&CStr] = &[$(
+                // SAFETY: a literal that ends with the only NUL.
+                unsafe { CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
+            )*];
+        }
+    };
+}
+
+functions! {
+    omp_get_thread_num,
+    omp_get_max_threads,
+    GOMP_parallel,
+    GOMP_parallel_reductions,
+    GOMP_parallel_sections,
+    GOMP_parallel_loop_static,
+    GOMP_parallel_loop_dynamic,
+    GOMP_parallel_loop_guided,
+    GOMP_parallel_loop_runtime,
+    GOMP_parallel_loop_nonmonotonic_dynamic,
+    GOMP_parallel_loop_nonmonotonic_guided,
+    GOMP_parallel_loop_nonmonotonic_runtime,
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime,
+    GOMP_task,
+    GOMP_taskloop,
+    GOMP_taskloop_ull,
+    GOMP_barrier,
+    GOMP_barrier_cancel,
+    GOMP_loop_end,
+    GOMP_loop_end_cancel,
+    GOMP_sections_end,
+    GOMP_sections_end_cancel,
+    GOMP_single_copy_start,
+    GOMP_workshare_task_reduction_unregister,
+    GOMP_critical_start,
+    GOMP_critical_name_start,
+    GOMP_atomic_start,
+    GOMP_ordered_start,
+    GOMP_taskwait,
+    GOMP_taskwait_depend,
+    GOMP_taskgroup_end,
+    omp_set_lock,
+    omp_set_nest_lock,
+}
+
+const N_FUNCTIONS: usize = RuntimeFunction::NAMES.len();
+
+/// Addresses by function; 0: not known yet.
+type Addresses = [AtomicUsize; N_FUNCTIONS];
+
+/// Those that all objects can see.
+static VISIBLE: Addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
+
+/// Those that an object sees that was loaded with RTLD_LOCAL.
+struct LocalFunctions {
+    /// The object's addresses.
+    begin: usize,
+    end: usize,
+    /// How often something was unloaded before: then it was this object.
+    unloads: u64,
+    addresses: Addresses,
+}
+
+/// Objects that are known; where there are more, functions are looked up on each call.
+const MAX_LOCAL: usize = 16;
+static LOCAL: [AtomicPtr<LocalFunctions>; MAX_LOCAL] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_LOCAL];
+
+/// The address of the function that a call from `caller` is meant for; 0: there is none.
+#[inline(always)]
+pub fn next(function: RuntimeFunction, caller: usize) -> usize {
+    match VISIBLE.get(function as usize).map_or(0, |address| address.load(Relaxed)) {
+        0 => next_local(function, caller),
+        address => address,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn next_local(function: RuntimeFunction, caller: usize) -> usize {
+    let unloads = objects::unloads();
+    for place in &LOCAL {
+        // SAFETY: null, or one that was made below and is never freed.
+        let Some(local) = (unsafe { place.load(Acquire).as_ref() }) else { break };
+        if local.unloads == unloads
+            && (local.begin..local.end).contains(&caller)
+            && let Some(address) = local.addresses.get(function as usize)
+            && address.load(Relaxed) != 0
+        {
+            return address.load(Relaxed);
+        }
+    }
+    // SAFETY: the calling thread's state.
+    unsafe { enter::quiet(thread::current(), || critical(|| find(function, caller))) }
+}
+
+fn find(function: RuntimeFunction, caller: usize) -> usize {
+    let Some(name) = RuntimeFunction::NAMES.get(function as usize) else { return 0 };
+    // SAFETY: a look-up by name.
+    let visible = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
+    if visible != 0 {
+        if let Some(place) = VISIBLE.get(function as usize) {
+            place.store(visible, Relaxed);
+        }
+        return visible;
+    }
+    let seen = objects::look_at(caller, |object| (object.path().to_owned(), object.bounds()));
+    let Some((path, Some(bounds))) = seen else { return 0 };
+    let found = find_in(&path, name);
+    if found != 0 {
+        keep_local(function, bounds, found);
+    }
+    found
+}
+
+/// The function of this name that an object sees, or 0.
+fn find_in(path: &CString, name: &CStr) -> usize {
+    // SAFETY: look-ups by name; NOLOAD gives a handle to what is loaded, and the object's own code is running.
+    unsafe {
+        let handle = libc::dlopen(path.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
+        if handle.is_null() {
+            return 0;
+        }
+        let found = libc::dlsym(handle, name.as_ptr());
+        close_handle(handle);
+        found as usize
+    }
+}
+
+/// Gives back a handle, by the C library's own function: nothing is unloaded, so nobody has to be informed.
+///
+/// # Safety
+/// A handle to an object that stays loaded.
+unsafe fn close_handle(handle: *mut c_void) {
+    // SAFETY: the C library's function of this type.
+    unsafe {
+        let close = libc::dlsym(libc::RTLD_NEXT, c"dlclose".as_ptr());
+        if !close.is_null() {
+            let close: unsafe extern "C" fn(*mut c_void) -> c_int = std::mem::transmute(close);
+            close(handle);
+        }
+    }
+}
+
+/// Keeps the address of a function that an object at these addresses sees.
+fn keep_local(function: RuntimeFunction, bounds: (usize, usize), found: usize) {
+    let unloads = objects::unloads();
+    let (begin, end) = bounds;
+    let mut new: *mut LocalFunctions = std::ptr::null_mut();
+    for place in &LOCAL {
+        let mut known = place.load(Acquire);
+        if known.is_null() {
+            if new.is_null() {
+                let addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
+                new = Box::into_raw(Box::new(LocalFunctions { begin, end, unloads, addresses }));
+            }
+            match place.compare_exchange(known, new, AcqRel, Acquire) {
+                Ok(_) => known = std::mem::replace(&mut new, std::ptr::null_mut()),
+                Err(other) => known = other,
+            }
+        }
+        // SAFETY: those in the table are never freed.
+        let known = unsafe { &*known };
+        if (known.begin, known.end, known.unloads) == (begin, end, unloads) {
+            if let Some(address) = known.addresses.get(function as usize) {
+                address.store(found, Relaxed);
+            }
+            break;
+        }
+    }
+    if !new.is_null() {
+        // SAFETY: made above, and not in the table.
+        drop(unsafe { Box::from_raw(new) });
+    }
+}

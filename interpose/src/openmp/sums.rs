@@ -1,0 +1,299 @@
+//! Sums over the instances of regions, by call site, thread that starts them, and size of team.
+//!
+//! Each is changed by one thread only, without a lock. Any thread may write them to the log: a sum that changes meanwhile is written again later.
+
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+use lbprof_collector::Definition;
+use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, MemberTimes, ParallelSums, TeamTime, account};
+use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::NONE;
+
+use crate::harmless::signals::critical;
+use crate::harmless::{enter, guard};
+use crate::log::{LOG, RankLog};
+use crate::recording::call_path;
+use crate::state::thread::Thread;
+use crate::unwind::Call;
+
+/// A call site of regions, of one thread that starts them.
+pub struct RegionSite {
+    thread: *mut Thread,
+    caller: usize,
+    /// The thread's number in the log, or [`NONE`].
+    number: u32,
+    /// The id of the call's path, or [`NONE`].
+    call_site: u32,
+    /// Sums by size of the team, in a list.
+    teams: AtomicPtr<TeamSums>,
+}
+
+/// Sums of one site and size of team.
+struct TeamSums {
+    id: u32,
+    team: u32,
+    instances: AtomicU64,
+    elapsed: AtomicU64,
+    time: [AtomicU64; 8],
+    longest: AtomicU64,
+    /// Useful time, MPI, waits, and instances in which it works longest, by thread.
+    members: Vec<[AtomicU64; 4]>,
+    /// Instances that the log has.
+    written: AtomicU64,
+    next: *mut TeamSums,
+}
+
+const MAX_SITES: usize = 4096;
+static SITES: [AtomicPtr<RegionSite>; MAX_SITES] = [const { AtomicPtr::new(std::ptr::null_mut()) }; MAX_SITES];
+static IDS: AtomicU32 = AtomicU32::new(0);
+
+/// When sums are to be written again, in ticks.
+static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
+/// Seconds between two times.
+const WRITE_S: f64 = 1.0;
+
+/// The site of the region that the calling thread starts; `None`: there can be no more of them.
+///
+/// # Safety
+/// `thread` is the calling thread's state, entered by a stub of the wrappers.
+#[inline]
+pub unsafe fn site(thread: *mut Thread) -> Option<&'static RegionSite> {
+    // SAFETY: the thread's own state; sites are never freed.
+    unsafe {
+        let caller = (*thread).caller;
+        let first = place(thread, caller);
+        for at in first..first + MAX_SITES {
+            let place = SITES.get(at % MAX_SITES)?;
+            match place.load(Acquire).as_ref() {
+                Some(site) if site.thread == thread && site.caller == caller && site.is_of(thread) => {
+                    return Some(site);
+                }
+                Some(_) => {}
+                None => return new_site(thread, place),
+            }
+        }
+        None
+    }
+}
+
+/// Where the search for a site begins.
+#[inline(always)]
+fn place(thread: *mut Thread, caller: usize) -> usize {
+    let hash = (caller ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash >> (usize::BITS - MAX_SITES.ilog2())
+}
+
+impl RegionSite {
+    /// Whether it is of the thread that has this state now: another one may have had it before.
+    unsafe fn is_of(&self, thread: *mut Thread) -> bool {
+        // SAFETY: the calling thread's state.
+        unsafe { number(thread) == self.number }
+    }
+}
+
+/// The number in the log of the calling thread, or [`NONE`].
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+unsafe fn number(thread: *mut Thread) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { (*thread).log.as_ref().map_or(NONE, |log| log.number) }
+}
+
+/// # Safety
+/// As [`site`].
+#[cold]
+#[inline(never)]
+unsafe fn new_site(thread: *mut Thread, place: &'static AtomicPtr<RegionSite>) -> Option<&'static RegionSite> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let caller = (*thread).caller;
+        let known = call_path::current_or_none(thread);
+        let mut made = std::ptr::null_mut();
+        enter::recording(thread, || {
+            critical(|| {
+                // A thread without records has no path.
+                let path = || LOG.lock().as_deref_mut().and_then(Option::as_mut)?.call_path(&[Call::To(caller)], true);
+                let call_site = match known.checked_sub(1) {
+                    Some(id) => id as u32,
+                    None => path().unwrap_or(NONE),
+                };
+                let teams = AtomicPtr::new(std::ptr::null_mut());
+                made = Box::into_raw(Box::new(RegionSite { thread, caller, number: number(thread), call_site, teams }));
+            });
+        });
+        let made = made.as_ref()?;
+        // Where another thread has taken the place meanwhile, this one finds its own on the next call.
+        let taken = place.compare_exchange(std::ptr::null_mut(), std::ptr::from_ref(made).cast_mut(), AcqRel, Acquire);
+        taken.ok().map(|_| made)
+    }
+}
+
+/// Adds an instance, of which the times are begin and end, and what its team did.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which has started it.
+#[inline]
+pub unsafe fn add<'a>(
+    thread: *mut Thread,
+    site: &'static RegionSite,
+    times: (u64, u64),
+    team: impl Iterator<Item = &'a MemberTimes> + Clone,
+) {
+    let (begin, end) = times;
+    let size = team.clone().count() as u32;
+    // SAFETY: the thread's own site.
+    let Some(sums) = (unsafe { sums_of(thread, site, size) }) else { return };
+    let longest = team.clone().map(MemberTimes::useful).max().unwrap_or(0);
+    let mut is_first = true;
+    for (member, kept) in team.clone().zip(&sums.members) {
+        let [useful, mpi, waits, times_longest] = kept;
+        let own = member.useful();
+        increase(useful, own);
+        increase(mpi, member.mpi);
+        increase(waits, member.mutex + member.ordered + member.tasks);
+        if own == longest && is_first {
+            increase(times_longest, 1);
+            is_first = false;
+        }
+    }
+    for (sum, part) in sums.time.iter().zip(account(begin, end, team).parts()) {
+        increase(sum, part);
+    }
+    increase(&sums.elapsed, end.saturating_sub(begin));
+    increase(&sums.longest, longest);
+    increase(&sums.instances, 1);
+    if end > NEXT_WRITE.load(Relaxed) {
+        // SAFETY: the caller's promise.
+        unsafe { write_in_time(thread, end) };
+    }
+}
+
+/// Adds to a sum that no other thread changes.
+#[inline(always)]
+fn increase(sum: &AtomicU64, by: u64) {
+    sum.store(sum.load(Relaxed).wrapping_add(by), Relaxed);
+}
+
+/// The sums of teams of this size.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and the site is its own.
+#[inline]
+unsafe fn sums_of(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
+    let mut next = site.teams.load(Acquire);
+    // SAFETY: sums are never freed.
+    while let Some(sums) = unsafe { next.as_ref() } {
+        if sums.team == size {
+            return Some(sums);
+        }
+        next = sums.next;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { new_sums(thread, site, size) }
+}
+
+/// # Safety
+/// As [`sums_of`].
+#[cold]
+#[inline(never)]
+unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
+    const ZERO: AtomicU64 = AtomicU64::new(0);
+    let mut made = std::ptr::null_mut();
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter::recording(thread, || {
+            critical(|| {
+                let members = (0..MAX_MEMBERS.min(size as usize)).map(|_| [ZERO; 4]).collect();
+                made = Box::into_raw(Box::new(TeamSums {
+                    id: IDS.fetch_add(1, Relaxed),
+                    team: size,
+                    instances: ZERO,
+                    elapsed: ZERO,
+                    time: [ZERO; 8],
+                    longest: ZERO,
+                    members,
+                    written: ZERO,
+                    next: site.teams.load(Acquire),
+                }));
+                site.teams.store(made, std::sync::atomic::Ordering::Release);
+            });
+        });
+        made.as_ref()
+    }
+}
+
+impl TeamSums {
+    /// What the log is to have of it; `None`: it has all.
+    fn unwritten(&self, site: &RegionSite) -> Option<Definition> {
+        let instances = self.instances.load(Relaxed);
+        if self.written.swap(instances, Relaxed) == instances {
+            return None;
+        }
+        let [useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] =
+            self.time.each_ref().map(|part| part.load(Relaxed));
+        let members = self.members.iter().map(|member| {
+            let [useful, mpi, waits, longest] = member.each_ref().map(|sum| sum.load(Relaxed));
+            MemberSums { useful, mpi, waits, longest }
+        });
+        Some(Definition::ParallelSums(ParallelSums {
+            id: self.id,
+            thread: site.number,
+            call_site: site.call_site,
+            team: self.team,
+            instances,
+            elapsed: self.elapsed.load(Relaxed),
+            time: TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join },
+            longest: self.longest.load(Relaxed),
+            members: members.collect(),
+        }))
+    }
+}
+
+/// Writes the sums, which is to be done once in a second: a killed process loses what was added since.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn write_in_time(thread: *mut Thread, now: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        enter::recording(thread, || {
+            critical(|| {
+                let mut log = LOG.lock();
+                if let Some(log) = log.as_deref_mut().and_then(Option::as_mut) {
+                    NEXT_WRITE.store(now + (WRITE_S * 1e9 * log.ticks_of_ns()) as u64, Relaxed);
+                    write(log);
+                }
+            });
+        });
+    }
+}
+
+/// Writes the sums that the log lacks.
+pub fn write(log: &mut RankLog) {
+    let mut sums = Vec::new();
+    let mut sites = 0;
+    for place in &SITES {
+        // SAFETY: sites and sums are never freed.
+        let Some(site) = (unsafe { place.load(Acquire).as_ref() }) else { continue };
+        sites += 1;
+        let mut next = site.teams.load(Acquire);
+        // SAFETY: as above.
+        while let Some(team) = unsafe { next.as_ref() } {
+            sums.extend(team.unwritten(site));
+            next = team.next;
+        }
+    }
+    if sites == MAX_SITES {
+        guard::count(ProblemKind::TooMany, 1);
+    }
+    if !sums.is_empty() {
+        log.define(&sums);
+    }
+}

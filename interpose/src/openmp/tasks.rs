@@ -1,0 +1,155 @@
+//! Tasks: a thread may run them while it waits, which is work.
+//!
+//! The run-time library copies a task's arguments when it is made, by a function of the compiler's where there is one. Ours puts a header before the
+//! copy that says which function to call with it:
+//!
+//! ```text
+//!   passed to the library   TaskSource on the stack, with the address of the program's arguments
+//!   what it keeps           | TaskHeader | padding | arguments |      copied by `copy`, passed to `run`
+//! ```
+
+use crate::openmp::is_on;
+use crate::openmp::team::Outlined;
+use crate::recording::mpi_time;
+use crate::state::thread;
+use crate::system::clock::ticks;
+use crate::word::Word;
+
+/// Copies arguments, as compilers write it for those that are no plain bytes.
+type Copier = unsafe extern "C-unwind" fn(Word, Word);
+
+/// Words at the beginning of arguments that the library reads or writes itself: the bounds of a taskloop's task, where its reductions are.
+const SHARED_WORDS: usize = 3;
+
+/// A task's arguments as they are passed to the library.
+#[repr(C)]
+pub struct TaskSource {
+    shared: [Word; SHARED_WORDS],
+    function: Outlined,
+    copier: Option<Copier>,
+    data: Word,
+    bytes: usize,
+    offset: usize,
+    bounds: bool,
+}
+
+/// What comes before the copy of the arguments.
+#[repr(C)]
+struct TaskHeader {
+    shared: [Word; SHARED_WORDS],
+    function: Outlined,
+    offset: usize,
+    bounds: bool,
+}
+
+/// A task in place of the program's: what the library is to get as arguments.
+pub struct WrappedTask {
+    /// The arguments.
+    pub source: TaskSource,
+    /// Their size with the header, in bytes.
+    pub bytes: Word,
+    /// What their address is a multiple of.
+    pub alignment: Word,
+}
+
+/// What the program passes to have a task made.
+#[derive(Clone, Copy)]
+pub struct TaskCall {
+    /// The task's function.
+    pub function: Word,
+    /// Its arguments.
+    pub data: Word,
+    /// The function that copies them, or 0.
+    pub copier: Word,
+    /// Their size in bytes.
+    pub bytes: Word,
+    /// What their address is a multiple of.
+    pub alignment: Word,
+    /// Whether it is a loop's, whose bounds the library writes into the first two words.
+    pub bounds: bool,
+}
+
+/// The task to make in place of `call`'s; `None`: it is made as it is.
+///
+/// # Safety
+/// As the program passes them to the run-time library.
+pub unsafe fn wrap(call: TaskCall) -> Option<WrappedTask> {
+    let TaskCall { function, data, copier, bytes, alignment, bounds } = call;
+    // SAFETY: the thread's own state; arguments of this size.
+    unsafe {
+        if !is_on() || (*thread::current()).team.slot.is_null() || function == 0 {
+            return None;
+        }
+        let alignment = alignment.max(align_of::<TaskHeader>());
+        let offset = size_of::<TaskHeader>().checked_next_multiple_of(alignment)?;
+        let mut shared = [0; SHARED_WORDS];
+        for (at, word) in shared.iter_mut().enumerate() {
+            if (at + 1) * size_of::<Word>() <= bytes {
+                *word = (data as *const Word).add(at).read();
+            }
+        }
+        let function = std::mem::transmute::<Word, Outlined>(function);
+        let copier = std::mem::transmute::<Word, Option<Copier>>(copier);
+        let source = TaskSource { shared, function, copier, data, bytes, offset, bounds };
+        Some(WrappedTask { source, bytes: bytes.checked_add(offset)?, alignment })
+    }
+}
+
+/// Copies a task's arguments to where the library keeps them.
+///
+/// # Safety
+/// `source` is a [`TaskSource`], and `target` has room for what [`wrap`] says.
+pub unsafe extern "C-unwind" fn copy(target: Word, source: Word) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let source = &*(source as *const TaskSource);
+        let TaskSource { shared, function, offset, bounds, .. } = *source;
+        (target as *mut TaskHeader).write(TaskHeader { shared, function, offset, bounds });
+        match source.copier {
+            Some(copier) => copier(target + offset, source.data),
+            None if source.bytes == 0 => {}
+            None => ((target + offset) as *mut u8).copy_from_nonoverlapping(source.data as *const u8, source.bytes),
+        }
+    }
+}
+
+/// Runs a task: what the library calls in place of its function.
+///
+/// # Safety
+/// `task` was filled by [`copy`].
+pub unsafe extern "C-unwind" fn run(task: Word) {
+    // SAFETY: the caller's promise; the thread's own state and slot. A slot that a thread has left is there as long as the process.
+    unsafe {
+        let thread = thread::current();
+        let header = task as *const TaskHeader;
+        let (function, data) = ((*header).function, task + (*header).offset);
+        if (*header).bounds {
+            (data as *mut Word).copy_from_nonoverlapping((&raw const (*header).shared).cast(), 2);
+        }
+        let left = (*thread).team.left;
+        // The thread waits in the barrier that ends the region.
+        let is_late = (*thread).team.depth == 0 && (*thread).team.slot.is_null() && !left.is_null();
+        let waits = std::mem::replace(&mut (*thread).team.waits, 0);
+        let begin = if is_late {
+            (*thread).team.slot = left;
+            let begin = mpi_time::begin(thread);
+            (*left).times.barrier += begin.saturating_sub((*left).times.end);
+            begin
+        } else {
+            ticks()
+        };
+        function(data);
+        let end = ticks();
+        let team = &mut (*thread).team;
+        team.waits = waits;
+        if is_late {
+            let mpi = mpi_time::so_far(thread);
+            let team = &mut (*thread).team;
+            (team.slot, team.mpi_since) = (std::ptr::null_mut(), 0);
+            (*left).times.end = end;
+            (*left).times.mpi += mpi;
+        } else if waits > 0 {
+            team.tasks += end.saturating_sub(begin);
+        }
+    }
+}

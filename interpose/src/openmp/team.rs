@@ -1,0 +1,198 @@
+//! Regions: what the thread that starts one and the threads of its team do.
+//!
+//! ```text
+//!   main          GOMP_parallel (ours)      GOMP_parallel (libgomp)      on each thread of the team
+//!   |---call----->| begin |-----call------->|                            |
+//!                                           |-----------starts---------->| member |--call--> the region's function
+//!                 | end   |<----returns-----|<--last barrier-------------| notes begin and end in its slot
+//! ```
+
+use std::ffi::c_int;
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::openmp::is_on;
+use crate::openmp::runtime::{self, RuntimeFunction};
+use crate::openmp::sums::{self, RegionSite};
+use crate::recording::mpi_time;
+use crate::state::parallel::MemberSlot;
+use crate::state::thread::{self, Thread};
+use crate::system::clock::ticks;
+use crate::word::Word;
+use lbprof_collector::parallel::MemberTimes;
+
+/// A function that a compiler made of a region or a task.
+pub type Outlined = unsafe extern "C-unwind" fn(Word);
+
+/// Threads of a team at most; larger ones are not measured.
+const MAX_THREADS: usize = 1 << 14;
+
+/// A region that was started, in the frame of the thread that did. The run-time library passes its address to the team in place of `data`.
+#[repr(C)]
+pub struct RegionFrame {
+    /// The first word of `data`: `GOMP_parallel_reductions` reads it.
+    first: Word,
+    function: Outlined,
+    data: Word,
+    /// The run-time library's `omp_get_thread_num`.
+    thread_num: Word,
+    begin: u64,
+    /// Where the team's times go; null in an inner region.
+    slots: *mut MemberSlot,
+    room: usize,
+    region: u64,
+    site: *const RegionSite,
+    /// When thread 0 left the function of an inner region, in ticks.
+    left: u64,
+}
+
+/// The calling thread starts a region, by a call from `caller`, with so many threads, 0: as many as usual. `None`: it is not measured.
+///
+/// # Safety
+/// `thread` is the calling thread's state, entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
+#[inline]
+pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Word) -> Option<RegionFrame> {
+    // SAFETY: the thread's own state; the caller's promise.
+    unsafe {
+        let caller = (*thread).caller;
+        let here = 0_u8;
+        // In MPI's own code, and in the recorder's, it is their time.
+        let is_inside_call = (&raw const here as usize) < (*thread).inside;
+        let is_paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
+        if !is_on() || (*thread).busy != 0 || is_inside_call || is_paused {
+            return None;
+        }
+        let thread_num = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
+        if function == 0 || thread_num == 0 {
+            return None;
+        }
+        let mut frame = RegionFrame {
+            first: if data == 0 { 0 } else { (data as *const Word).read() },
+            function: std::mem::transmute::<Word, Outlined>(function),
+            data,
+            thread_num,
+            begin: 0,
+            slots: std::ptr::null_mut(),
+            room: 0,
+            region: 0,
+            site: std::ptr::null(),
+            left: 0,
+        };
+        if (*thread).team.depth == 0 {
+            let threads = match threads as u32 {
+                0 => max_threads(caller),
+                given => given as usize,
+            };
+            make_room(thread, threads)?;
+            frame.site = sums::site(thread)?;
+            (*thread).team.regions += 1;
+            (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
+        }
+        frame.begin = ticks();
+        Some(frame)
+    }
+}
+
+/// The most threads that a region has by default.
+fn max_threads(caller: usize) -> usize {
+    match runtime::next(RuntimeFunction::omp_get_max_threads, caller) {
+        0 => 0,
+        // SAFETY: the function of this name.
+        function => unsafe { std::mem::transmute::<usize, extern "C" fn() -> c_int>(function)() as usize },
+    }
+}
+
+/// Makes slots for so many threads. `None`: there are none.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline]
+unsafe fn make_room(thread: *mut Thread, threads: usize) -> Option<()> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*thread).team.room < threads {
+            grow(thread, threads);
+        }
+        ((*thread).team.room >= threads && threads > 0).then_some(())
+    }
+}
+
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn grow(thread: *mut Thread, threads: usize) {
+    if threads > MAX_THREADS {
+        return;
+    }
+    // SAFETY: the thread's own state. The old slots stay: another thread may hold the address of one.
+    unsafe {
+        enter::recording(thread, || {
+            critical(|| {
+                let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
+                (*thread).team.room = slots.len();
+                (*thread).team.slots = slots.leak().as_mut_ptr();
+            });
+        });
+    }
+}
+
+/// What the run-time library calls on each thread of a team in place of the region's function.
+///
+/// # Safety
+/// `frame` is that of a region whose team the calling thread belongs to.
+pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
+    // SAFETY: the caller's promise: the frame is there until all threads have come to the end, and each has a slot of its own.
+    unsafe {
+        let thread = thread::current();
+        let frame = &mut *frame;
+        let thread_num: extern "C" fn() -> c_int = std::mem::transmute(frame.thread_num);
+        let number = thread_num() as usize;
+        (*thread).team.depth += 1;
+        if frame.slots.is_null() || number >= frame.room {
+            (frame.function)(frame.data);
+            (*thread).team.depth -= 1;
+            if number == 0 {
+                frame.left = ticks();
+            }
+            return;
+        }
+        let slot = frame.slots.add(number);
+        let begin = mpi_time::begin(thread);
+        (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
+        (*thread).team.slot = slot;
+        (frame.function)(frame.data);
+        (*slot).times.mpi = mpi_time::so_far(thread);
+        (*slot).region = frame.region;
+        (*slot).times.end = ticks();
+        let team = &mut (*thread).team;
+        (team.slot, team.left, team.mpi_since) = (std::ptr::null_mut(), slot, 0);
+        team.depth -= 1;
+    }
+}
+
+/// The run-time library has returned: the team has come to the end.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and `frame` that of the region which it has started.
+#[inline]
+pub unsafe fn end(thread: *mut Thread, frame: &RegionFrame) {
+    let end = ticks();
+    // SAFETY: the caller's promise. No thread of the team touches its slot any more.
+    unsafe {
+        if frame.slots.is_null() {
+            // Thread 0 has waited for the others of the inner team.
+            if let Some(slot) = (*thread).team.slot.as_mut() {
+                slot.times.barrier += end.saturating_sub(frame.left.max(frame.begin));
+            }
+            return;
+        }
+        let slots = std::slice::from_raw_parts(frame.slots, frame.room);
+        let team = slots.iter().take_while(|slot| slot.region == frame.region).map(|slot| &slot.times);
+        if is_on()
+            && let Some(site) = frame.site.as_ref()
+        {
+            sums::add(thread, site, (frame.begin, end), team);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Waits in regions: at barriers, for critical sections and locks, for a turn, for tasks.
+
+use crate::state::thread;
+use crate::system::clock::ticks;
+use crate::word::Word;
+use lbprof_collector::parallel::MemberTimes;
+
+/// What a thread waits for.
+#[derive(Clone, Copy)]
+pub enum WaitKind {
+    /// Other threads, at a barrier.
+    Barrier,
+    /// A critical section, an atomic operation or a lock.
+    Mutex,
+    /// Its turn in an ordered section.
+    Ordered,
+    /// Tasks.
+    Tasks,
+}
+
+/// Makes a call in which the thread waits, and adds the time to its own, without that of tasks which it runs meanwhile.
+#[inline(always)]
+pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
+    // SAFETY: the thread's own state and slot, which is there until the region has ended.
+    unsafe {
+        let thread = thread::current();
+        let slot = (*thread).team.slot;
+        if slot.is_null() {
+            return call();
+        }
+        let begin = ticks();
+        let outer = std::mem::replace(&mut (*thread).team.tasks, 0);
+        (*thread).team.waits += 1;
+        let result = call();
+        (*thread).team.waits -= 1;
+        let tasks = std::mem::replace(&mut (*thread).team.tasks, outer);
+        *of_kind(&mut (*slot).times, kind) += ticks().saturating_sub(begin).saturating_sub(tasks);
+        result
+    }
+}
+
+fn of_kind(times: &mut MemberTimes, kind: WaitKind) -> &mut u64 {
+    match kind {
+        WaitKind::Barrier => &mut times.barrier,
+        WaitKind::Mutex => &mut times.mutex,
+        WaitKind::Ordered => &mut times.ordered,
+        WaitKind::Tasks => &mut times.tasks,
+    }
+}

@@ -1,0 +1,64 @@
+//! Time that a thread spends in MPI, and in the recorder, from an instant on: what its records say.
+
+use lbprof_collector::Operation;
+use lbprof_collector::joined::JOINED_COMPLETED;
+use lbprof_collector::record::Record;
+
+use crate::recording::flush::batch;
+use crate::state::thread::Thread;
+use crate::system::clock::ticks;
+
+/// Counts anew from now on; returns this instant, in ticks.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn begin(thread: *mut Thread) -> u64 {
+    let now = ticks();
+    // SAFETY: the thread's own state.
+    unsafe {
+        (*thread).team.mpi_since = now;
+        (*thread).team.mpi_flushed = 0;
+    }
+    now
+}
+
+/// Returns the ticks in MPI since [`begin`].
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn so_far(thread: *mut Thread) -> u64 {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let team = &(*thread).team;
+        let in_ring = match (*thread).log.as_ref() {
+            Some(log) => ticks_since(batch(thread, log), team.mpi_since),
+            None => 0,
+        };
+        team.mpi_flushed + in_ring
+    }
+}
+
+/// Keeps what these records say, which are about to be cleared.
+///
+/// # Safety
+/// `thread` is null, or the state of a thread that is this one or makes no calls any more.
+pub unsafe fn keep(thread: *mut Thread, records: &[Record]) {
+    // SAFETY: the caller's promise.
+    if let Some(thread) = unsafe { thread.as_mut() }
+        && thread.team.mpi_since != 0
+    {
+        thread.team.mpi_flushed += ticks_since(records, thread.team.mpi_since);
+    }
+}
+
+/// Returns the ticks of the calls, and of the recorder, in those of the records that began since then.
+fn ticks_since(records: &[Record], since: u64) -> u64 {
+    let is_timed = |record: &&Record| {
+        let operation = record.operation & !JOINED_COMPLETED;
+        operation < Operation::FIRST_MARKER || operation == Operation::Flush as u16
+    };
+    let recent = records.iter().rev().take_while(|record| record.begin >= since).filter(is_timed);
+    recent.map(|record| record.end.saturating_sub(record.begin)).sum()
+}

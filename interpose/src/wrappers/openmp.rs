@@ -1,0 +1,221 @@
+//! The functions of OpenMP's run-time library that a program calls: regions, waits and tasks (see [`crate::openmp`]).
+//!
+//! Not here: functions that hand out the iterations of a loop, which are called too often; and `GOMP_doacross_wait`, whose number of arguments is
+//! not known.
+
+use crate::openmp::runtime::{RuntimeFunction, next};
+use crate::openmp::tasks::{self, TaskCall};
+use crate::openmp::team::{self, Outlined};
+use crate::openmp::waits::{WaitKind, wait};
+use crate::state::thread;
+use crate::word::Word;
+
+/// Runs a region's function on the calling thread alone: there is no run-time library.
+///
+/// # Safety
+/// As the program passes them.
+#[cold]
+unsafe fn run_alone(function: Word, data: Word) -> Word {
+    // SAFETY: the caller's promise.
+    unsafe { std::mem::transmute::<Word, Outlined>(function)(data) };
+    1
+}
+
+/// A function that starts a region: its arguments are the region's function, its data, the number of threads, and others.
+macro_rules! launcher {
+    ($name:ident, $string:literal, ($($argument:ident),*)) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) -> Word {
+                // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its argument in
+                // place of the region's. The frame is there until it returns.
+                unsafe {
+                    let thread = thread::current();
+                    let address = next(RuntimeFunction::$name, (*thread).caller);
+                    if address == 0 {
+                        return run_alone(function, data);
+                    }
+                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(launcher!(@word $argument)),*) -> Word =
+                        std::mem::transmute(address);
+                    match team::begin(thread, function, data, threads) {
+                        None => next(function, data, threads, $($argument),*),
+                        Some(mut frame) => {
+                            let member = team::member as *const () as Word;
+                            let result = next(member, &raw mut frame as Word, threads, $($argument),*);
+                            team::end(thread, &frame);
+                            result
+                        }
+                    }
+                }
+            }
+            entry!($string, body);
+        };
+    };
+    (@word $argument:ident) => { Word };
+}
+
+/// A function in which a thread waits. Its arguments are in registers.
+macro_rules! waiting {
+    ($name:ident, $string:literal, $kind:ident) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body(a: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
+                // SAFETY: the program's own arguments go to the function that it meant to call.
+                unsafe {
+                    let address = next(RuntimeFunction::$name, (*thread::current()).caller);
+                    if address == 0 {
+                        return 0;
+                    }
+                    let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
+                        std::mem::transmute(address);
+                    wait(WaitKind::$kind, || next(a, b, c, d, e, f))
+                }
+            }
+            entry!($string, body);
+        };
+    };
+}
+
+launcher!(GOMP_parallel, "GOMP_parallel", (flags));
+launcher!(GOMP_parallel_reductions, "GOMP_parallel_reductions", (flags));
+launcher!(GOMP_parallel_sections, "GOMP_parallel_sections", (count, flags));
+launcher!(GOMP_parallel_loop_static, "GOMP_parallel_loop_static", (from, to, by, chunk, flags));
+launcher!(GOMP_parallel_loop_dynamic, "GOMP_parallel_loop_dynamic", (from, to, by, chunk, flags));
+launcher!(GOMP_parallel_loop_guided, "GOMP_parallel_loop_guided", (from, to, by, chunk, flags));
+launcher!(GOMP_parallel_loop_runtime, "GOMP_parallel_loop_runtime", (from, to, by, flags));
+launcher!(
+    GOMP_parallel_loop_nonmonotonic_dynamic,
+    "GOMP_parallel_loop_nonmonotonic_dynamic",
+    (from, to, by, chunk, flags)
+);
+launcher!(
+    GOMP_parallel_loop_nonmonotonic_guided,
+    "GOMP_parallel_loop_nonmonotonic_guided",
+    (from, to, by, chunk, flags)
+);
+launcher!(GOMP_parallel_loop_nonmonotonic_runtime, "GOMP_parallel_loop_nonmonotonic_runtime", (from, to, by, flags));
+launcher!(
+    GOMP_parallel_loop_maybe_nonmonotonic_runtime,
+    "GOMP_parallel_loop_maybe_nonmonotonic_runtime",
+    (from, to, by, flags)
+);
+
+waiting!(GOMP_barrier, "GOMP_barrier", Barrier);
+waiting!(GOMP_barrier_cancel, "GOMP_barrier_cancel", Barrier);
+waiting!(GOMP_loop_end, "GOMP_loop_end", Barrier);
+waiting!(GOMP_loop_end_cancel, "GOMP_loop_end_cancel", Barrier);
+waiting!(GOMP_sections_end, "GOMP_sections_end", Barrier);
+waiting!(GOMP_sections_end_cancel, "GOMP_sections_end_cancel", Barrier);
+waiting!(GOMP_single_copy_start, "GOMP_single_copy_start", Barrier);
+waiting!(GOMP_workshare_task_reduction_unregister, "GOMP_workshare_task_reduction_unregister", Barrier);
+waiting!(GOMP_critical_start, "GOMP_critical_start", Mutex);
+waiting!(GOMP_critical_name_start, "GOMP_critical_name_start", Mutex);
+waiting!(GOMP_atomic_start, "GOMP_atomic_start", Mutex);
+waiting!(omp_set_lock, "omp_set_lock", Mutex);
+waiting!(omp_set_nest_lock, "omp_set_nest_lock", Mutex);
+waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
+waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
+waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
+waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
+
+const _: () = {
+    unsafe extern "C-unwind" fn body(
+        function: Word,
+        data: Word,
+        copier: Word,
+        bytes: Word,
+        alignment: Word,
+        condition: Word,
+        flags: Word,
+        depend: Word,
+        priority: Word,
+        detach: Word,
+    ) {
+        type Next = unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+        // SAFETY: the program's own arguments go to the function that it meant to call, or those of a task that runs its own. The library has
+        // copied what is passed to it when it returns.
+        unsafe {
+            let address = next(RuntimeFunction::GOMP_task, (*thread::current()).caller);
+            if address == 0 {
+                run_alone(function, data);
+                return;
+            }
+            let next: Next = std::mem::transmute(address);
+            let call = TaskCall { function, data, copier, bytes, alignment, bounds: false };
+            // A task that ends by an event keeps the address of its arguments.
+            match if detach == 0 { tasks::wrap(call) } else { None } {
+                None => {
+                    next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
+                }
+                Some(task) => next(
+                    tasks::run as *const () as Word,
+                    &raw const task.source as Word,
+                    tasks::copy as *const () as Word,
+                    task.bytes,
+                    task.alignment,
+                    condition,
+                    flags,
+                    depend,
+                    priority,
+                    detach,
+                ),
+            }
+        }
+    }
+    entry!("GOMP_task", body);
+};
+
+/// A function that makes the tasks of a loop, and mostly waits for them.
+macro_rules! taskloop {
+    ($name:ident, $string:literal) => {
+        const _: () = {
+            unsafe extern "C-unwind" fn body(
+                function: Word,
+                data: Word,
+                copier: Word,
+                bytes: Word,
+                alignment: Word,
+                flags: Word,
+                count: Word,
+                priority: Word,
+                from: Word,
+                to: Word,
+                by: Word,
+            ) {
+                type Next =
+                    unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
+                // SAFETY: as for GOMP_task.
+                unsafe {
+                    let address = next(RuntimeFunction::$name, (*thread::current()).caller);
+                    if address == 0 {
+                        return;
+                    }
+                    let next: Next = std::mem::transmute(address);
+                    let call = TaskCall { function, data, copier, bytes, alignment, bounds: true };
+                    let Some(task) = tasks::wrap(call) else {
+                        next(function, data, copier, bytes, alignment, flags, count, priority, from, to, by);
+                        return;
+                    };
+                    wait(WaitKind::Tasks, || {
+                        next(
+                            tasks::run as *const () as Word,
+                            &raw const task.source as Word,
+                            tasks::copy as *const () as Word,
+                            task.bytes,
+                            task.alignment,
+                            flags,
+                            count,
+                            priority,
+                            from,
+                            to,
+                            by,
+                        );
+                        0
+                    });
+                }
+            }
+            entry!($string, body);
+        };
+    };
+}
+
+taskloop!(GOMP_taskloop, "GOMP_taskloop");
+taskloop!(GOMP_taskloop_ull, "GOMP_taskloop_ull");

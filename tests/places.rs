@@ -1,0 +1,107 @@
+//! Programs whose slow code is known: each run has the same names of regions, the headline names that code, and all ranks compute in one region.
+//!
+//! | key in a program's head | meaning |
+//! |---|---|
+//! | `arguments:` | the program is run with each of these words in turn |
+//! | `headline:` | the verdict's text has this in it |
+//! | `problem:` | the report has this problem |
+//! | `share:` | at least so much of all computation is in one region |
+
+use std::collections::BTreeSet;
+
+use anyhow::{Context, ensure};
+use lbprof_tests::launch::{self, Job};
+use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::{place, run};
+use serde_json::Value;
+
+/// Runs of each program, unless `LBTEST_RUNS` says how many.
+const RUNS: usize = 3;
+
+fn check_names(case: &Case) -> anyhow::Result<()> {
+    let runs = std::env::var("LBTEST_RUNS").ok().map_or(Ok(RUNS), |text| text.parse())?;
+    let program = case.program.compiled(&case.mpi)?;
+    let words = case.program.value("arguments").unwrap_or("");
+    let arguments: Vec<&str> = if words.is_empty() { vec![""] } else { words.split(' ').collect() };
+    for argument in arguments {
+        let mut known: Option<BTreeSet<String>> = None;
+        for number in 0..runs {
+            let folder = place::fresh_folder(&case.name)?;
+            let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+            job.command.extend(Some(argument).filter(|word| !word.is_empty()).map(Into::into));
+            job.recorded()?.must_succeed()?;
+            let report = run::report(&job.run_folder()?)?;
+            run::check_report(&report)?;
+            let names = region_names(&report)?;
+            let expected = known.get_or_insert_with(|| names.clone());
+            ensure!(names == *expected, "{argument}: run {number} has the names {names:#?}, the first {expected:#?}");
+            check_place(case, &report)?;
+        }
+    }
+    Ok(())
+}
+
+fn region_names(report: &Value) -> anyhow::Result<BTreeSet<String>> {
+    let rows = report["regions"].as_array().context("regions")?;
+    let names = rows.iter().map(|row| Ok(row["path"].as_str().context("path")?.to_owned()));
+    let names: BTreeSet<String> = names.collect::<anyhow::Result<_>>()?;
+    ensure!(names.iter().all(|name| !name.contains("other code")), "code without a name: {names:#?}");
+    Ok(names)
+}
+
+/// Checks that the headline names the slow code, and that all ranks compute in one region.
+fn check_place(case: &Case, report: &Value) -> anyhow::Result<()> {
+    let headline = report["verdict"]["text"].as_str().context("verdict.text")?;
+    let named = case.program.value("headline").context("headline:")?;
+    ensure!(headline.contains(named), "{named} is not in: {headline}");
+    for kind in case.program.values("problem") {
+        ensure!(run::problems(report).iter().any(|known| known == kind), "{kind} is not reported");
+    }
+    let share: f64 = case.program.value("share").context("share:")?.parse()?;
+    let rows = report["regions"].as_array().context("regions")?;
+    // Paths of regions with others in them have these regions' computation, too.
+    let computed_s = |row: &Value| row["activities"]["computation"]["mean_s"].as_f64().unwrap_or(0.0);
+    let largest = rows.iter().map(computed_s).fold(0.0, f64::max);
+    let all = rows.iter().map(computed_s).sum::<f64>();
+    ensure!(largest >= share * all, "one region has {largest} s of {all} s of computation");
+    Ok(())
+}
+
+/// Checks the main loops of programs that are hard to find: those of the `kind:` lines of a program's head, with an argument of the program and the number of
+/// iterations, 0 for a program whose iterations are events.
+fn check_loops(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let mut wrong = Vec::new();
+    for kind in case.program.values("kind") {
+        let mut words = kind.split(' ');
+        let (argument, count) = words.next().zip(words.next()).context("kind: an argument and a number")?;
+        let folder = place::fresh_folder(&case.name)?;
+        let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+        job.command.push(argument.into());
+        job.recorded()?.must_succeed()?;
+        let report = run::report(&job.run_folder()?)?;
+        let rows = report["loops"].as_array().context("loops")?;
+        let is_right = |row: &Value| match count.parse::<f64>() {
+            Ok(0.0) => row["confidence"] == "unsure" && row["doubt"] == "events",
+            Ok(truth) => {
+                [&row["iterations_min"], &row["iterations_max"]].iter().all(|found| found.as_f64() == Some(truth))
+            }
+            Err(_) => false,
+        };
+        let mains: Vec<&Value> = rows.iter().filter(|row| row["main"] == true).collect();
+        if mains.is_empty() || !mains.iter().all(|row| is_right(row)) {
+            wrong.push(format!("{kind}: {mains:#?}"));
+        }
+    }
+    ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+fn main() {
+    launch::sample_by_default();
+    let trials = suite::cases("places", "places", check_names).and_then(|mut trials| {
+        trials.extend(suite::cases("places", "nest", check_loops)?);
+        Ok(trials)
+    });
+    suite::main(Company::Welcome, trials);
+}

@@ -1,0 +1,211 @@
+// ranks: 4
+// truth: programs whose loops are hard to find in their calls, by the first argument, a letter, with the number of iterations of their main loop.
+// kind: a 60 the collective that ends a step is left out in every tenth
+// kind: b 8 a cycle has 3 to 13 tracking steps
+// kind: c 100 messages only, and a line of output in every tenth step
+// kind: d 40 one solver of 40 iterations is called from two places, which are two loops
+// kind: e 20 subcycling: each step of a level calls itself for two of the next
+// kind: f 0 an event loop: workers ask a master for tasks of different length
+// kind: g 19 a collective of all ranks ends a cycle, in which ranks make different numbers of exchanges
+// kind: h 40 each rank sends to another partner in each step
+// kind: i 40 the set-up takes longer than the loop
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+static int rank, size, left, right;
+static double in[1000], out[1000];
+
+static void compute(int us)
+{
+    struct timespec time = {0, us * 1000L};
+    nanosleep(&time, 0);
+}
+
+__attribute__((noinline)) static void exchange(int n)
+{
+    MPI_Request requests[4];
+    MPI_Irecv(in, n, MPI_DOUBLE, left, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(in + 500, n, MPI_DOUBLE, right, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Isend(out, n, MPI_DOUBLE, left, 1, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(out + 500, n, MPI_DOUBLE, right, 0, MPI_COMM_WORLD, &requests[3]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+}
+
+__attribute__((noinline)) static double sum(double value)
+{
+    double all;
+    MPI_Allreduce(&value, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
+static void left_out_at_times(void)
+{
+    for (int step = 0; step < 60; step++) {
+        compute(2000);
+        exchange(400);
+        compute(1000);
+        if (step % 10 != 9)
+            sum(step);
+    }
+}
+
+__attribute__((noinline)) static void track(int steps)
+{
+    for (int step = 0; step < steps; step++) {
+        compute(1000);
+        exchange(200);
+        sum(step);
+    }
+}
+
+static void cycles(void)
+{
+    for (int cycle = 0; cycle < 8; cycle++) {
+        MPI_Bcast(out, 100, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        compute(3000);
+        track(3 + cycle * 7 % 11);
+        compute(2000);
+        MPI_Reduce(out, in, 100, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    }
+}
+
+static void output_at_times(void)
+{
+    for (int step = 0; step < 100; step++) {
+        compute(1500);
+        exchange(400);
+        if (step % 10 == 9) {
+            double energy = step, all;
+            MPI_Reduce(&energy, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        }
+    }
+}
+
+__attribute__((noinline)) static void solve(void)
+{
+    double rho = sum(1);
+    for (int iteration = 0; iteration < 40; iteration++) {
+        exchange(300);
+        compute(1000);
+        rho += sum(rho);
+        compute(500);
+        rho += sum(rho);
+    }
+}
+
+static void two_solves(void)
+{
+    solve();
+    compute(5000);
+    MPI_Bcast(out, 100, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    solve();
+}
+
+__attribute__((noinline)) static void advance(int level)
+{
+    exchange(100 << level);
+    compute(1000);
+    for (int sub = 0; sub < 2 && level < 2; sub++)
+        advance(level + 1);
+    if (level > 0)
+        sum(level);
+}
+
+static void subcycling(void)
+{
+    for (int step = 0; step < 20; step++) {
+        compute(500);
+        advance(0);
+    }
+}
+
+static void events(void)
+{
+    int task = 0, n_done = 0;
+    MPI_Status status;
+    if (rank == 0)
+        while (n_done < size - 1) {
+            int what = task < 150 ? task++ : -1;
+            MPI_Recv(in, 1, MPI_DOUBLE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &status);
+            MPI_Send(&what, 1, MPI_INT, status.MPI_SOURCE, 1, MPI_COMM_WORLD);
+            n_done += what < 0;
+        }
+    else
+        while (task >= 0) {
+            MPI_Send(out, 1, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+            MPI_Recv(&task, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &status);
+            if (task >= 0)
+                compute(500 + task * 37 % 11 * 300);
+        }
+}
+
+static void uneven_cycles(void)
+{
+    for (int cycle = 0; cycle < 19; cycle++) {
+        for (int level = 0; level < 3; level++) {
+            /* Neighbours have different numbers of parts on a level. */
+            int n = 1 + (rank + level) % 2 + (rank + level + 1) % 2;
+            for (int part = 0; part < n + (rank / 2 + cycle) % 2; part++)
+                compute(300);
+            for (int part = 0; part < n; part++)
+                MPI_Sendrecv(out, 50, MPI_DOUBLE, rank ^ 1, 0, in, 50, MPI_DOUBLE, rank ^ 1, 0, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+            if (rank < 2 && level == 1)
+                for (int part = 0; part < 2 + cycle % 3; part++)
+                    MPI_Sendrecv(out, 50, MPI_DOUBLE, rank ^ 1, 0, in, 50, MPI_DOUBLE, rank ^ 1, 0, MPI_COMM_WORLD,
+                                 MPI_STATUS_IGNORE);
+        }
+        sum(cycle);
+    }
+}
+
+static void random_partners(void)
+{
+    unsigned seed = 7;
+    for (int step = 0; step < 40; step++) {
+        seed = seed * 1103515245 + 12345;
+        int shift = 1 + (int)(seed >> 16) % (size - 1);
+        compute(2000);
+        MPI_Request request;
+        MPI_Isend(out, 300, MPI_DOUBLE, (rank + shift) % size, 0, MPI_COMM_WORLD, &request);
+        MPI_Recv(in, 300, MPI_DOUBLE, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+static void long_set_up(void)
+{
+    for (int part = 0; part < 3; part++) {
+        compute(40000);
+        MPI_Bcast(out, 100 << part, MPI_DOUBLE, part, MPI_COMM_WORLD);
+    }
+    compute(50000);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int step = 0; step < 40; step++) {
+        compute(rank == 1 ? 1500 : 500);
+        exchange(400);
+        sum(step);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    left = (rank + size - 1) % size, right = (rank + 1) % size;
+    switch (argc > 1 ? argv[1][0] : 'a') {
+    case 'a': left_out_at_times(); break;
+    case 'b': cycles(); break;
+    case 'c': output_at_times(); break;
+    case 'd': two_solves(); break;
+    case 'e': subcycling(); break;
+    case 'f': events(); break;
+    case 'g': uneven_cycles(); break;
+    case 'h': random_partners(); break;
+    default: long_set_up();
+    }
+    MPI_Finalize();
+    return 0;
+}

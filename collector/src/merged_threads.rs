@@ -8,12 +8,13 @@
 //!
 //! The merged records are those of the first thread for all who read them, with numbers of their own. Which threads are merged is for the caller to decide.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::definition::Definition;
 use crate::format::BatchHead;
+use crate::operation::Operation;
 use crate::reader::Item;
-use crate::record::Record;
+use crate::record::{NONE, Record};
 
 /// Records of a merged batch.
 const BATCH: usize = 4096;
@@ -42,13 +43,15 @@ pub(crate) struct ThreadMerge {
     is_in_others: bool,
     /// The latest time stamp of a merged record.
     end: u64,
+    /// The number of the next iteration, by region: each thread numbers its own.
+    next_iterations: HashMap<u32, u32>,
 }
 
 impl ThreadMerge {
     /// Merges the first thread with `threads`.
     pub(crate) fn new(threads: BTreeSet<u32>) -> Self {
-        let (own, others, head) = Default::default();
-        ThreadMerge { threads, own, others, head, is_in_others: false, end: 0 }
+        let (own, others, head, next_iterations) = Default::default();
+        ThreadMerge { threads, own, others, head, is_in_others: false, end: 0, next_iterations }
     }
 
     /// Returns the next item. `own` reads the log, `others` reads it a second time: for the records of the other threads, which stand elsewhere in it.
@@ -99,6 +102,7 @@ impl ThreadMerge {
             record.begin = record.begin.max(self.end);
             record.end = if record.end == 0 { 0 } else { record.end.max(record.begin) };
             self.end = record.begin.max(record.end);
+            self.number_iteration(&mut record);
             records.push(record);
         }
         if records.is_empty() {
@@ -110,6 +114,25 @@ impl ThreadMerge {
         head.thread = 0;
         self.head = Some(next);
         Some(Item::Records { head, records })
+    }
+
+    /// Numbers the iteration that a marker begins or ends, if it does, after those of the threads before.
+    fn number_iteration(&mut self, record: &mut Record) {
+        if record.count == NONE {
+            return;
+        }
+        match record.operation() {
+            Some(Operation::RegionEnter) => {
+                let next = self.next_iterations.entry(record.request).or_insert(record.count);
+                record.count = *next;
+                *next = next.wrapping_add(1);
+            }
+            Some(Operation::RegionLeave) => {
+                let next = self.next_iterations.get(&record.request);
+                record.count = next.map_or(record.count, |next| next.wrapping_sub(1));
+            }
+            _ => {}
+        }
     }
 
     /// Takes the record that begins first. The parts of a call follow it.
@@ -145,7 +168,6 @@ fn is_referred_to(definition: &Definition) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Operation;
 
     fn call(begin: u64, end: u64) -> Record {
         Record { end, ..Record::new(Operation::Barrier, begin) }
@@ -191,6 +213,22 @@ mod tests {
             assert_eq!(head.first, first);
             first = end;
         }
+    }
+
+    #[test]
+    fn iterations_of_threads_are_numbered_after_one_another() {
+        fn iteration(begin: u64, number: u32) -> [Record; 2] {
+            let marker = |operation, at| Record { request: 5, count: number, ..Record::new(operation, at) };
+            [marker(Operation::RegionEnter, begin), marker(Operation::RegionLeave, begin + 5)]
+        }
+        let items: [fn() -> Item; 3] = [
+            || batch(1, 0, &[iteration(20, 0), iteration(30, 1)].concat()),
+            || batch(2, 0, &[iteration(40, 0), iteration(50, 1)].concat()),
+            || batch(0, 0, &[call(10, 12)]),
+        ];
+        let (records, ..) = merge(&items, &[1, 2]);
+        let numbers: Vec<u32> = records[1..].iter().map(|record| record.count).collect();
+        assert_eq!(numbers, [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 
     #[test]

@@ -191,7 +191,9 @@ fn polling(model: &Model) -> Option<Doubt> {
 fn other_threads(model: &Model) -> Option<Doubt> {
     let is_notable = |seconds: &f64| *seconds >= NOTABLE * model.elapsed_s();
     let of_rank = |rank: &RankModel| Some((rank.rank, Some(other_threads_s(rank)).filter(is_notable)?));
-    let found: Vec<(u32, f64)> = model.ranks.iter().filter_map(of_rank).collect();
+    // The threads of parallel regions are in the figures of the cores.
+    let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
+    let found: Vec<(u32, f64)> = ranks.filter_map(of_rank).collect();
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
     Some(Doubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }

@@ -28,7 +28,7 @@ use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
 use crate::read::open::Run;
 use crate::read::span::Span;
-use crate::read::thread_facts::ThreadFacts;
+use crate::read::thread_facts::RankThreads;
 use crate::structure::sampled_code::SampledCode;
 
 /// Most samples of a rank that are kept: 100 MB.
@@ -157,7 +157,7 @@ pub fn of_first_thread(of: (&Run, &Header), code: (&Sites, &SampledCode), most: 
 }
 
 /// Which of the rank's threads the one of this number is.
-fn threads_of(facts: &ThreadFacts, number: Option<u32>) -> SampledThreads {
+fn threads_of(facts: &RankThreads, number: Option<u32>) -> SampledThreads {
     match number {
         Some(number) if facts.is_first(number) => SampledThreads::First,
         Some(_) => SampledThreads::WithMpi,

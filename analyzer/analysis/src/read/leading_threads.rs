@@ -20,7 +20,9 @@ pub(super) fn leading_threads(header: &Header, found: &AtEnd) -> BTreeSet<u32> {
     let is_first = |summary: &&Summary| summary.thread() == 0;
     let Some(first) = found.summaries.iter().find(is_first) else { return BTreeSet::new() };
     let mut definitions = Definitions::default();
-    found.definitions.iter().cloned().for_each(|one| definitions.add(one));
+    for definition in found.definitions.iter().cloned() {
+        definitions.add(definition);
+    }
     let window_ticks =
         definitions.window_end.zip(definitions.window_begin).map_or(0, |(end, begin)| end.saturating_sub(begin));
     let tick_ns = definitions.clock(header).tick_s() * 1e9;

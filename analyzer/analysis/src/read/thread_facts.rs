@@ -26,18 +26,18 @@ const MOST_SAMPLES: usize = 1 << 20;
 
 /// What was found of ranks so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct KnownThreads(Arc<Mutex<BTreeMap<u32, Arc<ThreadFacts>>>>);
+pub(super) struct KnownThreads(Arc<Mutex<BTreeMap<u32, Arc<RankThreads>>>>);
 
 /// What must be known of a rank's threads before its log is read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct ThreadFacts {
+pub(crate) struct RankThreads {
     /// Threads whose records are merged with those of the first.
     pub(crate) leading: BTreeSet<u32>,
     /// How its threads spend long gaps between polls.
     pub(crate) gap_uses: Arc<GapUses>,
 }
 
-impl ThreadFacts {
+impl RankThreads {
     /// Whether the log is read as it was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         self.leading.is_empty() && self.gap_uses.is_empty()
@@ -50,11 +50,11 @@ impl ThreadFacts {
 }
 
 impl KnownThreads {
-    fn get(&self, rank: u32) -> Option<Arc<ThreadFacts>> {
+    fn get(&self, rank: u32) -> Option<Arc<RankThreads>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&rank).cloned()
     }
 
-    fn insert(&self, rank: u32, facts: Arc<ThreadFacts>) {
+    fn insert(&self, rank: u32, facts: Arc<RankThreads>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, facts);
     }
 }
@@ -77,7 +77,7 @@ impl Run {
     /// Returns what is known of the threads of the rank of `header`.
     ///
     /// Errors: as those of [`Run::log`].
-    pub(crate) fn thread_facts(&self, header: &Header) -> Result<Arc<ThreadFacts>, OpenError> {
+    pub(crate) fn thread_facts(&self, header: &Header) -> Result<Arc<RankThreads>, OpenError> {
         if let Some(known) = self.known_threads.get(header.rank) {
             return Ok(known);
         }
@@ -89,7 +89,7 @@ impl Run {
             true => Arc::new(self.survey_gaps(header, &leading)?),
             false => Arc::default(),
         };
-        let facts = Arc::new(ThreadFacts { leading, gap_uses });
+        let facts = Arc::new(RankThreads { leading, gap_uses });
         self.known_threads.insert(header.rank, facts.clone());
         Ok(facts)
     }
@@ -104,7 +104,7 @@ impl Run {
     }
 
     fn survey_gaps(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
-        let RankSamples { definitions, by_thread } = self.read_cpu_samples(header, leading)?;
+        let ThreadCpuSamples { definitions, by_thread } = self.read_cpu_samples(header, leading)?;
         let shortest = Lengths::of(header).longest_brief();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
@@ -120,7 +120,9 @@ impl Run {
             let evidence = cpu_evidence(header, &definitions, thread);
             let by_site = survey.finish();
             let mut all = GapSums::default();
-            by_site.values().for_each(|sums| all.add(sums));
+            for sums in by_site.values() {
+                all.add(sums);
+            }
             for (call_site, sums) in by_site {
                 if let Some(gap_use) = sums.judge(&all, &evidence) {
                     gap_uses.insert(thread, call_site, gap_use);
@@ -130,13 +132,17 @@ impl Run {
         Ok(gap_uses)
     }
 
-    fn read_cpu_samples(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<RankSamples, OpenError> {
+    fn read_cpu_samples(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
         let mut log = self.log_as_it_is(header)?.samples_only();
         let mut definitions = Definitions::default();
         let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => list.into_iter().for_each(|one| definitions.add(one)),
+                Item::Definitions(list) => {
+                    for definition in list {
+                        definitions.add(definition);
+                    }
+                }
                 Item::Samples { head, samples } => {
                     let kept = by_id.entry(head.thread).or_default();
                     kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
@@ -154,13 +160,15 @@ impl Run {
                 by_thread.entry(thread).or_default().extend(samples);
             }
         }
-        by_thread.values_mut().for_each(|samples| samples.sort_by_key(|sample| sample.ticks));
-        Ok(RankSamples { definitions, by_thread })
+        for samples in by_thread.values_mut() {
+            samples.sort_by_key(|sample| sample.ticks);
+        }
+        Ok(ThreadCpuSamples { definitions, by_thread })
     }
 }
 
 /// The samples of a rank's recording threads by time, and the definitions of its log.
-struct RankSamples {
+struct ThreadCpuSamples {
     definitions: Definitions,
     by_thread: BTreeMap<u32, Vec<CpuSample>>,
 }

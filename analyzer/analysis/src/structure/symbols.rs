@@ -167,7 +167,7 @@ fn find_stripped(all: &Sites, places: &[CodePlace], files: &BTreeSet<u32>) -> Op
     let paths: Vec<&str> = by_count.iter().take(MAX_STRIPPED).map(|&(path, _)| path).collect();
     let more = if by_count.len() > paths.len() { " …" } else { "" };
     let detail = format!("no symbols in {}{more}", paths.join(", "));
-    (count > 0).then(|| Problem { kind: ProblemKind::NoSymbols, rank: None, count, detail })
+    (count > 0).then_some(Problem { kind: ProblemKind::NoSymbols, rank: None, count, detail })
 }
 
 /// Maximum number of files without symbols that are listed.

@@ -4,7 +4,6 @@ use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json;
-use lbprof_report::what_if::Note;
 use lbprof_report::what_if::{Note, Prediction};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;

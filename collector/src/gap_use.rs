@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::operation::Operation;
-use crate::polling::Answer;
+use crate::poll_answer::Answer;
 use crate::record::Record;
 use crate::spinning::{IN_TURN, WindowSpin};
 

@@ -15,6 +15,7 @@
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
+//! | [`poll_answer`] | what a call that may poll answered |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `spinning` | waits by calls on a window that are made again and again |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
@@ -58,6 +59,7 @@ pub mod options;
 pub mod parallel;
 pub mod place;
 pub mod placing;
+pub mod poll_answer;
 pub mod polling;
 pub mod problem;
 pub mod profile;

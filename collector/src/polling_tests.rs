@@ -3,6 +3,7 @@
 use super::*;
 use crate::example;
 use crate::format::VERSION;
+use crate::record::NONE;
 
 const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
 

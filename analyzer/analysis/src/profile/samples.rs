@@ -26,9 +26,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::samples::{Counted, CpuTime, SampledThreads};
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
+use crate::read::known_threads::RankThreads;
 use crate::read::open::Run;
 use crate::read::span::Span;
-use crate::read::thread_facts::RankThreads;
 use crate::structure::sampled_code::SampledCode;
 
 /// Most samples of a rank that are kept: 100 MB.

@@ -17,8 +17,8 @@ use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::files::{Files, Found, NotOpened, OpenedLog};
+use crate::read::known_threads::KnownThreads;
 use crate::read::span::Span;
-use crate::read::thread_facts::KnownThreads;
 use crate::read::together::{Leader, RunPart, Together};
 use crate::transport::Failure;
 

@@ -4,7 +4,7 @@
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::Header;
@@ -15,6 +15,7 @@ use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::summary::Summary;
 
 use crate::read::definitions::Definitions;
+use crate::read::known_threads::RankThreads;
 use crate::read::leading_threads::leading_threads;
 use crate::read::open::Run;
 
@@ -23,41 +24,6 @@ const NEGLIGIBLE: f64 = 0.002;
 
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
-
-/// What was found of ranks so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KnownThreads(Arc<Mutex<BTreeMap<u32, Arc<RankThreads>>>>);
-
-/// What must be known of a rank's threads before its log is read.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RankThreads {
-    /// Threads whose records are merged with those of the first.
-    pub(crate) leading: BTreeSet<u32>,
-    /// How its threads spend long gaps between polls.
-    pub(crate) gap_uses: Arc<GapUses>,
-}
-
-impl RankThreads {
-    /// Whether the log is read as it was recorded.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.leading.is_empty() && self.gap_uses.is_empty()
-    }
-
-    /// Whether a thread counts as the rank's first.
-    pub(crate) fn is_first(&self, thread: u32) -> bool {
-        thread == 0 || self.leading.contains(&thread)
-    }
-}
-
-impl KnownThreads {
-    fn get(&self, rank: u32) -> Option<Arc<RankThreads>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&rank).cloned()
-    }
-
-    fn insert(&self, rank: u32, facts: Arc<RankThreads>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, facts);
-    }
-}
 
 /// Whether a thread spends notable time in gaps between polls that may be waiting.
 fn has_long_gaps(summary: &Summary) -> bool {

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use crate::operation::Operation;
-use crate::polling::Answer;
+use crate::poll_answer::Answer;
 use crate::record::Record;
 use crate::spinning::{IN_TURN, WindowSpin};
 
@@ -127,7 +127,8 @@ impl GapSums {
     fn is_computing_by_samples(&self, evidence: &CpuEvidence) -> Option<bool> {
         let used = self.sampled_ns as f64 / (self.ticks as f64 * evidence.tick_ns);
         let would_be_seen = evidence.samples_in(self).is_some_and(|samples| ASLEEP * samples >= ENOUGH_SAMPLES);
-        if !(evidence.has_given_up_core(self) || would_be_seen && used <= YIELDING) {
+        let yields = would_be_seen && used <= YIELDING;
+        if !evidence.has_given_up_core(self) && !yields {
             return Some(true);
         }
         verdict(used <= ASLEEP, used > COMPUTING)

@@ -39,7 +39,9 @@ fn ten_polls(end: Record) -> Vec<Record> {
 fn judged(records: &[Record], samples: &[CpuSample], evidence: &CpuEvidence) -> Option<GapUse> {
     let sums = survey(records, samples);
     let mut all = GapSums::default();
-    sums.values().for_each(|one| all.add(one));
+    for one in sums.values() {
+        all.add(one);
+    }
     sums[&1].judge(&all, evidence)
 }
 

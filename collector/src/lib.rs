@@ -15,6 +15,7 @@
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
+//! | [`poll_answer`] | what a call that may poll answered |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `spinning` | waits by calls on a window that are made again and again |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
@@ -25,6 +26,7 @@
 //! | [`index`](mod@index) | where the blocks of a log are |
 //! | [`writer`], [`reader`] | a rank's log, written and read; [`rank_log`]: of all that a rank left; [`folder`]: of all ranks; [`place`]: in which files |
 //! | [`at_end`] | what a log ends with: summaries and index, read without the rest |
+//! | `merged_threads` | the records of threads that take the place of the first one |
 //! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
 //! | [`salvage`] | what a killed rank left in its ring |
@@ -49,6 +51,7 @@ pub mod format;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
+mod merged_threads;
 mod model;
 pub mod node;
 pub mod operation;
@@ -56,6 +59,7 @@ pub mod options;
 pub mod parallel;
 pub mod place;
 pub mod placing;
+pub mod poll_answer;
 pub mod polling;
 pub mod problem;
 pub mod profile;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::example;
 use crate::format::VERSION;
+use crate::record::NONE;
 
 const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
 
@@ -213,7 +214,9 @@ fn what_is_known_of_long_gaps_decides_them() {
         known.insert(3, 5, gap_use);
         let mut polls = Polls::new(polling, LENGTHS, VERSION, 0).with_gap_uses(Arc::new(known), 3);
         let mut records = sleeping_polls();
-        records.iter_mut().for_each(|record| polls.next(record));
+        for record in &mut records {
+            polls.next(record);
+        }
         (times(&records), polls.take_sums())
     };
     let (asleep, sums) = decide(GapUse::Asleep, Polling::Auto);

@@ -1,6 +1,6 @@
 //! All that a rank left in a run's folder: its log, then what its rings hold beyond it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::definition::{CallSite, Definition, Instant, LifetimePoint, Module, RankList};
 use crate::format::{BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS};
 use crate::gap_use::GapUses;
+use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
 use crate::place::{LogPlace, RingPlace, open_file};
 use crate::polling::{Lengths, PollSums, Polling, Polls};
@@ -42,6 +43,8 @@ pub struct RankLog {
     salvaged: bool,
     /// Decides what the time between polls is, where that was asked for.
     polls: Option<ThreadPolls>,
+    /// Merges threads with the first one, and the same log to read their records from.
+    merge: Option<Box<(ThreadMerge, RankLog)>>,
 }
 
 impl RankLog {
@@ -88,6 +91,7 @@ impl RankLog {
             ended: false,
             salvaged: false,
             polls: None,
+            merge: None,
         })
     }
 
@@ -105,6 +109,11 @@ impl RankLog {
         let lengths = Lengths::of(&self.header);
         let threads = HashMap::new();
         RankLog { polls: Some(ThreadPolls { polling, version, lengths, gap_uses, threads }), ..self }
+    }
+
+    /// The same with the records of `threads` as those of the first thread; `again` is the same log. To be called before anything is read.
+    pub fn merging(self, threads: BTreeSet<u32>, again: RankLog) -> RankLog {
+        RankLog { merge: Some(Box::new((ThreadMerge::new(threads), again))), ..self }
     }
 
     /// The same with a problem that is known of it.
@@ -125,7 +134,15 @@ impl RankLog {
 
     /// The next item; `None` at the end, for good.
     pub fn next_item(&mut self) -> Option<Item> {
-        let mut item = self.next_as_it_is();
+        let mut item = match self.merge.take() {
+            None => self.next_as_it_is(),
+            Some(mut merging) => {
+                let (merge, again) = &mut *merging;
+                let item = merge.next_item(|| self.next_as_it_is(), || again.next_as_it_is());
+                self.merge = Some(merging);
+                item
+            }
+        };
         match (&mut self.polls, &mut item) {
             (Some(polls), Some(Item::Records { head, records })) => polls.records(head, records),
             (Some(polls), None) => item = polls.take_sums().map(Item::Polls),

@@ -92,7 +92,9 @@ mod tests {
 
     fn repetitions(calls: &[Record]) -> u64 {
         let mut spin = WindowSpin::default();
-        calls.iter().for_each(|record| spin.add(record));
+        for record in calls {
+            spin.add(record);
+        }
         spin.repetitions
     }
 

@@ -817,7 +817,7 @@ offset: (number | null)
  */
 export interface DoubtInWords {
 /**
- * `failed`: processes ended with an exit status other than 0; `fewer cores`: ranks have more threads than cores on which these may run; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `few calls`: too few to say how ranks depend on each other.
+ * `failed`: processes ended with an exit status other than 0; `fewer cores`: ranks have more threads than cores on which these may run; `no core to compute`: a third of a rank's computation is waiting for a core; `no core`: ranks had none for a third of the time; `asleep`: ranks slept or waited for I/O for a third of their computation; `polling`: it is not clear whether time between unsuccessful polls, at least 0.5 % of the ranks' time and 1 % of what is lost, is waiting or computation; `other threads`: threads that are no part of the figures computed or called MPI for 5 % of the elapsed time; `few calls`: too few to say how ranks depend on each other.
  */
 kind: string
 /**

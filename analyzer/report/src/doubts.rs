@@ -9,6 +9,7 @@ use lbprof_analysis::metrics::asleep::{Asleep, asleep};
 use lbprof_analysis::metrics::findings::UNCLEAR;
 use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
+use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel, Usage};
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
@@ -19,6 +20,9 @@ const LITTLE: f64 = 0.1;
 
 /// Share of what is lost from which on it matters that it may be less, or more.
 const MUCH_OF_LOSS: f64 = 0.01;
+
+/// Share of the elapsed time from which on the work of other threads matters.
+const NOTABLE: f64 = 0.05;
 
 /// Calls of the rank that makes most, MPI_Finalize included, up to which nothing is said of how ranks depend on each other.
 const FEW_CALLS: u64 = 2;
@@ -80,6 +84,15 @@ pub enum Doubt {
         /// The parallel efficiency if all of them are waiting, and if all are computation, 0..=1.
         efficiency: (f64, f64),
     },
+    /// Threads that are no part of the figures computed or called MPI.
+    OtherThreads {
+        /// The rank whose other threads did most.
+        rank: u32,
+        /// Seconds of CPU time, or in MPI, of these threads.
+        seconds: f64,
+        /// All such ranks, ascending.
+        ranks: Vec<u32>,
+    },
     /// There are too few calls to say how ranks depend on each other.
     FewCalls {
         /// All calls of all ranks but MPI_Init and MPI_Finalize.
@@ -97,6 +110,7 @@ impl Doubt {
             Doubt::NoCore { .. } => "no core",
             Doubt::Asleep { .. } => "asleep",
             Doubt::Polling { .. } => "polling",
+            Doubt::OtherThreads { .. } => "other threads",
             Doubt::FewCalls { .. } => "few calls",
         }
     }
@@ -114,18 +128,27 @@ impl Doubt {
 
     /// Whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
-        use Doubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, Polling};
-        matches!(self, FewerCores { .. } | NoCoreToCompute { .. } | NoCore { .. } | Asleep { .. } | Polling { .. })
+        use Doubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
+        matches!(
+            self,
+            FewerCores { .. }
+                | NoCoreToCompute { .. }
+                | NoCore { .. }
+                | Asleep { .. }
+                | Polling { .. }
+                | OtherThreads { .. }
+        )
     }
 }
 
 /// The doubts about the run of `model`, those that touch most first.
 pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
     let mut doubts = failed(model);
-    // Threads that share cores because they are bound so are bound so are reported once.
+    // Threads that share cores because they are bound so are reported once.
     doubts.extend(fewer_cores(model).or_else(|| no_core(model)));
     doubts.extend(asleep_ranks(model));
     doubts.extend(polling(model));
+    doubts.extend(other_threads(model));
     doubts.extend(few_calls(model));
     doubts
 }
@@ -198,6 +221,22 @@ fn polling(model: &Model) -> Option<Doubt> {
     let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
     let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
     Some(Doubt::Polling { unclear_s, efficiency })
+}
+
+fn other_threads(model: &Model) -> Option<Doubt> {
+    let is_notable = |seconds: &f64| *seconds >= NOTABLE * model.elapsed_s();
+    let of_rank = |rank: &RankModel| Some((rank.rank, Some(other_threads_s(rank)).filter(is_notable)?));
+    // The threads of parallel regions are in the figures of the cores.
+    let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
+    let found: Vec<(u32, f64)> = ranks.filter_map(of_rank).collect();
+    let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
+    Some(Doubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
+}
+
+/// Returns the seconds in which other threads of a rank than the first were at work: their CPU time, or their time in MPI if that is longer.
+fn other_threads_s(rank: &RankModel) -> f64 {
+    let sampled = [SampledThreads::WithMpi, SampledThreads::WithoutMpi].map(|threads| rank.samples.seconds(threads));
+    sampled.iter().sum::<f64>().max(rank.other_threads_mpi_s)
 }
 
 fn few_calls(model: &Model) -> Option<Doubt> {

@@ -124,6 +124,11 @@ impl RankSamples {
         &self.of[threads as usize].times
     }
 
+    /// Returns the CPU time of some threads, in seconds.
+    pub fn seconds(&self, threads: SampledThreads) -> f64 {
+        self.times(threads).iter().map(|(_, time)| time.seconds).sum()
+    }
+
     /// Those in a region alone.
     pub fn within(&self, threads: SampledThreads, region: RegionIdx) -> &[(SampledAt, CpuTime)] {
         let times = self.times(threads);

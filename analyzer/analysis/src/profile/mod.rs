@@ -151,8 +151,8 @@ struct RankGather<'a> {
     problems: Vec<Problem>,
     /// Whether summaries are read in place of events.
     is_first_look: bool,
-    /// Whether the time between polls is what the recorder took it for.
-    polls_are_as_recorded: bool,
+    /// Whether the log is read as it was recorded.
+    is_as_recorded: bool,
     summed_up: SummedUp,
     stated: Stated,
 }
@@ -186,8 +186,8 @@ impl<'a> RankGather<'a> {
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            polls_are_as_recorded: run.polling == Polling::Auto
-                && run.gap_uses(header).is_ok_and(|gap_uses| gap_uses.is_empty()),
+            is_as_recorded: run.polling == Polling::Auto
+                && run.thread_facts(header).is_ok_and(|facts| facts.is_empty()),
             summed_up: SummedUp::default(),
             stated: Stated::default(),
         }
@@ -212,10 +212,7 @@ impl<'a> RankGather<'a> {
     /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
-        self.span == Span::ALL
-            && self.polls_are_as_recorded
-            && !self.is_first_look
-            && !self.problems.iter().any(is_partial)
+        self.span == Span::ALL && self.is_as_recorded && !self.is_first_look && !self.problems.iter().any(is_partial)
     }
 }
 

@@ -26,6 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::model::samples::{Counted, CpuTime, SampledThreads};
 use crate::model::sites::Sites;
 use crate::read::definitions::Definitions;
+use crate::read::known_threads::RankThreads;
 use crate::read::open::Run;
 use crate::read::span::Span;
 use crate::structure::sampled_code::SampledCode;
@@ -75,6 +76,7 @@ impl Samples {
         (sites, code): (&Sites, &SampledCode),
         (span, most): (Span, usize),
     ) -> Option<Samples> {
+        let facts = run.thread_facts(header).ok()?;
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
         let mut definitions = Definitions::default();
         let mut samples = Samples::at_most(most);
@@ -113,7 +115,7 @@ impl Samples {
             let next = threads.len() as u32;
             let at = *threads.entry(sample.thread).or_insert(next);
             if at == next && samples.whose.len() as u32 == next {
-                samples.whose.push(threads_of(definitions.recording_thread(sample.thread)));
+                samples.whose.push(threads_of(&facts, definitions.recording_thread(sample.thread)));
             }
             sample.thread = at;
         }
@@ -155,9 +157,9 @@ pub fn of_first_thread(of: (&Run, &Header), code: (&Sites, &SampledCode), most: 
 }
 
 /// Which of the rank's threads the one of this number is.
-fn threads_of(number: Option<u32>) -> SampledThreads {
+fn threads_of(facts: &RankThreads, number: Option<u32>) -> SampledThreads {
     match number {
-        Some(0) => SampledThreads::First,
+        Some(number) if facts.is_first(number) => SampledThreads::First,
         Some(_) => SampledThreads::WithMpi,
         None => SampledThreads::WithoutMpi,
     }

@@ -12,8 +12,8 @@ use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::read::gap_uses::has_long_gaps;
 use crate::read::open::Run;
+use crate::read::thread_facts::are_summaries_enough;
 
 /// How long the analysis of all events would take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
@@ -79,9 +79,8 @@ impl Run {
             return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
         let problem = match self.at_end(header.rank) {
-            // The recorder did not know what long gaps between polls are.
-            Ok(Some(found)) if found.summaries.iter().any(has_long_gaps) => None,
-            Ok(Some(found)) if !found.summaries.is_empty() => {
+            // Where they are not enough, that is not known to the recorder: long gaps between polls, other threads in the place of the first.
+            Ok(Some(found)) if are_summaries_enough(header, &found) => {
                 let definitions = Item::Definitions(found.definitions);
                 let summaries = found.summaries.into_iter().map(|one| Item::Summary(Box::new(one)));
                 return Ok(RankItems::AtEnd(std::iter::once(definitions).chain(summaries).collect()));

@@ -17,7 +17,7 @@ use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::files::{Files, Found, NotOpened, OpenedLog};
-use crate::read::gap_uses::KnownGapUses;
+use crate::read::known_threads::KnownThreads;
 use crate::read::span::Span;
 use crate::read::together::{Leader, RunPart, Together};
 use crate::transport::Failure;
@@ -49,8 +49,8 @@ pub struct Run {
     pub(crate) together: Option<Together>,
     /// Whether ranks' summaries are read in place of their events.
     pub is_first_look: bool,
-    /// How ranks spend long gaps between polls, as far as that was asked.
-    pub(super) known_gap_uses: KnownGapUses,
+    /// What is known of ranks' threads, as far as that was asked.
+    pub(super) known_threads: KnownThreads,
 }
 
 /// Why a run could not be opened.
@@ -287,7 +287,8 @@ impl Run {
 
     /// The log of the rank that `header` is of, from its begin.
     pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
-        Ok(self.log_as_it_is(header)?.deciding(self.polling, self.gap_uses(header)?))
+        let facts = self.thread_facts(header)?;
+        Ok(self.merged_log(header, &facts.leading)?.deciding(self.polling, facts.gap_uses.clone()))
     }
 
     /// The same with polls as they were recorded.
@@ -297,7 +298,7 @@ impl Run {
 
     /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
     pub fn polling(self, polling: Polling) -> Run {
-        Run { polling, ..self }
+        Run { polling, known_threads: KnownThreads::default(), ..self }
     }
 }
 

@@ -57,6 +57,11 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
             "As far as its calls show, the program did nothing but start and end MPI: it made none in the {} between MPI_Init and MPI_Finalize.",
             seconds(report.verdict.elapsed_s)
         ),
+        Doubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
+            "Other threads of {} work, too ({} on rank {rank}), and are no part of these figures.",
+            named(ranks).to_lowercase(),
+            seconds(*found_s),
+        ),
         Doubt::FewCalls { calls } => {
             let calls = plural(*calls, "call");
             let time = seconds(report.verdict.elapsed_s);

@@ -8,7 +8,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::polling::completes_nothing;
+use lbprof_collector::poll_answer::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, recycle};
 use lbprof_collector::record::{Flags, NO_PEER, NONE};

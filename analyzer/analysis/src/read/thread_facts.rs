@@ -1,18 +1,22 @@
-//! How a rank's threads spend long gaps between unsuccessful polls, from its log: [`lbprof_collector::gap_use`] judges.
+//! What must be known of a rank's threads before its log is read: which of them take the first one's place, and how they spend long gaps between
+//! unsuccessful polls ([`lbprof_collector::gap_use`] judges).
 //!
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::Header;
 use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses};
 use lbprof_collector::polling::{Lengths, Polling};
+use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::summary::Summary;
-use parking_lot::Mutex;
 
 use crate::read::definitions::Definitions;
+use crate::read::known_threads::RankThreads;
+use crate::read::leading_threads::leading_threads;
 use crate::read::open::Run;
 
 /// Fraction of a thread's time below which long gaps between polls do not matter.
@@ -21,51 +25,54 @@ const NEGLIGIBLE: f64 = 0.002;
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
 
-/// What was found of ranks so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct KnownGapUses(Arc<Mutex<BTreeMap<u32, Arc<GapUses>>>>);
-
-impl KnownGapUses {
-    fn get(&self, rank: u32) -> Option<Arc<GapUses>> {
-        self.0.lock().get(&rank).cloned()
-    }
-
-    fn insert(&self, rank: u32, gap_uses: Arc<GapUses>) {
-        self.0.lock().insert(rank, gap_uses);
-    }
-}
-
 /// Whether a thread spends notable time in gaps between polls that may be waiting.
-pub(super) fn has_long_gaps(summary: &Summary) -> bool {
+fn has_long_gaps(summary: &Summary) -> bool {
     let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
     let polls = &summary.batch.profile.polls;
     polls.computation as f64 > NEGLIGIBLE * ticks as f64
 }
 
+/// Whether the summaries of a log are what its records are taken for.
+pub(super) fn are_summaries_enough(header: &Header, found: &AtEnd) -> bool {
+    !found.summaries.is_empty()
+        && !found.summaries.iter().any(has_long_gaps)
+        && leading_threads(header, found).is_empty()
+}
+
 impl Run {
-    /// Returns how the threads of the rank of `header` spend long gaps between polls; nothing where the user has said what these are.
+    /// Returns what is known of the threads of the rank of `header`.
     ///
     /// Errors: as those of [`Run::log`].
-    pub(crate) fn gap_uses(&self, header: &Header) -> Result<Arc<GapUses>, OpenError> {
-        if self.polling != Polling::Auto {
-            return Ok(Arc::default());
-        }
-        if let Some(known) = self.known_gap_uses.get(header.rank) {
+    pub(crate) fn thread_facts(&self, header: &Header) -> Result<Arc<RankThreads>, OpenError> {
+        if let Some(known) = self.known_threads.get(header.rank) {
             return Ok(known);
         }
-        let has_none = match self.at_end(header.rank) {
-            Ok(Some(found)) => !found.summaries.is_empty() && !found.summaries.iter().any(has_long_gaps),
-            Ok(None) | Err(_) => false,
+        let at_end = self.at_end(header.rank).ok().flatten().filter(|found| !found.summaries.is_empty());
+        let has_gaps = at_end.as_ref().is_none_or(|found| found.summaries.iter().any(has_long_gaps));
+        let leading = at_end.map(|found| leading_threads(header, &found)).unwrap_or_default();
+        // Where the user has said what long gaps are, nothing needs to be found.
+        let gap_uses = match has_gaps && self.polling == Polling::Auto {
+            true => Arc::new(self.survey_gaps(header, &leading)?),
+            false => Arc::default(),
         };
-        let found = Arc::new(if has_none { GapUses::default() } else { self.survey_gaps(header)? });
-        self.known_gap_uses.insert(header.rank, found.clone());
-        Ok(found)
+        let facts = Arc::new(RankThreads { leading, gap_uses });
+        self.known_threads.insert(header.rank, facts.clone());
+        Ok(facts)
     }
 
-    fn survey_gaps(&self, header: &Header) -> Result<GapUses, OpenError> {
-        let RankSamples { definitions, by_thread } = self.read_cpu_samples(header)?;
+    /// The log of the rank that `header` is of, with polls as they were recorded and `leading` threads merged with the first.
+    pub(super) fn merged_log(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<RankLog, OpenError> {
+        let log = self.log_as_it_is(header)?;
+        match leading.is_empty() {
+            true => Ok(log),
+            false => Ok(log.merging(leading.clone(), self.log_as_it_is(header)?)),
+        }
+    }
+
+    fn survey_gaps(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
+        let ThreadCpuSamples { definitions, by_thread } = self.read_cpu_samples(header, leading)?;
         let shortest = Lengths::of(header).longest_brief();
-        let mut log = self.log_as_it_is(header)?;
+        let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             if let Item::Records { head, records } = item {
@@ -79,7 +86,9 @@ impl Run {
             let evidence = cpu_evidence(header, &definitions, thread);
             let by_site = survey.finish();
             let mut all = GapSums::default();
-            by_site.values().for_each(|sums| all.add(sums));
+            for sums in by_site.values() {
+                all.add(sums);
+            }
             for (call_site, sums) in by_site {
                 if let Some(gap_use) = sums.judge(&all, &evidence) {
                     gap_uses.insert(thread, call_site, gap_use);
@@ -89,13 +98,17 @@ impl Run {
         Ok(gap_uses)
     }
 
-    fn read_cpu_samples(&self, header: &Header) -> Result<RankSamples, OpenError> {
+    fn read_cpu_samples(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
         let mut log = self.log_as_it_is(header)?.samples_only();
         let mut definitions = Definitions::default();
         let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => list.into_iter().for_each(|one| definitions.add(one)),
+                Item::Definitions(list) => {
+                    for definition in list {
+                        definitions.add(definition);
+                    }
+                }
                 Item::Samples { head, samples } => {
                     let kept = by_id.entry(head.thread).or_default();
                     kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
@@ -109,16 +122,19 @@ impl Run {
         let mut by_thread: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         for (id, samples) in by_id {
             if let Some(thread) = definitions.recording_thread(id) {
+                let thread = if leading.contains(&thread) { 0 } else { thread };
                 by_thread.entry(thread).or_default().extend(samples);
             }
         }
-        by_thread.values_mut().for_each(|samples| samples.sort_by_key(|sample| sample.ticks));
-        Ok(RankSamples { definitions, by_thread })
+        for samples in by_thread.values_mut() {
+            samples.sort_by_key(|sample| sample.ticks);
+        }
+        Ok(ThreadCpuSamples { definitions, by_thread })
     }
 }
 
 /// The samples of a rank's recording threads by time, and the definitions of its log.
-struct RankSamples {
+struct ThreadCpuSamples {
     definitions: Definitions,
     by_thread: BTreeMap<u32, Vec<CpuSample>>,
 }

@@ -19,7 +19,7 @@ const MAX_REGIONS: usize = 100;
 const MAX_THREADS: usize = 64;
 
 /// Efficiency from which on nothing is worth gaining.
-pub const GOOD_EFFICIENCY: f64 = super::verdict::GOOD_EFFICIENCY;
+pub const GOOD_EFFICIENCY: f64 = 0.95;
 
 /// What the cores of ranks with several threads do. Core time is elapsed time × cores.
 #[derive(Clone, Debug, Serialize)]

@@ -19,7 +19,7 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// Efficiency from which on nothing is worth gaining.
-pub const GOOD_EFFICIENCY: f64 = 0.95;
+pub const GOOD_EFFICIENCY: f64 = super::threads::GOOD_EFFICIENCY;
 
 /// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
 const LITTLE: f64 = 0.01;

@@ -104,10 +104,11 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::note_exit();
-        if state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0) {
-            if !bypass::report_unseen() {
-                unstarted::report();
-            }
+        if state() == RecordingState::Idle
+            && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
+            && !bypass::report_unseen()
+        {
+            unstarted::report();
         }
         return;
     }

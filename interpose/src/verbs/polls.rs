@@ -49,7 +49,7 @@ pub unsafe fn is_unmeasured(thread: *mut Thread, slot: *mut Record) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let quick = (*thread).quick_polls;
-        (*thread).poll.wrapping_add(1) == slot && quick >= MANY_QUICK && quick % STRIDE != 0
+        (*thread).poll.wrapping_add(1) == slot && quick >= MANY_QUICK && !quick.is_multiple_of(STRIDE)
     }
 }
 

@@ -71,7 +71,9 @@ impl Matcher<'_> {
                     _ => {}
                 }
                 let noted = self.channels.end(id, time.end);
-                noted.into_iter().flatten().flatten().for_each(|noted| sinks.forget(noted));
+                for noted in noted.into_iter().flatten().flatten() {
+                    sinks.forget(noted);
+                }
             }
             Started::Collective(id) => {
                 self.demands.has_dealt_with(thread, None);

@@ -54,7 +54,9 @@ impl Matcher<'_> {
             && is_nonblocking
         {
             let noted = self.channels.end(id, at.own.begun);
-            noted.into_iter().flatten().flatten().for_each(|noted| sinks.forget(noted));
+            for noted in noted.into_iter().flatten().flatten() {
+                sinks.forget(noted);
+            }
         }
     }
 

@@ -5,12 +5,13 @@ use std::fs;
 use lbprof_analysis::analyse::{Options, analyse};
 use lbprof_analysis::read::open::Run;
 use lbprof_analysis::select::Selection;
-use lbprof_collector::definition::RegionKind;
+use lbprof_collector::definition::{LifetimePoint, RegionKind};
 use lbprof_collector::format::{Mode, log_name};
-use lbprof_collector::{Operation, ProblemKind};
+use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json::document;
-use lbprof_simulator::scenario::Scenario;
+use lbprof_simulator::scenario::{self, Scenario};
 use lbprof_test_runs::md::{Program, run_on};
 use lbprof_test_runs::{
     coloured_first_screen, first_screen, found_model, json, marked, model_in, part_in, plain, report, report_on,
@@ -250,6 +251,31 @@ fn what_changes_over_the_run_and_what_it_costs_is_reported() {
     insta::assert_snapshot!("steps_that_change_60", plain(&report, 60));
 }
 
+/// Two programs, whose ranks spend 20 ms in a parallel region of two threads; the second thread works four times as long as the first. The
+/// processes began 30 ms before MPI_Init.
+fn ranks_with_teams() -> Scenario {
+    const MS: u64 = 1_000_000;
+    let scenario = Scenario::ranks(2).each(|_, script| {
+        let script = script.compute(20).through(&["solve"]).at("meet").allreduce(8, 1);
+        let script = script.compute(1).through(&["output"]).at("meet").allreduce(8, 1);
+        let member = |useful, longest| MemberSums { useful, longest, ..MemberSums::default() };
+        script
+            .define(Definition::ParallelSums(ParallelSums {
+                thread: 0,
+                call_site: 1,
+                team: 2,
+                instances: 10,
+                elapsed: 20 * MS,
+                time: TeamTime { useful: 25 * MS, imbalance: 15 * MS, ..TeamTime::default() },
+                longest: 20 * MS,
+                members: vec![member(5 * MS, 0), member(20 * MS, 10)],
+                ..ParallelSums::default()
+            }))
+            .define(Definition::Lifetime(LifetimePoint::Started, scenario::header(0, 2).instants[0].ticks - 30 * MS))
+    });
+    scenario.header(0, |header| header.command = vec!["./atmosphere".to_owned()])
+}
+
 #[test]
 fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let mut produced = std::collections::BTreeSet::new();
@@ -293,7 +319,8 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let run = Run::open(Some(dir.path())).unwrap().first_look();
     let first_look =
         report_on(&analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model);
-    for report in of_marked.into_iter().chain([found, damaged, part, sampled, sums, threads, first_look]) {
+    let teams = report(ranks_with_teams());
+    for report in of_marked.into_iter().chain([found, damaged, part, sampled, sums, threads, first_look, teams]) {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
         keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);

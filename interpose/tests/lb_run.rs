@@ -101,7 +101,7 @@ fn the_program_is_the_same_process_and_dies_by_its_own_signal() {
 #[test]
 fn options_become_variables_of_the_program_alone() {
     let library = some_library();
-    let script = "echo $LD_PRELOAD; env | grep ^LBPROF_ | grep -v -e LIBRARY -e JOB | sort";
+    let script = "echo $LD_PRELOAD; env | grep ^LBPROF_ | grep -v -e LIBRARY -e JOB -e PROCESS | sort";
     let mut command = lb_run(&["--mode", "profile", "-v", "--ranks=0-3:2", "sh", "-c", script]);
     command.env("LBPROF_MODE", "events").env("LBPROF_LIMIT", "1G");
     let out = run(command).out;

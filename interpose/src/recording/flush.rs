@@ -24,6 +24,7 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
 use crate::log::{Batch, LOG, RankLog, define, writes_records};
+use crate::recording::filled::batch;
 use crate::recording::slot::store;
 use crate::recording::{lost, mpi_time};
 use crate::sampling;
@@ -50,20 +51,6 @@ pub fn count_dropped(records: u64) {
     DROPPED.fetch_add(records, Relaxed);
     if let Some(head) = guard::mirrored() {
         head.dropped.fetch_add(records, Relaxed);
-    }
-}
-
-/// The records in the ring, in order. The cursor of a paused thread, or of none (null), is kept aside.
-///
-/// # Safety
-/// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn batch<'a>(thread: *mut Thread, log: &ThreadLog) -> &'a mut [Record] {
-    let slots = log.ring.slots();
-    // SAFETY: the slots between the ring's first and the cursor were filled by this thread.
-    unsafe {
-        let cursor = log.paused.or(thread.as_ref().map(|thread| thread.cursor)).unwrap_or(slots);
-        let filled = if cursor.is_null() { 0 } else { cursor.offset_from(slots).max(0) as usize };
-        std::slice::from_raw_parts_mut(slots, filled.min(log.ring.capacity()))
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod call_path;
 pub mod close;
+pub mod filled;
 pub mod flush;
 pub mod in_finalize;
 pub mod lost;

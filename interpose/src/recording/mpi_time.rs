@@ -4,7 +4,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
-use crate::recording::flush::batch;
+use crate::recording::filled::batch;
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
 

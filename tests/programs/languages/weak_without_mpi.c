@@ -2,6 +2,7 @@
 // compiler: cc
 // link: -Wl,-z,dynamic-undefined-weak
 // report: 5
+// stderr: 1
 // truth: a program that knows by weak references that it runs without MPI, as libraries for both cases do
 #include <stdio.h>
 

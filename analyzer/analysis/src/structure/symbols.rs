@@ -33,7 +33,7 @@ use rayon::prelude::*;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::model::Module;
-use crate::model::sites::Sites;
+use crate::model::sites::{CallSite, Sites};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
@@ -156,12 +156,21 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     resolved
 }
 
-/// Returns the problem that files have no symbols for call sites of the program, or `None` if they have.
+/// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through
+/// single places without a symbol, in code that was written by hand, for example; and where it leads through a script, the script's functions name it.
 fn find_stripped(all: &Sites, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
+    let is_named = |place: &CodePlace| place.function.is_some() || place.line.is_some();
+    let site_at = |at: u32| all.call_sites.get(at as usize);
+    let is_of_script = |site: &CallSite| {
+        std::iter::successors(Some(site), |site| site_at(site.parent?)).any(|around| around.function.is_some())
+    };
+    let sites = || all.call_sites.iter().zip(places).filter(|(site, _)| !is_of_script(site));
+    let with_names: BTreeSet<u32> =
+        sites().filter(|(_, place)| is_named(place)).filter_map(|(site, _)| site.module).collect();
     let mut unnamed: BTreeMap<&str, u64> = BTreeMap::new();
-    for (site, place) in all.call_sites.iter().zip(places) {
-        let is_read = site.function.is_none() && site.module.is_some_and(|module| files.contains(&module));
-        let is_unnamed = is_read && place.function.is_none() && place.line.is_none() && !is_runtime(place);
+    for (site, place) in sites() {
+        let is_stripped = |module| files.contains(&module) && !with_names.contains(&module);
+        let is_unnamed = site.module.is_some_and(is_stripped) && !is_named(place) && !is_runtime(place);
         if let Some(path) = place.module.as_deref().filter(|_| is_unnamed) {
             *unnamed.entry(path).or_default() += 1;
         }

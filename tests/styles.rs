@@ -42,6 +42,15 @@ struct Pattern {
 /// Patterns for all styles: one slow rank, in the middle.
 const FOR_ALL: Pattern = Pattern { name: "one", n_ranks: 6, n_steps: 12, slow: &["3:12:1:0"], fractions: &[(3, 1.0)] };
 
+/// Two slow ranks, which are blamed in the ratio of their excess.
+const UNEQUAL: Pattern = Pattern {
+    name: "unequal",
+    n_ranks: 4,
+    n_steps: 12,
+    slow: &["1:20:2:0", "2:10:2:1"],
+    fractions: &[(1, 2.0 / 3.0), (2, 1.0 / 3.0)],
+};
+
 /// Patterns for single styles.
 const FOR_SOME: [(&str, Pattern); 5] = [
     ("waitall", Pattern { name: "two", n_ranks: 2, n_steps: 12, slow: &["0:12:1:0"], fractions: &[(0, 1.0)] }),
@@ -57,27 +66,8 @@ const FOR_SOME: [(&str, Pattern); 5] = [
             fractions: &[(1, 2.0 / 3.0), (3, 1.0 / 3.0)],
         },
     ),
-    // In the ratio of their excess.
-    (
-        "allreduce",
-        Pattern {
-            name: "unequal",
-            n_ranks: 4,
-            n_steps: 12,
-            slow: &["1:20:2:0", "2:10:2:1"],
-            fractions: &[(1, 2.0 / 3.0), (2, 1.0 / 3.0)],
-        },
-    ),
-    (
-        "fence",
-        Pattern {
-            name: "unequal",
-            n_ranks: 4,
-            n_steps: 12,
-            slow: &["1:20:2:0", "2:10:2:1"],
-            fractions: &[(1, 2.0 / 3.0), (2, 1.0 / 3.0)],
-        },
-    ),
+    ("allreduce", UNEQUAL),
+    ("fence", UNEQUAL),
 ];
 
 /// How far the waiting that a rank causes may be from the truth, as a fraction of all waiting.

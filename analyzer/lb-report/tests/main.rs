@@ -9,6 +9,7 @@ mod first_look;
 mod functions;
 #[path = "../../../tests/simulator/examples/hostile_logs/kinds.rs"]
 mod kinds;
+mod late_sender;
 mod node_files;
 mod otf2;
 mod page;

@@ -5,9 +5,9 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use lbprof_collector::Operation;
-use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
+
+use crate::late_sender::late_sender;
 
 fn text_of(path: &Path) -> &str {
     path.to_str().expect("a folder's name is UTF-8")
@@ -28,20 +28,6 @@ fn lines(dir: &Path, more: &[&str]) -> (String, Vec<String>) {
     let text = fs::read_to_string(dir.join("run.prv")).unwrap();
     let (head, rest) = text.split_once('\n').unwrap();
     (head.to_owned(), rest.lines().map(str::to_owned).collect())
-}
-
-/// Rank 0 computes 30 ns, then sends 800 bytes to rank 1, which computes 10 ns and waits; then rank 1 gives all a number.
-fn late_sender() -> Scenario {
-    let ns = 1e-6;
-    Scenario::ranks(2)
-        .rank(0, move |r| {
-            let script = r.region("work", |r| r.compute(30.0 * ns)).send(1, 7, 800, 10.0 * ns);
-            script.call(Operation::Bcast, 20.0 * ns, |record| (record.comm, record.peer, record.received) = (0, 1, 8))
-        })
-        .rank(1, move |r| {
-            let script = r.compute(10.0 * ns).recv(0, 7, 800, 30.0 * ns);
-            script.call(Operation::Bcast, 20.0 * ns, |record| (record.comm, record.peer, record.sent) = (0, 1, 8))
-        })
 }
 
 #[test]

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::functions::{ExplainedExcess, Functions};
 use super::serial;
+use super::threads::GOOD_EFFICIENCY;
 use super::{
     ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
 };
@@ -17,9 +18,6 @@ use lbprof_analysis::metrics::serialization::Serialization;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
-
-/// Efficiency from which on nothing is worth gaining.
-pub const GOOD_EFFICIENCY: f64 = super::threads::GOOD_EFFICIENCY;
 
 /// Share of a cluster's computation below which its waiting for other clusters is not worth a word.
 const LITTLE: f64 = 0.01;

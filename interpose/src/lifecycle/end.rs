@@ -2,7 +2,7 @@
 
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
-use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_work};
+use crate::lifecycle::kept::{LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_work};
 use crate::lifecycle::{exit_status, finalize, killed, unstarted};
 use crate::log::{self, LOG, RankLog, closed};
 use crate::mpi::world;
@@ -104,10 +104,7 @@ pub unsafe fn aborting(thread: *mut Thread, code: i32) {
 extern "C" fn at_exit() {
     if !OPEN.load(Relaxed) {
         finalize::note_exit();
-        if state() == RecordingState::Idle
-            && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
-            && !bypass::report_unseen()
-        {
+        if unstarted::is_unstarted() && !bypass::report_unseen() {
             unstarted::report();
         }
         return;

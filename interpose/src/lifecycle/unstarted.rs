@@ -96,9 +96,13 @@ fn unix_s() -> i64 {
     now.tv_sec
 }
 
+/// Returns whether the process has not started MPI, as far as that was seen.
+pub fn is_unstarted() -> bool {
+    state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0)
+}
+
 /// The line of this process, unless it has started MPI.
 fn due() -> Option<&'static UnstartedProgram> {
-    let is_unstarted = || state() == RecordingState::Idle && BEFORE.iter().all(|known| known.load(Relaxed) == 0);
     UNSTARTED.get().filter(|program| program.pid == std::process::id() && is_unstarted())
 }
 

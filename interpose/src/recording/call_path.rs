@@ -249,24 +249,32 @@ fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, id: u64) {
     let CallPaths { places, known, found, .. } = paths;
     let Some(first) = places.get_mut(place(root.caller, root.key)) else { return };
     // SAFETY: known paths live as long as they are in the table.
-    let oldest = unsafe { oldest_of_full_place(*first) };
-    let Some((before, oldest)) = oldest.and_then(|[before, oldest]| {
-        let room = known.get(oldest)?.words.capacity();
-        (found.len() <= room).then_some((before, oldest))
-    }) else {
-        return;
-    };
-    let last = known.get(oldest).map_or(std::ptr::null(), |oldest| oldest.next);
-    if let Some(before) = known.get_mut(before) {
-        before.next = last;
-    }
-    if let Some(path) = known.get_mut(oldest) {
+    let oldest = unsafe { take_oldest(known, *first, found.len()) };
+    if let Some(path) = oldest.and_then(|oldest| known.get_mut(oldest)) {
         path.words.clear();
         path.words.extend_from_slice(found);
         path.name(root, id, None);
-        path.next = *first;
-        *first = &raw const **path;
+        put_first(first, path);
     }
+}
+
+/// Takes the oldest path out of a place that has as many as it may. Returns where it is in [`CallPaths::known`], or `None` if the place has fewer, or
+/// that path has no room for so many words.
+///
+/// # Safety
+/// `first` is in a place of the table whose paths are `known`.
+unsafe fn take_oldest(known: &mut [Box<KnownPath>], first: *const KnownPath, n_words: usize) -> Option<usize> {
+    // SAFETY: the caller's promise.
+    let [before, oldest] = unsafe { oldest_of_full_place(first)? };
+    let last = known.get(oldest).filter(|path| n_words <= path.words.capacity())?.next;
+    known.get_mut(before)?.next = last;
+    Some(oldest)
+}
+
+/// Puts a path that is in no place before the first one of a place.
+fn put_first(first: &mut *const KnownPath, path: &mut KnownPath) {
+    path.next = *first;
+    *first = &raw const *path;
 }
 
 /// The last but one and the last of the paths of a place that has as many as it may, by their places in [`CallPaths::known`].
@@ -434,27 +442,18 @@ fn compare_newest(paths: &mut CallPaths, root: PathRoot, words: &[StackWord], py
     found.reserve(words.len());
     let Some(first) = places.get_mut(at) else { return };
     // SAFETY: known paths live as long as they are in the table.
-    let index = match unsafe { oldest_of_full_place(*first) } {
-        None => {
-            known.push(Box::new(KnownPath::empty(known.len())));
-            known.len() - 1
-        }
-        Some([before, oldest]) => {
-            let last = known.get(oldest).map_or(std::ptr::null(), |oldest| oldest.next);
-            if let Some(before) = known.get_mut(before) {
-                before.next = last;
-            }
-            oldest
-        }
-    };
+    let oldest = unsafe { take_oldest(known, *first, 0) };
+    let index = oldest.unwrap_or_else(|| {
+        known.push(Box::new(KnownPath::empty(known.len())));
+        known.len() - 1
+    });
     if let Some(path) = known.get_mut(index) {
         path.words.clear();
         // Room for another one that takes this one's place.
         path.words.reserve(words.len().next_multiple_of(16));
         path.words.extend_from_slice(words);
         path.name(root, id, python);
-        path.next = *first;
-        *first = &raw const **path;
+        put_first(first, path);
     }
 }
 

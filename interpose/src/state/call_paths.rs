@@ -31,7 +31,7 @@ pub struct KnownPath {
 
 impl KnownPath {
     /// Returns a path without words, of no call, at `index` of [`CallPaths::known`].
-    pub fn empty(index: usize) -> Self {
+    pub const fn empty(index: usize) -> Self {
         KnownPath {
             caller: 0,
             key: 0,
@@ -63,17 +63,7 @@ pub struct Constant<T>(pub T);
 unsafe impl<T> Sync for Constant<T> {}
 
 /// The path of no call, for none returns to address 0. It is the last in each place of a table, so that there is always one to look at.
-static OF_NO_CALL: Constant<KnownPath> = Constant(KnownPath {
-    caller: 0,
-    key: 0,
-    end: std::ptr::null(),
-    before: 0,
-    id: 0,
-    next: std::ptr::null(),
-    index: usize::MAX,
-    words: Vec::new(),
-    python: None,
-});
+static OF_NO_CALL: Constant<KnownPath> = Constant(KnownPath::empty(usize::MAX));
 
 /// The places of a table without paths.
 pub static NO_PATHS: Constant<[*const KnownPath; PLACES]> = Constant([&raw const OF_NO_CALL.0; PLACES]);

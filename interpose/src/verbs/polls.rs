@@ -5,7 +5,6 @@
 //! computation ([`lbprof_collector::polling`]). Where a program polls several things in turn, each kind of poll has a record that
 //! counts them, and the last of these has the time of all. Completions of nothing that is active do not end a wait
 //! ([`nothing_active`]).
-
 //!
 //! Reading the clock costs more than the rest: it waits for all that the program does meanwhile. So of many polls that follow one another at once only one of some reads
 //! it. That decides nothing, for what lies between are short gaps, however they are divided; a longer one is seen with the next poll that

@@ -3,11 +3,12 @@
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, Pattern};
 
-use super::channels::Transfer;
+use super::channels::{Transfer, TransferId};
 use super::collectives::{CollectiveId, Entry};
 use super::started::Started;
 use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
+use crate::model::region_state::Ns;
 use crate::replay::sinks::{PairSync, Received, Sink, Sinks};
 use crate::replay::timeline::Role;
 
@@ -70,10 +71,7 @@ impl Matcher<'_> {
                     }
                     _ => {}
                 }
-                let noted = self.channels.end(id, time.end);
-                for noted in noted.into_iter().flatten().flatten() {
-                    sinks.forget(noted);
-                }
+                self.end_transfer(id, time.end, sinks);
             }
             Started::Collective(id) => {
                 self.demands.has_dealt_with(thread, None);
@@ -86,6 +84,13 @@ impl Matcher<'_> {
             Started::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),
             Started::Any(id) => self.channels.take_any(id).into_iter().for_each(|side| sinks.forget(side.noted)),
             Started::Nothing => {}
+        }
+    }
+
+    /// Ends one side of a message at an instant. What was noted for those who might have asked for it is forgotten.
+    pub(super) fn end_transfer(&mut self, id: TransferId, at: Ns, sinks: &mut Sinks) {
+        for noted in self.channels.end(id, at).into_iter().flatten().flatten() {
+            sinks.forget(noted);
         }
     }
 

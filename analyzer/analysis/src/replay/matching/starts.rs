@@ -53,10 +53,7 @@ impl Matcher<'_> {
         if let Started::Transfer { id, sends: true } = started
             && is_nonblocking
         {
-            let noted = self.channels.end(id, at.own.begun);
-            for noted in noted.into_iter().flatten().flatten() {
-                sinks.forget(noted);
-            }
+            self.end_transfer(id, at.own.begun, sinks);
         }
     }
 

@@ -142,7 +142,9 @@ impl Program {
         };
         let compiler =
             compiler.with_context(|| format!("{} has no compiler for {}", mpi.name, self.source.display()))?;
-        let folder = place::binaries(&mpi.name);
+        // Programs of one name in two folders are two programs.
+        let group = self.source.parent().and_then(Path::file_name).context("a program without a folder")?;
+        let folder = place::binaries(&mpi.name).join("programs").join(group);
         let output = folder.join(&self.name);
         let mut arguments = vec!["-g".to_owned(), "-O1".into()];
         if self.is_fortran() {
@@ -194,9 +196,8 @@ fn build(
 ) -> anyhow::Result<()> {
     let folder = output.parent().context("an output without a folder")?;
     fs::create_dir_all(folder)?;
-    let mpi = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = output.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let _lock = place::lock(&format!("{mpi}-{name}"))?;
+    let names: Vec<_> = output.iter().rev().take(4).map(|name| name.to_string_lossy()).collect();
+    let _lock = place::lock(&names.join("-"))?;
     if let Ok(built) = fs::metadata(output).and_then(|metadata| metadata.modified())
         && newest_source(source)? < built
     {

@@ -1,6 +1,7 @@
 // What the phases cost against the same work on one rank.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
+import { NO_CALLS } from "../empty";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report.generated";
@@ -13,7 +14,7 @@ export const overheads: Panel = {
     id: "overheads",
     title: "Overheads",
     about: "What each phase of the run costs against the same work on one rank.",
-    missing: ({ report }) => (report.overheads.phases.length > 0 ? null : "Nothing was recorded."),
+    missing: ({ report }) => (report.overheads.phases.length > 0 ? null : NO_CALLS),
     build(host, data) {
         const { report } = data;
         const { overheads: of } = report;

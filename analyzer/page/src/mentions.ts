@@ -2,6 +2,7 @@
 import type { Target } from "./address";
 import { panelLink } from "./dom";
 import { sitePlace } from "./panels/callsites";
+import { functionName } from "./panels/functions";
 import type { Report } from "./report.generated";
 import { keepUnits, shortPath } from "./words";
 
@@ -19,7 +20,7 @@ export function rankPanel(report: Report): string {
 
 /** Finds what a sentence names, in the order of its words. */
 export function findMentions(text: string, report: Report): Mention[] {
-    const found = [...ranksIn(text, report), ...iterationsIn(text), ...sitesIn(text, report), ...regionsIn(text, report)];
+    const found = [...ranksIn(text, report), ...iterationsIn(text), ...sitesIn(text, report), ...functionsIn(text, report), ...regionsIn(text, report)];
     found.sort((a, b) => a.start - b.start || b.end - a.end);
     let end = 0;
     return found.filter((mention) => {
@@ -70,6 +71,15 @@ function sitesIn(text: string, report: Report): Mention[] {
         return [`MPI_${site.operation} at ${place}`, `${site.operation} at ${place}`].map((name) => [name, { panel: "callsites", find: site.function ? place : site.operation }] as const);
     }));
     return places(text, names, () => true);
+}
+
+/** Sampled functions with their lines: `update (a.c:22)`, and those in which a loss lies, which may be elsewhere in the same function. */
+function functionsIn(text: string, report: Report): Mention[] {
+    const { functions, verdict, losses } = report;
+    const explained = [verdict.worst?.explained, ...losses.map((loss) => loss.explained)].flatMap((found) => found?.functions ?? []);
+    const rows = functions ? [functions.program, ...functions.regions].flatMap((part) => part.functions) : [];
+    const named = [...rows, ...explained].filter((row) => row.function !== null);
+    return places(text, new Map(named.map((row) => [functionName(row), { panel: "functions", find: row.function }])), () => true);
 }
 
 /** Regions by their paths; a path of one name, which may be a word, only where the sentence says that it is a region. */

@@ -155,8 +155,8 @@ export function putOver(plot: Plot, image: ImageData): void {
 }
 
 /**
- * The range from zero to the largest amount of a matrix, but no further than some times what a hundredth of it exceeds: so noise has one colour, a slow
- * rank another, and a single odd cell does not darken all others.
+ * The range from zero to the largest amount of a matrix, but no further than some times what a twentieth of it exceeds: so noise has one colour, a slow
+ * rank another, and a few odd cells, as of a first iteration, do not darken all others.
  */
 export function rangeFromZero(matrix: Packed, timesRobust = 2): Range {
     let most = 0;
@@ -164,7 +164,7 @@ export function rangeFromZero(matrix: Packed, timesRobust = 2): Range {
         const value = matrix.at(i);
         most = value > most ? value : most;
     }
-    const { high } = robustRange(matrix, 0.01);
+    const { high } = robustRange(matrix, 0.05);
     return { low: 0, high: high > 0 ? Math.min(most, timesRobust * high) : most };
 }
 

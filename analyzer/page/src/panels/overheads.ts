@@ -8,7 +8,7 @@ import type { OverheadPhase, Report } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { placeOf, rankAt } from "../views";
-import { percent, plural, ratio, seconds } from "../words";
+import { percent, plural, ratio, roundTicks, seconds } from "../words";
 
 export const overheads: Panel = {
     id: "overheads",
@@ -82,7 +82,10 @@ function byRank(host: HTMLElement, { report, views }: Data): (() => void) | void
         height: 220,
         text: percent,
         xText: (rank: number) => (phase.ranks_per_ratio > 1 ? `largest of ranks ${rank} to ${rankAt(views, Math.min(placeOf(views, rank) + phase.ranks_per_ratio, views.ranks.count) - 1)}` : `rank ${rank}`),
-        whole: true,
+        ticks: (from: number, to: number, wanted: number) =>
+            roundTicks(from, to, wanted)
+                .filter((rank) => rank % 1 === 0)
+                .map((rank) => ({ at: rank, text: String(rank) })),
     });
     const chart = new Chart(spec(rows[0]));
     const select = choice(rows.map((row, at) => [String(at), row.phase]), "0", (value) => chart.show(spec(rows[Number(value)])));

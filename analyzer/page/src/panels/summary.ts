@@ -49,6 +49,9 @@ function slowRanks({ verdict, losses }: Report): number[] {
     return largest ? largest.ranks.slice(0, 4).map(({ rank }) => rank) : [];
 }
 
+/** Parts below it are not worth a word: 0.0 %. */
+const LEAST_PART = 0.0005;
+
 /** The elapsed time as a bar: computation, and each part that is lost, with a link to the picture that shows it. */
 function lostParts(data: Data): HTMLElement | null {
     const { verdict, losses } = data.report;
@@ -56,7 +59,8 @@ function lostParts(data: Data): HTMLElement | null {
         return null;
     }
     const names = [{ text: "computation", share: 1 - verdict.lost_share, colour: stateColour("computation"), view: null as LossView | null }];
-    verdict.parts.forEach(({ kind, share }, at) => {
+    const parts = verdict.parts.filter(({ share }) => share >= LEAST_PART);
+    parts.forEach(({ kind, share }, at) => {
         const [view] = lossViews(data, kind, losses.find((loss) => loss.kind === kind));
         names.push({ text: LOSS_NAMES[kind], share, colour: `color-mix(in srgb, ${stateColour("waiting")} ${100 - 22 * Math.min(at, 3)}%, var(--cell))`, view: view ?? null });
     });

@@ -54,7 +54,7 @@ function scene(rows: ParallelRegionRow[]): Scene {
         step: () => 1,
         left: 250,
         paint: (plot) => paintMeans(plot, poolMeans(shares, columns, order, plot.view, plot.width, plot.height), { low: 0, high: 1 }, scalePixels("viridis")),
-        rowName: (row) => sitePlace(rows[row]),
+        rowName: (row) => regionName(rows[row], rows),
         ticks: (from, to, wanted) =>
             roundTicks(from, to, wanted)
                 .filter((tick) => tick % 1 === 0 && tick < columns)
@@ -62,10 +62,17 @@ function scene(rows: ParallelRegionRow[]): Scene {
         describe: (x, row) => {
             const region = rows[row];
             const thread = region.threads[Math.floor(x)];
-            const who = `thread ${Math.floor(x)} of ${region.team} in ${sitePlace(region)}`;
+            const who = `thread ${Math.floor(x)} of ${region.team} in ${regionName(region, rows)}`;
             return thread ? [who, `works ${seconds(thread.useful_s)} of ${seconds(region.elapsed_s)} (${percent(thread.useful_s / region.elapsed_s)})`, `works longest in ${count(thread.longest)} of ${plural(region.instances, "instance")}`] : [who, "no such thread, or not listed"];
         },
     };
+}
+
+/** Where a region is; of several at one line, with the address. */
+function regionName(row: ParallelRegionRow, rows: ParallelRegionRow[]): string {
+    const name = sitePlace(row);
+    const others = rows.filter((other) => other !== row && sitePlace(other) === name && other.offset !== row.offset);
+    return others.length > 0 && row.function !== null ? `${name} +0x${(row.offset ?? 0).toString(16)}` : name;
 }
 
 const LOST_TO: Record<CoreLossKind, string> = {
@@ -103,7 +110,7 @@ function regions(rows: ParallelRegionRow[]): HTMLElement {
         rows,
         first: 12,
         columns: [
-            { title: "region", cell: (row) => sitePlace(row) },
+            { title: "region", cell: (row) => regionName(row, rows) },
             { title: "threads", cell: (row) => count(row.team), by: (row) => row.team, right: true },
             { title: "ranks", cell: (row) => count(row.ranks), by: (row) => row.ranks, right: true },
             { title: "instances", cell: (row) => count(row.instances), by: (row) => row.instances, right: true },

@@ -83,13 +83,13 @@ class RanksOverTime {
                 button("show all", () => this.picture.reset()),
             ),
             el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle"), this.sharing, outlierKey(this.data)),
-            lifetimeBar(this.data.report) ?? "",
             this.tracks.picture.element,
             this.picture.element,
             el("details", { open: this.tracks.keys().length <= 8 }, el("summary", {}, "Colours of regions"), el("div", { class: "legend" }, ...this.tracks.keys().map(([colour, text]) => key(colour, text)))),
             this.inView,
             this.details,
             this.longest(),
+            lifetimeBar(this.data.report) ?? "",
             el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; arrows come from the ranks that ended it."),
         );
         this.explain();

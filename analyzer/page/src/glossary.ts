@@ -66,5 +66,9 @@ export const GLOSSARY: Record<string, string> = {
     "time on one rank": "The time of the same work on one rank: given with --t-seq, else assumed as the computation of all ranks but that in regions marked as control of parallelism.",
     "speedup": "Time on one rank / elapsed time.",
     "stage": "A number of successive iterations, or a slice of time: the user sets how long.",
+    "outlier": "A rank whose computation in the main loop is above the median of all ranks by more than 4 robust standard deviations, and by at least 1 %.",
+    "chain of causes": "The rank that ended a wait worked until then, or waited itself for another rank, and so on: the chain ends at a rank that worked.",
+    "lifetime": "From the start of a process to its exit. The efficiencies describe the time between the first return of MPI_Init and the last entry of MPI_Finalize.",
+    "parallel region": "A part of the program that the threads of a team run together (OpenMP). It ends when the last of them is done.",
     "clock error": "The largest error in comparing times of different ranks.",
 };

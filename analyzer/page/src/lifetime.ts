@@ -3,6 +3,7 @@ import { el } from "./dom";
 import { key } from "./legend";
 import type { LifetimePhase, RankRow, Report } from "./report.generated";
 import { table } from "./table";
+import { term } from "./tip";
 import { percent, seconds } from "./words";
 
 const COLOURS: Record<LifetimePhase, string> = {
@@ -38,7 +39,7 @@ export function lifetimeBar(report: Report): HTMLElement | null {
         bar.append(part);
     }
     const about = `From the first start of a process to the last exit: ${seconds(lifetime.elapsed_s)}. The efficiencies describe ${percent(lifetime.described_share)} of it; medians of the ranks:`;
-    return el("div", { class: "lost-parts" }, el("h3", {}, "The processes' lifetime"), el("p", { class: "hint" }, about), bar, el("div", { class: "legend" }, ...parts.map(({ colour, text }) => key(colour, text))));
+    return el("div", { class: "lost-parts" }, el("h3", {}, "The processes' ", term("lifetime")), el("p", { class: "hint" }, about), bar, el("div", { class: "legend" }, ...parts.map(({ colour, text }) => key(colour, text))));
 }
 
 /** Share of the run outside of the window from which on the first screen has the bar. */

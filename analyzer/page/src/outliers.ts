@@ -3,6 +3,7 @@ import { button, el } from "./dom";
 import type { Data } from "./panel";
 import type { Plot } from "./picture";
 import { colour } from "./theme";
+import { term } from "./tip";
 import { rowOf } from "./views";
 import { count, percent, plural, seconds } from "./words";
 
@@ -87,7 +88,7 @@ function arrowhead({ context, ratio }: Plot, x: number, y: number, into: 1 | -1)
 
 /** What the mark means, for a legend; null where there is none. */
 export function outlierKey(data: Data): HTMLElement | null {
-    return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), "outlier");
+    return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), term("outlier"));
 }
 
 /** The rule, and the first ranks; a press on one calls `show` with its row. Null where there are none. */

@@ -161,6 +161,32 @@ test("tracks have the iterations, and the regions in the shares that there are",
     await close();
 });
 
+test("a selected region stands out in the tracks", async () => {
+    const { page, close } = await open(browser, "small");
+    await show(page, "timeline");
+    /** Pixels of the track of all regions that have the colour of the first key whose region is `name`. */
+    const pixels = (name) =>
+        page.$eval(
+            "#panel-timeline",
+            (panel, name) => {
+                const key = [...panel.querySelectorAll("details .key")].find((one) => one.textContent === name);
+                const [r, g, b] = getComputedStyle(key.querySelector(".swatch")).backgroundColor.match(/\d+/g).map(Number);
+                const canvas = panel.querySelector(".tracks canvas");
+                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+                copy.drawImage(canvas, 0, 0);
+                const { data } = copy.getImageData(92, 34, canvas.width - 104, 20);
+                return data.reduce((n, red, at) => n + (at % 4 === 0 && Math.abs(red - r) + Math.abs(data[at + 1] - g) + Math.abs(data[at + 2] - b) < 12), 0);
+            },
+            name,
+        );
+    const before = [await pixels("step/force"), await pixels("step/halo")];
+    assert.ok(before[0] > 1000 && before[1] > 200, before.join());
+    await page.evaluate(() => (window.location.hash = "#timeline?region=main/step/halo"));
+    await drawn(page);
+    assert.deepEqual([await pixels("step/force"), await pixels("step/halo")], [0, before[1]]);
+    await close();
+});
+
 test("of many ranks, bands of the timeline are smooth, and a slow rank keeps its line", async () => {
     const { page, close } = await open(browser, "slow");
     await show(page, "timeline");

@@ -7,6 +7,7 @@ import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
 import type { CoreLoss, CoreLossKind, ParallelRegionRow, ThreadTable } from "../report.generated";
 import { bar, table } from "../table";
+import { term } from "../tip";
 import { count, percent, plural, roundTicks, seconds } from "../words";
 import { sitePlace } from "./callsites";
 
@@ -29,7 +30,7 @@ export const threads: Panel = {
         scale.style.background = scaleGradient("viridis");
         host.append(
             el("p", {}, `${plural(all.cores, "core")}: ${percent(all.parallel)} of their time is work; MPI leaves ${percent(all.mpi)}, and of this the threads use ${percent(all.threads)}.`),
-            el("h3", {}, "Work of each thread, by parallel region"),
+            el("h3", {}, "Work of each thread, by ", term("parallel region")),
             el("div", { class: "legend" }, "share of the region's time in which the thread works: 0 %", scale, "100 %"),
             picture.element,
             losses(all.losses),

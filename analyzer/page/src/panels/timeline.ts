@@ -106,6 +106,7 @@ class RanksOverTime {
     /** Marks what a link points out, and chooses the longest wait of this rank, or for it, in these iterations. */
     private point(selection: Selection): void {
         this.selection = selection;
+        this.tracks.pointOut(selection.region);
         if (selection.rank !== null) {
             this.tracks.show(selection.rank);
         }
@@ -312,7 +313,7 @@ class RanksOverTime {
         }
         const last = this.chain.at(-1)!;
         const all = panelLink({ panel: "waiting", rank: last.rank }, `all that waits for rank ${last.rank}`);
-        return el("div", {}, list, el("p", {}, el("b", {}, `Cause: rank ${last.rank}`), ". See ", all, "."));
+        return el("div", {}, el("p", {}, term("chain of causes", "Chain of causes"), ":"), list, el("p", {}, el("b", {}, `Cause: rank ${last.rank}`), ". See ", all, "."));
     }
 
     /** What a rank did from the begin of a link to its end: the region with most of that time, and the function that has most of the region. */

@@ -20,6 +20,8 @@ interface Track {
 export class Tracks {
     readonly picture: Picture;
     private rank: number | null;
+    /** The place of the region that stands out. */
+    private pointedOut: number | null = null;
 
     constructor(
         private readonly data: Data,
@@ -36,6 +38,19 @@ export class Tracks {
     show(rank: number): void {
         this.rank = rank;
         this.picture.show(this.scene(), this.height());
+    }
+
+    /** Lets this region stand out: all others are pale. */
+    pointOut(region: string | null): void {
+        const at = this.of.region_course.regions.findIndex((one) => this.of.regions[one] === region);
+        this.pointedOut = at < 0 ? null : at;
+        this.picture.draw();
+    }
+
+    /** Draws in the colour of a region, by its place among those that are distinguished; the place after the last is of all others. */
+    private ink(context: CanvasRenderingContext2D, at: number): void {
+        context.fillStyle = at < this.of.region_course.regions.length ? regionColour(at) : OTHERS;
+        context.globalAlpha = this.pointedOut === null || this.pointedOut === at ? 1 : 0.15;
     }
 
     /** Colours with the regions that they stand for. */
@@ -64,7 +79,11 @@ export class Tracks {
             x1: of.end_s,
             least: (of.end_s - of.begin_s) / 1e6,
             step: (view) => (view.x1 - view.x0) / 100,
-            paint: (plot) => tracks.forEach((track, row) => track.paint(plot, plot.py(row) + plot.ratio, plot.py(row + 1) - plot.py(row) - 2 * plot.ratio)),
+            paint: (plot) =>
+                tracks.forEach((track, row) => {
+                    track.paint(plot, plot.py(row) + plot.ratio, plot.py(row + 1) - plot.py(row) - 2 * plot.ratio);
+                    plot.context.globalAlpha = 1;
+                }),
             rowName: (row) => tracks[row].name,
             ticks: () => [],
             describe: (x, row) => [`${tracks[row].name} at ${secondsLike(x, of.end_s)}`, ...tracks[row].describe(x)],
@@ -126,7 +145,7 @@ export class Tracks {
                 const levels = new Float32Array(width);
                 for (let row = 0; row <= regions.length; row++) {
                     const means = poolMeans(share, bins, [row], { x0: place(view.x0), x1: Math.min(place(view.x1), bins), y0: 0, y1: 1 }, width, 1);
-                    context.fillStyle = row < regions.length ? regionColour(row) : OTHERS;
+                    this.ink(context, row);
                     for (let x = 0; x < width; x++) {
                         if (means[x] > 0) {
                             context.fillRect(x, top + levels[x] * height, 1, means[x] * height);
@@ -161,8 +180,7 @@ export class Tracks {
             paint: ({ context, px, view }, top, height) =>
                 spans.each(row, view.x0, view.x1, (index) => {
                     const [left, right] = [px(Math.max(all.begin_s.at(index), view.x0)), px(Math.min(all.end_s.at(index), view.x1))];
-                    const at = places.get(all.region.at(index));
-                    context.fillStyle = at === undefined ? OTHERS : regionColour(at);
+                    this.ink(context, places.get(all.region.at(index)) ?? places.size);
                     context.fillRect(left, top, Math.max(right - left, 0.5), height);
                 }),
             describe: (x) => {

@@ -1,4 +1,5 @@
 // The first screen: what was lost, where, and what to do about it. Its numbers lead to the other panels.
+import type { Target } from "../address";
 import { el, panelLink } from "../dom";
 import { isMuchOutside, lifetimeBar } from "../lifetime";
 import { LOSS_NAMES, lossViews, type LossView } from "../lossviews";
@@ -35,7 +36,7 @@ export const summary: Panel = {
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(lossList(data), efficiencyTree(report.efficiency), whatIf(report), dataLine(report));
+        host.append(lossList(data), efficiencyTree(report), whatIf(report), dataLine(report));
         return pictures.draw;
     },
 };
@@ -88,15 +89,15 @@ interface Branch {
     formula: string;
     from: [number | null, number | null];
     means: string;
-    panel: string;
+    panel: string | Target;
 }
 
-function branches(of: EfficiencyRow): Branch[] {
+function branches({ efficiency: of, verdict }: Report): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
-    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
+    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string | Target, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
         row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "stages"),
-        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
+        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", { panel: "iterations", rank: verdict.worst?.rank }),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
     ];
     if (of.t_ideal_max_s === null) {
@@ -126,9 +127,10 @@ function aboutIdeal(of: EfficiencyRow): string | null {
     return of.t_ideal_certain ? `The ideal time is ${error}.` : `Micro load balance and transfer are ranges: the ideal time is ${error}, for ranks also wait for each other within them.`;
 }
 
-function efficiencyTree(of: EfficiencyRow): HTMLElement {
+function efficiencyTree(report: Report): HTMLElement {
+    const of = report.efficiency;
     const body = el("tbody");
-    for (const branch of branches(of)) {
+    for (const branch of branches(report)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
         const [above, below] = branch.from;
         // A line may end between the formula and its times alone.
@@ -146,7 +148,7 @@ function efficiencyTree(of: EfficiencyRow): HTMLElement {
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
     const about = aboutIdeal(of);
-    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(of).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
+    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(report).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
 }
 

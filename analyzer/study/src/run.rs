@@ -34,7 +34,7 @@ pub struct Run {
     pub times: Times,
     /// Whether the ideal time is that of a replay, not an estimate by phase profile.
     pub ideal_by_replay: bool,
-    /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (METRICS §3).
+    /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
     pub phases: Vec<PhaseTime>,
     /// Iterations of the main loop, where one is known.
     pub iterations: Option<u64>,

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod badge;
 pub mod compare;
 pub mod export;
 pub mod extrap;

@@ -28,6 +28,8 @@ pub struct Run {
     pub complete: bool,
     /// Names of its problems, the worst first ([`lbprof_collector::ProblemKind::name`]).
     pub problems: Vec<String>,
+    /// What the user calls it, such as the commit of its source; empty if nothing.
+    pub label: String,
     /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.

@@ -3,6 +3,7 @@
 //! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
 
 mod activities;
+mod answer;
 mod blocking;
 mod call_sites;
 mod call_tree;
@@ -31,7 +32,6 @@ mod ranks;
 mod regions;
 mod selection;
 mod threads;
-mod verdict;
 mod what_if;
 mod windows;
 mod work;
@@ -40,10 +40,10 @@ use anstyle::Style;
 
 use super::Report;
 use super::words::{clean, count, short_path, shorten};
+pub use answer::{AnswerLabel, AnswerLine, AnswerText, answer_in_words};
 pub use doubts::sentence as doubt;
 use lbprof_analysis::structure::code_place::CodePlace;
 pub use losses::sentence as loss;
-pub use verdict::verdict;
 pub use what_if::note as what_if_note;
 
 /// How much to say, and in how many columns.
@@ -71,8 +71,7 @@ const FIRST_SCREEN: &[Section] = &[
     head::section,
     selection::section,
     first_look::section,
-    verdict::section,
-    lifetime::section,
+    answer::section,
     problems::section,
     threads::efficiency,
     efficiency::section,
@@ -88,8 +87,7 @@ const ALL: &[Section] = &[
     head::section,
     selection::section,
     first_look::section,
-    verdict::section,
-    lifetime::section,
+    answer::section,
     problems::section,
     clusters::section,
     threads::efficiency,

@@ -10,11 +10,14 @@
 //! a thread.
 //! [`GapSurvey`] goes over a thread's records and samples, [`GapSums::judge`] gives the verdict, which [`crate::polling`] uses.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use bincode::{Decode, Encode};
 
 use crate::operation::Operation;
 use crate::poll_answer::Answer;
-use crate::record::Record;
+use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
+use crate::record::{NONE, Record};
 use crate::spinning::{IN_TURN, WindowSpin};
 
 /// How a thread spends the long gaps after unsuccessful polls from a call site.
@@ -50,7 +53,7 @@ impl GapUses {
 }
 
 /// Sums over the long gaps after unsuccessful polls from one call site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct GapSums {
     /// How many gaps there are.
     pub gaps: u64,
@@ -165,28 +168,33 @@ pub struct CpuSample {
 const MOST_IN_TURN: usize = 32;
 
 /// A survey of the long gaps between a thread's unsuccessful polls.
-#[derive(Debug)]
-pub struct GapSurvey<'a> {
+#[derive(Clone, Debug, Default)]
+pub struct GapSurvey {
     /// Ticks of the shortest gap that counts.
     shortest: u64,
     /// The thread's samples by time that come after what was seen.
-    samples: &'a [CpuSample],
+    samples: VecDeque<CpuSample>,
     previous_end: u64,
     spin: WindowSpin,
     /// Call sites of unsuccessful polls with nothing else since; the last one is that of the last poll.
     polled: Vec<u64>,
     /// Calls of the spin since the last long gap.
     spun: u64,
-    /// The gaps between them, by call site of the poll before.
-    waiting: BTreeMap<u64, GapSums>,
-    sums: BTreeMap<u64, GapSums>,
+    /// The ticks of the gaps between them.
+    at_hand: BTreeMap<GapPlace, u64>,
+    sums: BTreeMap<GapPlace, PlacedGaps>,
 }
 
-impl<'a> GapSurvey<'a> {
-    /// Starts a survey of gaps of at least `shortest` ticks; `samples` are those of the thread, by time.
-    pub fn new(shortest: u64, samples: &'a [CpuSample]) -> Self {
-        let (spin, polled, waiting, sums) = Default::default();
-        GapSurvey { shortest, samples, previous_end: 0, spin, polled, spun: 0, waiting, sums }
+impl GapSurvey {
+    /// Starts a survey of gaps of at least `shortest` ticks.
+    pub fn new(shortest: u64) -> Self {
+        GapSurvey { shortest, ..GapSurvey::default() }
+    }
+
+    /// Adds samples of the thread that follow those before. Those up to `seen_until` are of no use any more.
+    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = CpuSample>, seen_until: u64) {
+        self.samples.extend(samples);
+        self.drop_samples(seen_until);
     }
 
     /// Adds the thread's next records.
@@ -194,15 +202,22 @@ impl<'a> GapSurvey<'a> {
         for record in records {
             let begin = self.previous_end;
             self.previous_end = begin.max(record.begin).max(record.end);
-            let may_poll = !self.polled.is_empty() || self.spin.has_calls() || Operation::may_spin(record.operation);
+            let may_poll = self.is_polling() || Operation::may_spin(record.operation);
             if may_poll && record.operation != Operation::Flush as u16 {
-                self.add_record(record, begin);
+                let place = CallPlace { region: 0, iteration: NONE, call_site: record.call_site };
+                self.add_record(record, begin, place);
             }
         }
     }
 
-    /// Adds a record that may poll, or that follows polls, of which the last ended at `previous_end`.
-    fn add_record(&mut self, record: &Record, previous_end: u64) {
+    /// Returns whether the thread may be polling, so that any record may concern it.
+    pub(crate) fn is_polling(&self) -> bool {
+        !self.polled.is_empty() || self.spin.has_calls()
+    }
+
+    /// Adds a record that may poll, or that follows polls, of which the last ended at `previous_end`. Returns the place of the long gap before it, if there is
+    /// one.
+    pub(crate) fn add_record(&mut self, record: &Record, previous_end: u64, place: CallPlace) -> Option<GapPlace> {
         // What a spin waits for is there when it ends, unless each of its calls is for other data.
         let was_spin = self.spin.is_spinning() && !self.spin.has_data();
         self.spin.add(record);
@@ -216,55 +231,68 @@ impl<'a> GapSurvey<'a> {
             self.spun = 0;
         }
         self.spun += u64::from(spins);
-        if let Some(&call_site) = self.polled.last()
-            && asks
-            && is_long
-            && !is_after_spin
-        {
+        let gap = self.polled.last().filter(|_| asks && is_long && !is_after_spin).map(|&call_site| GapPlace {
+            call_site,
+            next: place.site_key(record),
+            iteration: place.iteration,
+        });
+        if let Some(gap) = gap {
             let ticks = record.begin - previous_end;
             let sampled_ns = self.take_samples(previous_end, record.begin);
-            let gap = GapSums { gaps: 1, ticks, sampled_ns, succeeded: 0 };
-            self.waiting.entry(call_site).or_default().add(&gap);
+            let sums = GapSums { gaps: 1, ticks, sampled_ns, succeeded: 0 };
+            self.sums.entry(gap).or_default().sums.add(&sums);
+            *self.at_hand.entry(gap).or_default() += ticks;
         }
         match answer {
             Answer::Nothing => {
-                self.polled.retain(|&site| site != record.call_site);
+                self.polled.retain(|&site| site != place.call_site);
                 if self.polled.len() == MOST_IN_TURN {
                     self.polled.remove(0);
                 }
-                self.polled.push(record.call_site);
+                self.polled.push(place.call_site);
             }
             Answer::Neutral => {}
             Answer::Something => {
-                let has_succeeded = was_spin || asks && self.polled.contains(&record.call_site);
+                let has_succeeded = was_spin || asks && self.polled.contains(&place.call_site);
                 self.end_polls(has_succeeded);
                 self.spun = 0;
             }
         }
+        gap
+    }
+
+    /// Notes that a gap counted as computation, and whether it may be waiting by its length.
+    pub(crate) fn count_as_computation(&mut self, place: GapPlace, ticks: u64, may_wait: bool) {
+        let gaps = self.sums.entry(place).or_default();
+        gaps.computation = gaps.computation.saturating_add(ticks);
+        gaps.maybe_waiting = gaps.maybe_waiting.saturating_add(if may_wait { ticks } else { 0 });
     }
 
     /// Ends the polls at hand, successfully or not.
     fn end_polls(&mut self, has_succeeded: bool) {
         self.polled.clear();
-        for (call_site, mut gaps) in std::mem::take(&mut self.waiting) {
-            gaps.succeeded = if has_succeeded { gaps.ticks } else { 0 };
-            self.sums.entry(call_site).or_default().add(&gaps);
+        let at_hand = std::mem::take(&mut self.at_hand);
+        for (place, ticks) in at_hand.into_iter().filter(|_| has_succeeded) {
+            let sums = &mut self.sums.entry(place).or_default().sums;
+            sums.succeeded = sums.succeeded.saturating_add(ticks);
         }
     }
 
-    /// Returns the CPU time of the samples after `begin`, up to `end`, and drops those before.
+    /// Returns the CPU time of the samples after `begin`, up to `end`, and drops those and the ones before.
     fn take_samples(&mut self, begin: u64, end: u64) -> u64 {
-        let from = self.samples.partition_point(|sample| sample.ticks <= begin);
-        let to = self.samples.partition_point(|sample| sample.ticks <= end).max(from);
-        let within = &self.samples[from..to];
-        self.samples = &self.samples[to..];
-        within.iter().fold(0, |sum: u64, sample| sum.saturating_add(sample.weight_ns))
+        self.drop_samples(begin);
+        let within = self.samples.partition_point(|sample| sample.ticks <= end);
+        self.samples.drain(..within).fold(0, |sum: u64, sample| sum.saturating_add(sample.weight_ns))
     }
 
-    /// Returns the sums by call site of the poll before the gap.
-    pub fn finish(mut self) -> BTreeMap<u64, GapSums> {
-        self.end_polls(false);
-        self.sums
+    fn drop_samples(&mut self, until: u64) {
+        let before = self.samples.partition_point(|sample| sample.ticks <= until);
+        self.samples.drain(..before);
+    }
+
+    /// Returns the sums since the last call. The polls at hand go on.
+    pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
+        std::mem::take(&mut self.sums).into_iter().collect()
     }
 }
 

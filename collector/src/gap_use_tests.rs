@@ -23,9 +23,14 @@ fn samples(begin: u64, end: u64) -> Vec<CpuSample> {
 }
 
 fn survey(records: &[Record], samples: &[CpuSample]) -> BTreeMap<u64, GapSums> {
-    let mut survey = GapSurvey::new(20_000, samples);
+    let mut survey = GapSurvey::new(20_000);
+    survey.add_samples(samples.iter().copied(), 0);
     survey.add(records);
-    survey.finish()
+    let mut by_site: BTreeMap<u64, GapSums> = BTreeMap::new();
+    for (place, found) in survey.take_gaps() {
+        by_site.entry(place.call_site).or_default().add(&found.sums);
+    }
+    by_site
 }
 
 const EVIDENCE: CpuEvidence =

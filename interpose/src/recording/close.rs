@@ -93,8 +93,9 @@ pub fn write_sums() {
 pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
-        if let Some(log) = (*thread).log.as_ref() {
-            place_samples(log, batch(thread, log));
+        if let Some(log) = (*thread).log.as_mut() {
+            let records = batch(thread, log);
+            place_samples(log, records);
         }
         sampling::end();
         if let Some(log) = (*thread).log.as_mut() {

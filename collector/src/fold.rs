@@ -603,9 +603,9 @@ impl<T: IterationTimes> Fold<T> {
     fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
         let place = self.place_of(record, site);
         let CallSums { counted, site, .. } = self.kinds[place];
-        // A poll that found nothing counts those folded into it.
-        let nothing = record.flags.contains(Flags::NOTHING);
-        let calls = 1 + if nothing { u64::from(record.count) } else { 0 };
+        // A poll that found nothing counts those folded into it, and so does a call that repeats others.
+        let is_folded = record.flags.contains(Flags::NOTHING) || Operation::folds_in_spin(record.operation);
+        let calls = 1 + if is_folded { u64::from(record.count) } else { 0 };
         let (sent, received) = (record.sent & counted.0, record.received & counted.1);
         self.kinds[place].sums.add(&Cell { ticks, calls, sent, received });
         // Also a call without any time is of its iteration.

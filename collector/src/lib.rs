@@ -76,7 +76,7 @@ pub mod sample_block;
 pub mod semantics;
 mod source;
 mod sparse;
-mod spinning;
+pub mod spinning;
 pub mod starter;
 pub mod summary;
 mod undefined;

@@ -6,7 +6,7 @@
 
 use bincode::{Decode, Encode};
 
-use crate::gap_use::{GapSums, GapUse};
+use crate::gap_use::{GapSums, GapUse, PolledSite};
 use crate::operation::{Activity, Operation};
 use crate::polling::Polling;
 use crate::profile::{Cell, CellKey, Profile, SiteKey};
@@ -41,8 +41,8 @@ impl CallPlace {
 /// Between which calls a gap lies, and in which iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct GapPlace {
-    /// Id of the call site of the poll before it.
-    pub call_site: u64,
+    /// That of the poll before it.
+    pub site: PolledSite,
     /// The call that goes on after it.
     pub next: SiteKey,
     /// Iteration of the innermost enclosing iterated region, or [`NONE`].
@@ -83,25 +83,25 @@ fn verdict(polling: Polling, place: &GapPlace, gap_use: Option<GapUse>) -> Optio
 }
 
 impl Profile {
-    /// Puts the time of gaps that are waiting into the calls that go on after them. `gap_use` returns what is known of the gaps after polls from a call site.
+    /// Puts the time of gaps that are waiting into the calls that go on after them. `gap_use` returns what is known of the gaps after polls from a site.
     pub fn settle_gaps(
         &mut self,
         gaps: &[(GapPlace, PlacedGaps)],
         polling: Polling,
-        gap_use: impl Fn(u64) -> Option<GapUse>,
+        gap_use: impl Fn(PolledSite) -> Option<GapUse>,
     ) {
         for (place, found) in gaps {
             let polls = &mut self.polls;
-            match verdict(polling, place, gap_use(place.call_site)) {
+            match verdict(polling, place, gap_use(place.site)) {
                 None => {}
-                Some(GapUse::Computing) => {
-                    polls.maybe_waiting = polls.maybe_waiting.saturating_sub(found.maybe_waiting);
-                }
-                Some(GapUse::Unclear) => {
+                Some(GapUse::Unclear) if !place.site.after_spin => {
                     let more = found.computation.saturating_sub(found.maybe_waiting);
                     polls.maybe_waiting = polls.maybe_waiting.saturating_add(more);
                 }
-                Some(GapUse::Asleep) => {
+                Some(GapUse::Computing | GapUse::Unclear) => {
+                    polls.maybe_waiting = polls.maybe_waiting.saturating_sub(found.maybe_waiting);
+                }
+                Some(GapUse::Asleep | GapUse::Preempted) => {
                     let ticks = self.move_to_call(place, found.computation);
                     let polls = &mut self.polls;
                     polls.computation = polls.computation.saturating_sub(ticks);
@@ -163,14 +163,15 @@ mod tests {
         cells.sort_by_key(|(key, _)| *key);
         let polls = PollSums { polls: 4, within: 5, computation: 90, maybe_waiting: 30, ..PollSums::default() };
         let profile = Profile { cells, sites: vec![(PROBE, cell(5))], polls, ..Profile::default() };
-        let place = GapPlace { call_site: 8, next: PROBE, iteration: 7 };
+        let site = PolledSite { call_site: 8, after_spin: false };
+        let place = GapPlace { site, next: PROBE, iteration: 7 };
         let sums = GapSums { gaps: 4, ticks: 90, sampled_ns: 0, succeeded: 0 };
         (profile, [(place, PlacedGaps { sums, computation: 80, maybe_waiting: 20 })])
     }
 
     fn settled(polling: Polling, gap_use: Option<GapUse>) -> (Vec<u64>, u64, PollSums) {
         let (mut profile, gaps) = profile_and_gaps();
-        profile.settle_gaps(&gaps, polling, |call_site| gap_use.filter(|_| call_site == 8));
+        profile.settle_gaps(&gaps, polling, |site| gap_use.filter(|_| site.call_site == 8));
         let mut ticks: Vec<u64> = profile.cells.iter().map(|(_, cell)| cell.ticks).collect();
         ticks.sort_unstable();
         (ticks, profile.sites[0].1.ticks, profile.polls)

@@ -28,13 +28,13 @@ use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
 use crate::format::Header;
-use crate::gap_use::{CpuSample, GapSurvey, GapUse, GapUses};
+use crate::gap_use::{CpuSample, GapSurvey, GapUse, GapUses, PolledSite, SurveyedLengths};
 use crate::operation::Operation;
 use crate::poll_answer::Answer;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
-use crate::record::{Flags, PollGaps, Record};
+use crate::record::{Flags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, Semantics};
-use crate::spinning::{IN_TURN, WindowSpin};
+use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
 
 /// What gaps between unsuccessful polls are taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
@@ -138,9 +138,9 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Returns how many ticks a gap has at least that is not brief.
-    pub fn longest_brief(&self) -> u64 {
-        self.waiting
+    /// Returns the lengths of gaps whose use is to be found out.
+    pub fn surveyed(&self) -> SurveyedLengths {
+        SurveyedLengths { shortest: self.waiting, shortest_after_spin: self.long, lost_core: self.lost_core }
     }
 
     /// Those of the clock of the rank with `header`.
@@ -222,7 +222,7 @@ impl Polls {
     /// Counts long gaps, whose use is not known yet: [`Polls::take_gaps`].
     #[must_use]
     pub fn surveying(self) -> Polls {
-        Polls { survey: Some(GapSurvey::new(self.lengths.longest_brief())), ..self }
+        Polls { survey: Some(GapSurvey::new(self.lengths.surveyed())), ..self }
     }
 
     /// Adds samples of the thread's CPU time that follow those before, for the survey of gaps.
@@ -302,9 +302,13 @@ impl Polls {
         self.spin.add(record);
         let spins = self.spin.is_spinning();
         let answer = if spins { Answer::Nothing } else { Answer::of(record) };
-        let inner_wait = answer == Answer::Nothing && !spins && self.folded(record);
+        let folded = if spins { FoldedCalls::new(record) } else { None };
+        let inner_wait = match folded {
+            Some(folded) => self.fold_spin(folded, record),
+            None => answer == Answer::Nothing && !spins && self.folded(record),
+        };
         let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
-        if spins {
+        if spins && folded.is_none() {
             self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
         }
         let before = match before {
@@ -322,7 +326,7 @@ impl Polls {
             Answer::Nothing => {}
         }
         let before = before.unwrap_or(Phase::computing());
-        let polls = 1 + if spins { 0 } else { u64::from(record.count) };
+        let polls = 1 + if spins { folded.map_or(0, |folded| folded.calls) } else { u64::from(record.count) };
         self.sums.polls = self.sums.polls.saturating_add(polls);
         self.sums.waits += u64::from(inner_wait && !before.waits);
         self.phase = Some(Phase {
@@ -344,22 +348,24 @@ impl Polls {
         let reads_data = self.spin.has_data();
         let is_brief = each < if reads_data { self.lengths.short } else { self.lengths.waiting };
         let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
-        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds.
+        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds, or others had the core.
         let spins = self.spin.has_calls();
-        let may_wait_long = !spins || phase.polls <= IN_TURN as u64;
+        let after_spin = spins && phase.polls > IN_TURN as u64;
+        let may_wait_long = !after_spin || (self.lengths.long..self.lengths.lost_core).contains(&gap);
         let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core && !spins;
         let depends_on_use = is_auto && !is_brief && asks && may_wait_long;
-        let gap_use = self.gap_uses.get(self.thread, phase.call_site).filter(|_| depends_on_use);
-        let is_asleep = gap_use == Some(GapUse::Asleep);
+        let site = PolledSite { call_site: phase.call_site, after_spin };
+        let gap_use = self.gap_uses.get(self.thread, site).filter(|_| depends_on_use);
+        let is_asleep = gap_use.is_some_and(GapUse::is_waiting);
         let waits = match self.polling {
             Polling::Computation => false,
-            Polling::Waiting => is_brief || asks && !reads_data && may_wait_long,
+            Polling::Waiting => is_brief || asks && !reads_data && !after_spin,
             Polling::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
         };
         if !waits {
             let may_wait = match gap_use {
                 Some(GapUse::Computing) => false,
-                Some(_) => true,
+                Some(_) => !after_spin,
                 None if reads_data => is_auto && each < self.lengths.waiting,
                 None => is_auto && asks && each < self.lengths.long,
             };
@@ -382,6 +388,20 @@ impl Polls {
             true => Phase { gaps: 1, waits: true, ..phase },
             false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true, ..phase },
         }
+    }
+
+    /// Decides the gaps within a record of calls on a window that were folded, and takes out of it what describes them; whether it is a wait.
+    fn fold_spin(&mut self, folded: FoldedCalls, record: &mut Record) -> bool {
+        let within = record.end.saturating_sub(record.begin) - folded.gaps;
+        record.request = NONE;
+        self.sums.within = self.sums.within.saturating_add(within);
+        if self.polling == Polling::Computation {
+            record.end = record.begin + within;
+            self.sums.computation = self.sums.computation.saturating_add(folded.gaps);
+            return false;
+        }
+        self.sums.waiting = self.sums.waiting.saturating_add(folded.gaps);
+        folded.gaps > 0
     }
 
     /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.

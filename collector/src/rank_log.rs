@@ -348,7 +348,7 @@ impl ThreadPolls {
     fn profile(&mut self, batch: &mut ProfileBatch) {
         let (thread, first) = (batch.head.thread, batch.head.first);
         if let Some(found) = self.gaps.0.remove(&thread).filter(|found| found.first == first) {
-            batch.profile.settle_gaps(&found.gaps, self.polling, |call_site| self.gap_uses.get(thread, call_site));
+            batch.profile.settle_gaps(&found.gaps, self.polling, |site| self.gap_uses.get(thread, site));
         }
     }
 

@@ -10,7 +10,7 @@ use lbprof_collector::definition::{
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
-use lbprof_collector::gap_use::GapSums;
+use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps, ProfileGaps};
@@ -265,7 +265,7 @@ fn every_definition_comes_back() {
             first: 1 << 40,
             gaps: vec![(
                 GapPlace {
-                    call_site: u64::MAX,
+                    site: PolledSite { call_site: u64::MAX, after_spin: true },
                     next: SiteKey { region: 300, call_site: NONE, operation: 7, activity: 1 },
                     iteration: 5,
                 },

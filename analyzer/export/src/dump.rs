@@ -349,7 +349,7 @@ impl<'a> RankDump<'a> {
         let known = |value: u32| (value != NONE).then_some(value);
         let gap = |(place, gaps): &(GapPlace, PlacedGaps)| {
             json!({
-                "poll_site": place.call_site, "call_site": known(place.next.call_site), "region": self.path(place.next.region),
+                "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known(place.next.call_site), "region": self.path(place.next.region),
                 "iteration": known(place.iteration), "gaps": gaps.sums.gaps, "total_s": seconds(gaps.sums.ticks),
                 "sampled_ns": gaps.sums.sampled_ns, "succeeded_s": seconds(gaps.sums.succeeded),
                 "computation_s": seconds(gaps.computation), "maybe_waiting_s": seconds(gaps.maybe_waiting),

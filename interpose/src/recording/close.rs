@@ -173,6 +173,7 @@ pub unsafe fn abandon(thread: *mut Thread) {
         (*thread).limit = std::ptr::null_mut();
         (*thread).log = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
+        (*thread).spin = std::ptr::null_mut();
         (*thread).id = 0;
     }
 }

@@ -134,6 +134,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         }
         if let Some(thread) = thread.as_mut() {
             thread.poll = std::ptr::null_mut();
+            thread.spin = std::ptr::null_mut();
         }
     }
     Some(count as u32)

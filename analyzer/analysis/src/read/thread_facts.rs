@@ -9,7 +9,7 @@ use std::sync::Arc;
 use lbprof_collector::Definition;
 use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::Header;
-use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses};
+use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses, PolledSite};
 use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps};
 use lbprof_collector::polling::{Lengths, Polling};
 use lbprof_collector::rank_log::RankLog;
@@ -73,7 +73,7 @@ impl Run {
 
     fn survey_gaps(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
-        let shortest = Lengths::of(header).longest_brief();
+        let lengths = Lengths::of(header).surveyed();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
         let mut summed_up = ThreadGaps::default();
@@ -81,7 +81,7 @@ impl Run {
             match item {
                 Item::Records { head, records } => {
                     let survey = surveys.entry(head.thread).or_insert_with(|| {
-                        let mut survey = GapSurvey::new(shortest);
+                        let mut survey = GapSurvey::new(lengths);
                         survey.add_samples(by_thread.remove(&head.thread).unwrap_or_default(), 0);
                         survey
                     });
@@ -109,15 +109,7 @@ impl Run {
             if thread != 0 && with_sums.contains(&thread) {
                 evidence.period_ns = None;
             }
-            let mut all = GapSums::default();
-            for sums in by_site.values() {
-                all.add(sums);
-            }
-            for (call_site, sums) in by_site {
-                if let Some(gap_use) = sums.judge(&all, &evidence) {
-                    gap_uses.insert(thread, call_site, gap_use);
-                }
-            }
+            gap_uses.judge(thread, &by_site, &evidence);
         }
         Ok(gap_uses)
     }
@@ -159,13 +151,13 @@ impl Run {
 
 /// The gaps of a rank's threads by thread and call site of the poll before them.
 #[derive(Default)]
-struct ThreadGaps(BTreeMap<u32, BTreeMap<u64, GapSums>>);
+struct ThreadGaps(BTreeMap<u32, BTreeMap<PolledSite, GapSums>>);
 
 impl ThreadGaps {
     fn add(&mut self, thread: u32, gaps: Vec<(GapPlace, PlacedGaps)>) {
         let by_site = self.0.entry(thread).or_default();
         for (place, found) in gaps {
-            by_site.entry(place.call_site).or_default().add(&found.sums);
+            by_site.entry(place.site).or_default().add(&found.sums);
         }
     }
 }

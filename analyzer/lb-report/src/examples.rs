@@ -161,7 +161,7 @@ EXAMPLES
       lb-report study html scaling.study scaling.html
 
   Keep a history of commits, with a page and a badge of the newest run:
-      lb-report study add history.study lbprof-out --label "$(git rev-parse --short HEAD)"
+      lb-report study add history.study lbprof-out --label $(git rev-parse --short HEAD)
       lb-report study html history.study history.html
       lb-report study badge history.study badge.svg --metric load-balance
 

@@ -543,6 +543,12 @@ impl Operation {
         Operation::only_synchronises_window(number) || is_among(number, &operations)
     }
 
+    /// Whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.
+    #[inline]
+    pub const fn folds_in_spin(number: u16) -> bool {
+        Operation::reads_window(number) && !is_among(number, &[Operation::Rget, Operation::Rget_accumulate])
+    }
+
     /// Whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.
     #[inline]
     pub const fn may_spin(number: u16) -> bool {

@@ -147,7 +147,7 @@ problems! {
     InFinalize = 39, Note, "nothing needs to be done; to have such calls recorded, free the attributes before MPI_Finalize";
     /// A signal handler left the recorder by siglongjmp, and recording stopped in the rank; the program was not touched.
     LeftByJump = 40, Partial, "leave by siglongjmp from handlers of signals that do not come during MPI calls";
-    /// The run was recorded in profile mode: what the time between polls is was decided then, and --polling has no effect on it.
+    /// The run was recorded in profile mode: what the time between polls is was decided then, but for the longer parts of it, and --polling has no effect on the rest.
     PollingDecided = 41, Doubtful, "record events (LBPROF_MODE=events, and an LBPROF_LIMIT that is large enough), then use --polling";
     /// The file of a thread's ring was truncated, or its disk failed, while the program ran: the records in it are lost.
     RingLost = 42, Partial, "do not touch the files of a running program; recording continued in memory, where kill -9 loses the last records";

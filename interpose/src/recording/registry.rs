@@ -199,6 +199,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         number,
         head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
         fold: None,
+        cpu_samples: Vec::new(),
         folded_at: now,
         is_fold_logged: false,
         sums_events,

@@ -7,7 +7,7 @@ import { linkMentions } from "../mentions";
 import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { EfficiencyRow, Report } from "../report.generated";
+import type { AnswerLabel, EfficiencyRow, Report, RunSituation } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
@@ -25,7 +25,7 @@ export const summary: Panel = {
         if (chosen) {
             host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures refer to this selection only.`));
         }
-        host.append(el("p", { class: "verdict", id: "verdict" }, ...linkMentions(report.verdict.text, report)));
+        host.append(answer(data));
         const lost = lostParts(data);
         if (lost) {
             host.append(lost);
@@ -41,13 +41,41 @@ export const summary: Panel = {
     },
 };
 
-/** The ranks that stand out: the one that computes longest, if that is much of what is lost, else those that cause the largest loss. */
+/** The sentence of the first screen, and its lines: where, what would be gained, what to do, and notes. */
+function answer(data: Data): HTMLElement {
+    const { report } = data;
+    const { sentence, lines } = report.verdict.answer;
+    const list = el("dl", {});
+    for (const { label, text } of lines) {
+        const target = labelTarget(label, data);
+        list.append(el("dt", {}, target ? panelLink(target, label) : label), el("dd", { class: label === "note" ? "note" : undefined }, ...linkMentions(text, report)));
+    }
+    return el("div", { class: "verdict", id: "verdict" }, el("p", {}, ...linkMentions(sentence, report)), lines.length > 0 && list);
+}
+
+/** The view that shows what a line says; null where a line shows nothing that is in a picture. */
+function labelTarget(label: AnswerLabel, data: Data): Target | null {
+    const { report } = data;
+    if (label === "gain") {
+        return report.predictions.length > 0 ? { panel: "whatif" } : null;
+    }
+    const [loss] = report.losses;
+    const views = loss ? lossViews(data, loss.kind, loss) : [];
+    return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
+}
+
+/** Situations in which no rank stands out in the sum. */
+const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "nothing", "moving rank", "slow in turn", "chains", "serialization"];
+
+/** The ranks that stand out: the one that computes longest, else those that cause the largest loss. */
 function slowRanks({ verdict, losses }: Report): number[] {
-    const largest = losses.find((loss) => loss.ranks.length > 0);
-    if (verdict.worst && verdict.imbalance_s > 0 && losses.length > 0) {
+    if (losses.length === 0 || WITHOUT_SLOW_RANK.includes(verdict.situation)) {
+        return [];
+    }
+    if (verdict.worst && verdict.imbalance_s > 0) {
         return [verdict.worst.rank];
     }
-    return largest ? largest.ranks.slice(0, 4).map(({ rank }) => rank) : [];
+    return losses.find((loss) => loss.ranks.length > 0)?.ranks.slice(0, 4).map(({ rank }) => rank) ?? [];
 }
 
 /** Parts below it are not worth a word: 0.0 %. */

@@ -202,7 +202,9 @@ fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Opti
         first_screen: output.top.is_none() && !output.full && !output.expert,
         expert: output.expert,
         asked: !arguments.judging.what_if.is_empty(),
-        top: output.top.map_or(if output.expert && !output.full { EXPERT_ROWS } else { usize::MAX }, |top| top as usize),
+        top: output
+            .top
+            .map_or(if output.expert && !output.full { EXPERT_ROWS } else { usize::MAX }, |top| top as usize),
         full: output.full && output.top.is_none(),
     }
 }

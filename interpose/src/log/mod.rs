@@ -237,7 +237,7 @@ impl RankLog {
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
-        Fold::new(head.clone()).deciding(polls)
+        Fold::new(head.clone()).deciding(polls.surveying())
     }
 
     /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.

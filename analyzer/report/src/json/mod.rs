@@ -1,6 +1,6 @@
 //! The report as JSON, schema "lbprof-report/2": the rows of the report as they are, and the sentences of the text report.
 //!
-//! docs/report.schema.json is generated from the rows, docs/report-json.md and the types of the page are from that (see `schema.rs` of the crate). Numbers
+//! docs/report.schema.json is generated from the rows, and the types of the page and the tables of docs/report-json.md are made from that (see `schema.rs` of the crate). Numbers
 //! have all their digits, times are in seconds.
 
 mod summary;

@@ -1,4 +1,4 @@
-//! Replays against the estimate by iterations (METRICS §1), and what would be gained.
+//! Replays against the estimate by iterations (docs/metrics.md §1), and what would be gained.
 
 use lbprof_analysis::metrics::load_balance::phase_profile_ideal;
 use lbprof_analysis::model::what_if::WhatIf;

@@ -185,7 +185,7 @@ fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError>
     }
 }
 
-/// What a region's time is, for the overheads of METRICS.md §3.
+/// What a region's time is, for the overheads of docs/metrics.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum RegionKind {
     /// Useful work, the default.

@@ -5,7 +5,7 @@
 use crate::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode, Synchronises};
 use bincode::{Decode, Encode};
 
-/// What a rank's time is spent on (METRICS.md: the eight activities).
+/// What a rank's time is spent on (docs/metrics.md: the eight activities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum Activity {

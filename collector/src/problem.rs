@@ -104,7 +104,7 @@ problems! {
     /// A setting was not understood, and its default was used.
     BadSetting = 18, Note, "see lb-run --help for the settings and their values";
     /// No MPI call was seen between MPI_Init and MPI_Finalize.
-    NothingSeen = 19, Doubtful, "if the program makes any, it looks them up in the MPI library itself (dlsym, as numba-mpi does), past any preloaded library: README, Other tools";
+    NothingSeen = 19, Doubtful, "if the program makes any, it looks them up in the MPI library itself (dlsym, as numba-mpi does), past any preloaded library: docs/supported.md";
     /// Communicators, groups, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.
@@ -138,7 +138,7 @@ problems! {
     /// Time between polls that found nothing may be waiting or computation.
     PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation; if recorded in profile mode, record events first";
     /// MPI functions are wrapped by the program, or by a library loaded before the recorder: calls of them were not recorded.
-    WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (README, Other tools)";
+    WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (docs/supported.md)";
     /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.
     DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
     /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.

@@ -1,8 +1,11 @@
 //! Where results go, and how they look there.
 
+use std::borrow::Cow;
+use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use crate::ascii;
 use crate::whole_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
@@ -55,6 +58,7 @@ impl Display {
 /// Prints a text that may have colours.
 pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
     let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
+    let text = if ascii::is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 

@@ -371,7 +371,7 @@ fn shells_and_man_are_served() {
 fn incomplete_data_end_with_four_and_a_report() {
     let dir = written(late_sender().missing(1));
     let output = lb_report(&[text_of(dir.path())]).assert().code(4).get_output().stdout.clone();
-    assert!(String::from_utf8(output).unwrap().contains("From incomplete data (1 of 2 ranks)"));
+    assert!(String::from_utf8(output).unwrap().contains("From incomplete data (logs of 1 of 2 ranks)"));
 }
 
 #[test]

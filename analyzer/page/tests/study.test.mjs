@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { cell, coloursIn, launch, open, show, widest } from "./browser.mjs";
 import { studyOf as dataOf } from "./data.mjs";
 
-const PANELS = ["runs", "scaling", "models", "causal"];
+const PANELS = ["runs", "history", "scaling", "models", "causal"];
 
 let browser;
 before(async () => (browser = await launch()));

@@ -86,7 +86,7 @@ fn report_silence(end: u64) {
     if is_long && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
         guard::say(format_args!(
             "no MPI call was seen between MPI_Init and MPI_Finalize; if the program makes any, it looks them up in the MPI library itself (dlsym): \
-             such calls cannot be recorded (README, Other tools)"
+             such calls cannot be recorded (docs/supported.md)"
         ));
     }
 }

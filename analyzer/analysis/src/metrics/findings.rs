@@ -8,7 +8,7 @@ use lbprof_collector::words::{Count, Plural, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::functions::{Estimate, SIGNIFICANT};
-use crate::metrics::preemption::{Preemption, preemption, without_core};
+use crate::metrics::preemption::{MAX_SWITCHES_PER_S, Preemption, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
@@ -90,6 +90,14 @@ pub fn recorder_cost(rank: &RankModel) -> Estimate {
     Estimate { seconds, error_s: in_calls.error_s() }
 }
 
+/// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
+fn pushed_off(lost: &Preemption) -> String {
+    match lost.switches_per_s <= MAX_SWITCHES_PER_S {
+        true => format!(", pushed off {} times per second", Count(lost.switches_per_s.round() as u64)),
+        false => String::new(),
+    }
+}
+
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
 fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
@@ -114,12 +122,12 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
     }
     if let Some(lost) = lost {
         let detail = format!(
-            "rank {}: {} {} of {} of computation, pushed off {} times per second",
+            "rank {}: {} {} of {} of computation{}",
             rank.rank,
             if lost.certain { "at least" } else { "about" },
             seconds_like(lost.delayed_s, lost.computation_s),
             seconds(lost.computation_s),
-            Count(lost.switches_per_s.round() as u64),
+            pushed_off(&lost),
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
         found.push(problem(ProblemKind::Preempted, count, detail));

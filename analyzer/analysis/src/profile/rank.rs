@@ -73,6 +73,7 @@ impl<'a> RankBuilder<'a> {
             selected: Selected::default(),
             polling: Polling::default(),
             t_seq_s: None,
+            seen_at_s: None,
             summary: None,
             command: header.command.clone(),
             programs: ProgramList::from_rank(header.rank, header.command.clone()),

@@ -49,7 +49,7 @@ impl ReportArguments {
     /// The command that makes this report, but for how it is put out.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
-        const ALONE: [&str; 3] = ["--full", "--quiet", "-q"];
+        const ALONE: [&str; 4] = ["--full", "--expert", "--quiet", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
         while let Some(word) = given.next() {
@@ -221,9 +221,13 @@ pub struct OutputArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
 
-    /// Show all tables, with at most N rows each.
+    /// Show the tables, with at most N rows each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
+
+    /// Show the tables that need knowledge of their methods, too: critical path, overheads, dispersion, patterns, communication.
+    #[arg(long, hide_short_help = true)]
+    pub expert: bool,
 
     /// Show all tables with all rows.
     ///

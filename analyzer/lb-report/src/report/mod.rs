@@ -190,15 +190,19 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> 
     print(&rendered, common.color)
 }
 
+/// Rows of a table that --expert shows where neither --top nor --full says how many.
+const EXPERT_ROWS: usize = 8;
+
 /// How the user wants the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
     let output = &arguments.output;
     text::Options {
         command,
         columns: output.width.map_or_else(default_columns, usize::from),
-        first_screen: output.top.is_none() && !output.full,
+        first_screen: output.top.is_none() && !output.full && !output.expert,
+        expert: output.expert,
         asked: !arguments.judging.what_if.is_empty(),
-        top: output.top.map_or(usize::MAX, |top| top as usize),
+        top: output.top.map_or(if output.expert && !output.full { EXPERT_ROWS } else { usize::MAX }, |top| top as usize),
         full: output.full && output.top.is_none(),
     }
 }

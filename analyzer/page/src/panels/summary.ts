@@ -1,31 +1,83 @@
 // The first screen: what was lost, where, and what to do about it. Its numbers lead to the other panels.
 import { el, panelLink } from "../dom";
+import { isMuchOutside, lifetimeBar } from "../lifetime";
+import { LOSS_NAMES, lossViews, type LossView } from "../lossviews";
+import { linkMentions } from "../mentions";
+import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { EfficiencyRow, Report } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
+import { count, percent, plural, seconds, secondsLike } from "../words";
 import { scenario, scenarios } from "./whatif";
 import { problemList, selected } from "./facts";
 
 export const summary: Panel = {
     id: "summary",
-    title: "Summary",
-    about: "What this run lost, where, and what would help.",
-    build(host, { report }: Data) {
+    title: "Answer",
+    about: "What this run lost, where, and what would help. Links lead to the pictures that show it.",
+    build(host, data: Data) {
+        const { report } = data;
         const chosen = selected(report);
         if (chosen) {
-            host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures are of this alone.`));
+            host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures refer to this selection only.`));
         }
-        host.append(el("p", { class: "verdict", id: "verdict" }, keepUnits(report.verdict.text)));
+        host.append(el("p", { class: "verdict", id: "verdict" }, ...linkMentions(report.verdict.text, report)));
+        const lost = lostParts(data);
+        if (lost) {
+            host.append(lost);
+        }
+        const life = isMuchOutside(report) ? lifetimeBar(report) : null;
+        const pictures = overview(data, slowRanks(report));
+        host.append(pictures.element, life ?? "");
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(efficiencyTree(report.efficiency), lossList(report), whatIf(report), dataLine(report));
+        host.append(lossList(data), efficiencyTree(report.efficiency), whatIf(report), dataLine(report));
+        return pictures.draw;
     },
 };
+
+/** The ranks that stand out: the one that computes longest, if that is much of what is lost, else those that cause the largest loss. */
+function slowRanks({ verdict, losses }: Report): number[] {
+    const largest = losses.find((loss) => loss.ranks.length > 0);
+    if (verdict.worst && verdict.imbalance_s > 0 && losses.length > 0) {
+        return [verdict.worst.rank];
+    }
+    return largest ? largest.ranks.slice(0, 4).map(({ rank }) => rank) : [];
+}
+
+/** Parts below it are not worth a word: 0.0 %. */
+const LEAST_PART = 0.0005;
+
+/** The elapsed time as a bar: computation, and each part that is lost, with a link to the picture that shows it. */
+function lostParts(data: Data): HTMLElement | null {
+    const { verdict, losses } = data.report;
+    if (verdict.parts.length === 0 || verdict.lost_share === null) {
+        return null;
+    }
+    const names = [{ text: "computation", share: 1 - verdict.lost_share, colour: stateColour("computation"), view: null as LossView | null }];
+    const parts = verdict.parts.filter(({ share }) => share >= LEAST_PART);
+    parts.forEach(({ kind, share }, at) => {
+        const [view] = lossViews(data, kind, losses.find((loss) => loss.kind === kind));
+        names.push({ text: LOSS_NAMES[kind], share, colour: `color-mix(in srgb, ${stateColour("waiting")} ${100 - 22 * Math.min(at, 3)}%, var(--cell))`, view: view ?? null });
+    });
+    const bar = el("div", { class: "lost-bar", role: "img", "aria-label": names.map(({ text, share }) => `${text} ${percent(share)}`).join(", ") });
+    const legend = el("div", { class: "legend" });
+    for (const { text, share, colour, view } of names) {
+        const part = el("span", { title: `${text} ${percent(share)}` });
+        part.style.width = `${100 * Math.max(0, share)}%`;
+        part.style.background = colour;
+        bar.append(part);
+        const swatch = el("span", { class: "swatch" });
+        swatch.style.background = colour;
+        const words = `${text} ${percent(share)}`;
+        legend.append(el("span", { class: "key" }, swatch, view ? panelLink(view.target, words) : words));
+    }
+    return el("div", { class: "lost-parts" }, bar, legend);
+}
 
 interface Branch {
     name: string;
@@ -43,7 +95,7 @@ function branches(of: EfficiencyRow): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
     const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
-        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "views"),
+        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "stages"),
         row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
     ];
@@ -103,16 +155,18 @@ function range({ least, value }: Branch): string {
     return least === undefined ? percent(value) : `${percent(least)} to ${percent(value)}`;
 }
 
-/** The three largest losses, in the words of the text report. */
-function lossList({ losses }: Report): HTMLElement {
+/** The three largest losses, in the words of the text report, each with the views that show it. */
+function lossList(data: Data): HTMLElement {
+    const { report } = data;
+    const { losses } = report;
     if (losses.length === 0) {
         return el("p", {}, "No single loss costs 1 % of the elapsed time.");
     }
     const most = losses[0].lost_s;
     const list = el("ol", { class: "losses", "aria-label": "Largest losses" });
     for (const loss of losses.slice(0, 3)) {
-        const panel = loss.measured ? panelLink("waiting", "Causes of waiting") : panelLink("views", "Stages and ranks");
-        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, `${keepUnits(loss.text)} → `, panel)));
+        const views = lossViews(data, loss.kind, loss).flatMap(({ text, target }, at) => [at === 0 ? " → " : " · ", panelLink(target, text)]);
+        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, ...linkMentions(loss.text, report), ...views)));
     }
     return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time"), list);
 }

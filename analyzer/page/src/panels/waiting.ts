@@ -1,5 +1,7 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
+import { isPointedOut, type Selection } from "../address";
 import { el, panelLink } from "../dom";
+import { NOT_REPLAYED } from "../empty";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
@@ -14,13 +16,14 @@ export const waiting: Panel = {
     id: "waiting",
     title: "Causes of waiting",
     about: "Who made whom wait, and by doing what. All causes together are all waiting.",
-    missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.blocking ? null : `Causes of waiting are not known. ${NOT_REPLAYED}`),
     build(host, data) {
         const { report } = data;
         const of = report.blocking as BlockingTable;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
         const matrix = pairMatrix(data, of);
         host.append(el("div", { class: "columns" }, classes(of), matrix?.element), causes(of, data), causesLeftOut(of) ?? "", phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
+        host.addEventListener("selection", (event) => matrix?.select((event as CustomEvent<Selection>).detail.rank));
         return () => matrix?.draw();
     },
 };
@@ -110,6 +113,7 @@ function causes(of: BlockingTable, data: Data): HTMLElement {
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
+        isSelected: (row, selection) => isPointedOut(selection, row),
         columns: [
             { title: "what a rank does", term: "cause", cell: causeName },
             { title: "rank", cell: (row) => (rowOf(data, row.rank) >= 0 ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
@@ -134,6 +138,7 @@ function phases(of: BlockingTable): HTMLElement {
         caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
         rows: of.phases,
         first: 8,
+        isSelected: (row, selection) => isPointedOut(selection, { region: row.region }),
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.region) },
             { title: "class", cell: (row) => term(row.class) },
@@ -176,7 +181,10 @@ function states(of: BlockingTable): HTMLElement {
 
 function waitsBySite(of: BlockingTable, report: Report): HTMLElement {
     const sites = new Map<number | null, SiteRow>(report.callsites.map((site) => [site.id, site]));
-    const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as SiteRow) : "–");
+    const place = (row: WaitRow) => {
+        const site = row.callsite === null ? undefined : sites.get(row.callsite);
+        return site ? panelLink({ panel: "callsites", find: sitePlace(site) }, sitePlace(site)) : "–";
+    };
     return table<WaitRow>({
         caption: "Where ranks wait",
         rows: of.waits,

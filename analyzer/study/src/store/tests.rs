@@ -326,7 +326,7 @@ fn a_study_of_an_older_version_has_neither_counts_nor_functions_until_a_run_is_a
     study.add(&run(1, 2), false).unwrap();
     study
         .connection
-        .execute_batch("DROP TABLE hardware; DROP TABLE functions; DROP TABLE checksums; PRAGMA user_version = 1")
+        .execute_batch("DROP TABLE labels; DROP TABLE hardware; DROP TABLE functions; DROP TABLE checksums; PRAGMA user_version = 1")
         .unwrap();
     drop(study);
     let mut study = Study::open(&dir.path().join("a.study")).unwrap();

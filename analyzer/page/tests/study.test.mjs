@@ -63,6 +63,7 @@ test("the history of runs has their labels, oldest first, and the change from ru
     assert.deepEqual(captions, ["elapsed time: scenario, 4 ranks, n=512", "efficiencies: scenario, 4 ranks, n=512"]);
     assert.equal(await cell(page, "history", "From run to run", "1", "label"), "commit-1");
     assert.equal(await cell(page, "history", "From run to run", "1", "change"), "–");
+    assert.equal(await cell(page, "history", "From run to run", "3", "change"), "+90.9 %");
     assert.equal(await cell(page, "history", "From run to run", "3", "load balance"), "62.5 %");
     assert.deepEqual(complaints, []);
     await close();

@@ -66,10 +66,11 @@ fn main() -> io::Result<()> {
 
 /// The program at a commit: from the third on, the last rank computes twice as long.
 fn at_commit(commit: u32) -> Scenario {
+    let longest_ms = if commit >= 3 { 20.0 } else { 10.0 };
     Scenario::ranks(4).run_id(0x1_0000 + u64::from(commit)).each(|rank, script| {
-        let work_ms = if rank == 3 && commit >= 3 { 20.0 } else { 10.0 };
+        let work_ms = if rank == 3 { longest_ms } else { 10.0 };
         script.param("n", 512.0).repeat(10, |_, script| {
-            script.iteration("step", |script| script.compute(work_ms).allreduce(8, 21.0 - work_ms))
+            script.iteration("step", |script| script.compute(work_ms).allreduce(8, longest_ms + 1.0 - work_ms))
         })
     })
 }

@@ -1,7 +1,7 @@
 //! What an entry notes of a call, and how it outlives a handler that interrupts the call before it has been used.
 //!
 //! From the entry's first store, that of the stack pointer, to [`forget`] a call is being entered. The entry of a call that a handler makes meanwhile finds the stack
-//! pointer there and first parks the four words ([`crate::processor`]); when its own call is forgotten they come back. Handlers interrupt one another in turn, so the
+//! pointer there and first parks the four words ([`crate::processor`]); with [`bring_back`] they come back. Handlers interrupt one another in turn, so the
 //! parked words are a stack, and each step of either leaves them right for a handler that comes after it.
 //!
 //! A handler that leaves by siglongjmp leaves words parked that nobody wants. They cost the thread's calls some instructions, and go when there is no room for more.
@@ -17,18 +17,40 @@ const _: () = assert!(offset_of!(Thread, sp) == offset_of!(EnteredCall, sp));
 const _: () = assert!(offset_of!(Thread, bp) == offset_of!(EnteredCall, bp));
 const _: () = assert!(offset_of!(Thread, n_parked) == size_of::<EnteredCall>());
 
-/// What the entry has noted is used no more: the call path of its call is known, or nothing is to be recorded.
+/// What the entry has noted is used no more: the call path of its call is known.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
 #[inline(always)]
 pub unsafe fn forget(thread: *mut Thread) {
     // SAFETY: the thread's own state.
+    unsafe { (&raw mut (*thread).sp).write_volatile(0) };
+}
+
+/// Puts back what was noted of the call that this one has interrupted, if any. Calls that are made meanwhile may have done so before: what they found they have parked again.
+///
+/// # Safety
+/// As [`forget`], which came before.
+#[inline(always)]
+pub unsafe fn bring_back(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
     unsafe {
-        (&raw mut (*thread).sp).write_volatile(0);
         if (&raw const (*thread).n_parked).read_volatile() != 0 {
             restore(thread);
         }
+    }
+}
+
+/// Ends what [`forget`] and [`bring_back`] end.
+///
+/// # Safety
+/// As both.
+#[inline(always)]
+pub unsafe fn leave(thread: *mut Thread) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        forget(thread);
+        bring_back(thread);
     }
 }
 

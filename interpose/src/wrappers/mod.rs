@@ -84,12 +84,12 @@ macro_rules! body {
             let thread = thread::current();
             let mut canary = Canary::uninit();
             if nested::nested(thread, &canary) {
-                entered::forget(thread);
+                entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             }
             let Some(slot) = room::reserve(thread, &mut canary) else {
-                entered::forget(thread);
+                entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             };

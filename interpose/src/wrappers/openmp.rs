@@ -32,7 +32,7 @@ unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
     // SAFETY: the thread's own state.
     unsafe {
         let address = next(function, (*thread).caller);
-        entered::forget(thread);
+        entered::leave(thread);
         address
     }
 }
@@ -48,7 +48,7 @@ macro_rules! launcher {
                     let thread = thread::current();
                     let address = next(RuntimeFunction::$name, (*thread).caller);
                     let frame = if address == 0 { None } else { team::begin(thread, function, data, threads) };
-                    entered::forget(thread);
+                    entered::leave(thread);
                     if address == 0 {
                         return run_alone(function, data);
                     }

@@ -150,7 +150,7 @@ macro_rules! finalize {
                         unsafe { end::finalising(thread::current()) };
                     }
                     // SAFETY: the calling thread's state, which the entry has filled.
-                    unsafe { entered::forget(thread::current()) };
+                    unsafe { entered::leave(thread::current()) };
                     let result = forward!($next, c_name!($name), (ierror));
                     if outermost {
                         finalize::note_return();
@@ -324,7 +324,7 @@ macro_rules! session_finalize {
                         unsafe { end::finalising(thread::current()) };
                     }
                     // SAFETY: the calling thread's state, which the entry has filled.
-                    unsafe { entered::forget(thread::current()) };
+                    unsafe { entered::leave(thread::current()) };
                     forward!($next, c_name!($name), (session, ierror))
                 })
             }

@@ -16,6 +16,7 @@
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
 //! | [`poll_answer`] | what a call that may poll answered |
+//! | [`poll_gaps`] | the long gaps between polls that a profile is of, and how their time is put where it belongs |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `spinning` | waits by calls on a window that are made again and again |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
@@ -60,6 +61,7 @@ pub mod parallel;
 pub mod place;
 pub mod placing;
 pub mod poll_answer;
+pub mod poll_gaps;
 pub mod polling;
 pub mod problem;
 pub mod profile;
@@ -74,7 +76,7 @@ pub mod sample_block;
 pub mod semantics;
 mod source;
 mod sparse;
-mod spinning;
+pub mod spinning;
 pub mod starter;
 pub mod summary;
 mod undefined;

@@ -2,6 +2,7 @@
 
 pub mod departures;
 pub mod end;
+mod end_line;
 pub mod exit_status;
 pub mod finalize;
 pub mod fork;

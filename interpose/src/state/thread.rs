@@ -67,6 +67,10 @@ pub struct Thread {
     pub quick_polls: u32,
     /// Polls since `poll_end` that did not read it.
     pub unmeasured_polls: u32,
+    /// The last of the records of calls on a window that repeat one another, or null.
+    pub spin: *mut Record,
+    /// How many of them repeat one before.
+    pub spin_repetitions: u32,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.

@@ -143,6 +143,9 @@ macro_rules! c_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
+                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
+                        verbs::fold_repetition(thread, slot);
+                    }
                     nested::release(thread);
                 }
                 result
@@ -174,6 +177,9 @@ macro_rules! fortran_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, ok);
+                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && ok {
+                        verbs::fold_repetition(thread, slot);
+                    }
                     nested::release(thread);
                 }
                 result

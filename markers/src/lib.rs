@@ -1,7 +1,7 @@
 //! Phase markers for MPI programs in Rust. They do nothing if the program is not recorded by lbprof, and on systems other than Linux.
 //!
 //! ```
-//! use lbprof_markers::{Kind, iteration, phase, phase_of_kind, work};
+//! use lbprof_markers::{PhaseKind, iteration, phase, phase_of_kind, work};
 //!
 //! for step in 0..3 {
 //!     let _in_step = iteration("step");
@@ -9,7 +9,7 @@
 //!         let _in_force = phase("force");
 //!         work(20.0 * f64::from(step), 10.0);
 //!     }
-//!     let _in_balance = phase_of_kind("balance", Kind::Control);
+//!     let _in_balance = phase_of_kind("balance", PhaseKind::Control);
 //! }
 //! ```
 //!
@@ -20,11 +20,11 @@ mod recorder;
 
 use std::marker::PhantomData;
 
-use recorder::{Recorder, terminated};
+use recorder::{RecorderFunctions, terminated};
 
 /// What a phase's computation is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Kind {
+pub enum PhaseKind {
     /// Useful work.
     #[default]
     Useful,
@@ -46,7 +46,7 @@ pub struct PhaseGuard<'name> {
 
 impl Drop for PhaseGuard<'_> {
     fn drop(&mut self) {
-        if let Some(recorder) = Recorder::find() {
+        if let Some(recorder) = RecorderFunctions::find() {
             terminated(self.name, |name| match self.is_iteration {
                 true => recorder.end_iteration(name),
                 false => recorder.end_phase(name),
@@ -57,12 +57,12 @@ impl Drop for PhaseGuard<'_> {
 
 /// Begins a phase of useful work.
 pub fn phase(name: &str) -> PhaseGuard<'_> {
-    phase_of_kind(name, Kind::Useful)
+    phase_of_kind(name, PhaseKind::Useful)
 }
 
 /// Begins a phase of a kind.
-pub fn phase_of_kind(name: &str, kind: Kind) -> PhaseGuard<'_> {
-    if let Some(recorder) = Recorder::find() {
+pub fn phase_of_kind(name: &str, kind: PhaseKind) -> PhaseGuard<'_> {
+    if let Some(recorder) = RecorderFunctions::find() {
         terminated(name, |name| recorder.begin_phase(name, kind as i32));
     }
     PhaseGuard { name, is_iteration: false, of_thread: PhantomData }
@@ -70,7 +70,7 @@ pub fn phase_of_kind(name: &str, kind: Kind) -> PhaseGuard<'_> {
 
 /// Begins the next iteration of a loop; iterations are numbered from 0 on each rank.
 pub fn iteration(name: &str) -> PhaseGuard<'_> {
-    if let Some(recorder) = Recorder::find() {
+    if let Some(recorder) = RecorderFunctions::find() {
         terminated(name, |name| recorder.begin_iteration(name));
     }
     PhaseGuard { name, is_iteration: true, of_thread: PhantomData }
@@ -78,35 +78,35 @@ pub fn iteration(name: &str) -> PhaseGuard<'_> {
 
 /// Adds work done in the innermost open phase: operations that the program counts, and the quanta of data that they worked on.
 pub fn work(operations: f64, quanta: f64) {
-    if let Some(recorder) = Recorder::find() {
+    if let Some(recorder) = RecorderFunctions::find() {
         recorder.add_work(operations, quanta);
     }
 }
 
 /// Adds a value of a counter in the innermost open phase.
 pub fn count(name: &str, value: f64) {
-    if let Some(recorder) = Recorder::find() {
+    if let Some(recorder) = RecorderFunctions::find() {
         terminated(name, |name| recorder.add_count(name, value));
     }
 }
 
 /// States a parameter of the run, such as the size of the problem.
 pub fn param(name: &str, value: f64) {
-    if let Some(recorder) = Recorder::find() {
+    if let Some(recorder) = RecorderFunctions::find() {
         terminated(name, |name| recorder.set_param(name, value));
     }
 }
 
 /// Stops (false) or resumes (true) recording of this thread.
 pub fn record(is_on: bool) {
-    if let Some(recorder) = Recorder::find() {
+    if let Some(recorder) = RecorderFunctions::find() {
         recorder.set_recording(is_on);
     }
 }
 
 /// Returns whether the program runs under the recorder.
 pub fn is_recorded() -> bool {
-    Recorder::find().is_some()
+    RecorderFunctions::find().is_some()
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
         assert!(!is_recorded());
         param("n", 42.0);
         let _step = iteration("step");
-        let _inner = phase_of_kind("a name with a \0 in it", Kind::Serial);
+        let _inner = phase_of_kind("a name with a \0 in it", PhaseKind::Serial);
         work(1.0, 2.0);
         count("pairs", -1.0);
         record(false);

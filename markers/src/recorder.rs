@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString, c_char, c_double, c_int};
 
 /// `struct lbprof_api`, version 1. The recorder's may have more members.
 #[repr(C)]
-pub(crate) struct Recorder {
+pub(crate) struct RecorderFunctions {
     size: usize,
     phase_begin: unsafe extern "C" fn(*const c_char, c_int),
     phase_end: unsafe extern "C" fn(*const c_char),
@@ -18,12 +18,12 @@ pub(crate) struct Recorder {
 }
 
 #[expect(unsafe_code, reason = "the recorder's functions are found by name in the process, as lbprof.h finds them")]
-impl Recorder {
+impl RecorderFunctions {
     /// Returns the recorder; `None` if it is not in the process.
     #[cfg(target_os = "linux")]
-    pub(crate) fn find() -> Option<&'static Recorder> {
+    pub(crate) fn find() -> Option<&'static RecorderFunctions> {
         use std::sync::OnceLock;
-        static FOUND: OnceLock<Option<&'static Recorder>> = OnceLock::new();
+        static FOUND: OnceLock<Option<&'static RecorderFunctions>> = OnceLock::new();
         *FOUND.get_or_init(|| {
             // SAFETY: the name is a C string.
             let entry = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"lbprof_api".as_ptr()) };
@@ -31,7 +31,7 @@ impl Recorder {
                 return None;
             }
             // SAFETY: a function of this name is the recorder's entry, which lbprof.h declares so, and which stays in the process.
-            let entry: extern "C" fn(c_int) -> *const Recorder = unsafe { std::mem::transmute(entry) };
+            let entry: extern "C" fn(c_int) -> *const RecorderFunctions = unsafe { std::mem::transmute(entry) };
             // SAFETY: for version 1 it returns a structure that begins as this one and lasts as long as the process, or null.
             unsafe { entry(1).as_ref() }
         })
@@ -39,7 +39,7 @@ impl Recorder {
 
     /// Returns nothing: only Linux has the recorder.
     #[cfg(not(target_os = "linux"))]
-    pub(crate) fn find() -> Option<&'static Recorder> {
+    pub(crate) fn find() -> Option<&'static RecorderFunctions> {
         None
     }
 
@@ -107,7 +107,8 @@ mod tests {
     #[test]
     fn names_of_any_length_end_at_their_first_zero() {
         let long = "x".repeat(64);
-        for (name, expected) in [("", ""), ("force", "force"), ("a\0b", "a"), (&long, &*long), (&long[1..], &long[1..])] {
+        for (name, expected) in [("", ""), ("force", "force"), ("a\0b", "a"), (&long, &*long), (&long[1..], &long[1..])]
+        {
             terminated(name, |text| assert_eq!(text.to_str(), Ok(expected)));
         }
     }

@@ -58,7 +58,10 @@ fn assert_places(name: &str, schema_name: &str, schema: &Value) {
     let places: Vec<&str> = marks.filter_map(|mark| mark.strip_suffix(&format!(" in {schema_name}"))).collect();
     assert!(places.contains(&"the document"), "docs/{name} has no place for the keys of the document");
     for place in places.iter().filter(|place| **place != "the document") {
-        assert!(schema["properties"][place].is_object(), "docs/{name} has a place for {place}, which the document lacks");
+        assert!(
+            schema["properties"][place].is_object(),
+            "docs/{name} has a place for {place}, which the document lacks"
+        );
     }
 }
 

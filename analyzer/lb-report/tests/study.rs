@@ -396,9 +396,9 @@ fn labels_are_kept_and_a_badge_shows_the_newest_run() {
     for (run, name) in ["old", "new"].iter().enumerate() {
         // Load balance 60 / 80 and 80 / 80.
         let own = if run == 0 { 40 } else { 80 };
-        let scenario = Scenario::ranks(2).run_id(run as u64 + 1).each(|rank, script| {
-            script.compute(if rank == 0 { 80 } else { own }).barrier(1)
-        });
+        let scenario = Scenario::ranks(2)
+            .run_id(run as u64 + 1)
+            .each(|rank, script| script.compute(if rank == 0 { 80 } else { own }).barrier(1));
         scenario
             .header(0, |header| header.started_unix_s = 1000 - run as u64)
             .header(1, |header| header.started_unix_s = 1000 - run as u64)

@@ -53,6 +53,22 @@ test("scaling is shown against the ranks and against a parameter", async () => {
     await close();
 });
 
+test("the history of runs has their labels, oldest first, and the change from run to run", async () => {
+    const { page, complaints, close } = await open(browser, "history");
+    await show(page, "history");
+    for (const colours of await coloursIn(page, "history")) {
+        assert.ok(colours > 2, `a plot has ${colours} colours`);
+    }
+    const captions = await page.locator("#panel-history figcaption").allTextContents();
+    assert.deepEqual(captions, ["elapsed time: scenario, 4 ranks, n=512", "efficiencies: scenario, 4 ranks, n=512"]);
+    assert.equal(await cell(page, "history", "From run to run", "1", "label"), "commit-1");
+    assert.equal(await cell(page, "history", "From run to run", "1", "change"), "–");
+    assert.equal(await cell(page, "history", "From run to run", "3", "change"), "+90.9 %");
+    assert.equal(await cell(page, "history", "From run to run", "3", "load balance"), "62.5 %");
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
 test("a relation shows its law, the runs that leave it, and errors by degree", async () => {
     const { page, close } = await open(browser, "study");
     await show(page, "models");

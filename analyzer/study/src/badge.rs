@@ -114,7 +114,9 @@ impl Display for Badge {
         write!(out, "<title>{name}: {value}</title>")?;
         write!(out, r##"<rect width="{width}" height="20" rx="3" fill="{colour}"/>"##)?;
         write!(out, r##"<path d="M3 0h{0}v20h-{0}a3 3 0 0 1-3-3v-14a3 3 0 0 1 3-3z" fill="#555"/>"##, left - 3)?;
-        out.write_str(r##"<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">"##)?;
+        out.write_str(
+            r##"<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">"##,
+        )?;
         for (text, middle) in [(*name, left / 2), (value.as_str(), left + right / 2)] {
             let length = text_width(text) - 12;
             write!(out, r#"<text x="{middle}" y="14" textLength="{length}">{text}</text>"#)?;

@@ -11,3 +11,4 @@ pub mod killed;
 pub mod start;
 pub mod thread_end;
 pub mod unstarted;
+pub mod withdrawal;

@@ -4,7 +4,7 @@
 // truth: the phases, iterations, work, counters and parameters that the markers_* programs mark in their languages
 //! Marks by the crate lbprof-markers. It calls MPI through the crate `mpi`.
 
-use lbprof_markers::{Kind, count, iteration, param, phase, phase_of_kind, record, work};
+use lbprof_markers::{PhaseKind, count, iteration, param, phase, phase_of_kind, record, work};
 use mpi::traits::*;
 
 fn main() {
@@ -14,7 +14,7 @@ fn main() {
     let world = universe.world();
     let rank = world.rank();
     param("n", 42.0);
-    drop(phase_of_kind("setup", Kind::Serial));
+    drop(phase_of_kind("setup", PhaseKind::Serial));
     for i in 0..3 {
         let _in_step = iteration("step");
         {
@@ -23,7 +23,7 @@ fn main() {
             work(100.0 * f64::from(i), 10.0);
             count("pairs", 1.5 * f64::from(i) + f64::from(rank));
         }
-        let _in_balance = phase_of_kind("balance", Kind::Control);
+        let _in_balance = phase_of_kind("balance", PhaseKind::Control);
         record(false);
         world.barrier();
         record(true);

@@ -275,6 +275,9 @@ impl<'a> RankBuilder<'a> {
             for (&(region, activity, leaf), time) in places {
                 let region = self.region(region);
                 times.entry(SampledAt { region, activity, node: node(leaf) }).or_default().add(time);
+                if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node(leaf)) {
+                    self.rank.samples.recorder.add(time);
+                }
                 if activity == Activity::Computation || threads != SampledThreads::First {
                     lines.entry((threads, region, leaf)).or_default().add(time);
                 }

@@ -9,7 +9,7 @@ use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
-use lbprof_tests::unharmed::lb_report;
+use lbprof_tests::unharmed::{is_end_line, lb_report};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -96,7 +96,11 @@ fn text_of(job: &Job) -> anyhow::Result<String> {
 
 /// Returns the lines of the recorder and of `lb-run` on stderr.
 fn lines_of_ours(outcome: &Outcome) -> Vec<&str> {
-    outcome.stderr.lines().filter(|line| line.contains("lbprof:") || line.contains("lb-run:")).collect()
+    outcome
+        .stderr
+        .lines()
+        .filter(|line| (line.contains("lbprof:") && !is_end_line(line)) || line.contains("lb-run:"))
+        .collect()
 }
 
 fn hello_world_does_nothing_but_start_and_end(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {

@@ -173,7 +173,7 @@ struct Phase {
 
 /// What is known of a call that follows polls.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct PollCall {
     /// Whether it does not wait itself.
     asks: bool,
     /// The place of the gap before it, if that is long and counted in a survey.
@@ -313,7 +313,7 @@ impl Polls {
         }
         let before = match before {
             Some(phase) if spins || goes_on_waiting(record.operation) => {
-                Some(self.gap(phase, begin, record, Asked { asks, surveyed }))
+                Some(self.gap(phase, begin, record, PollCall { asks, surveyed }))
             }
             _ => None,
         };
@@ -339,8 +339,8 @@ impl Polls {
     }
 
     /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
-    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asked: Asked) -> Phase {
-        let Asked { asks, surveyed } = asked;
+    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asked: PollCall) -> Phase {
+        let PollCall { asks, surveyed } = asked;
         let gap = begin.saturating_sub(self.previous_end);
         let each = gap / phase.gaps;
         let is_auto = self.polling == Polling::Auto;

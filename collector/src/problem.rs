@@ -125,8 +125,8 @@ problems! {
     LeftOut = 28, Note, "all figures are of the recorded ranks alone";
     /// Ranks stopped recording for different times, so that what they computed cannot be compared.
     UnevenPause = 29, Doubtful, "stop and start recording on all ranks at the same points of the program";
-    /// Writing the log took a large part of the time.
-    Disturbed = 30, Doubtful, "raise LBPROF_BUFFER, point LBPROF_DIR to a faster disk, or set LBPROF_MODE=profile";
+    /// The recorder took more than 2 % of a rank's time: the run without it is shorter, and what it adds to computation between calls is part of all figures.
+    Disturbed = 30, Doubtful, "for writing the log: raise LBPROF_BUFFER, or point LBPROF_DIR to a faster disk; for calls: set LBPROF_DEPTH=0, or pause recording where nothing is to be seen (lbprof.h)";
     /// The log reports a problem that this lb-report does not know.
     NewerProblem = 31, Doubtful, "use the lb-report of the run's lbprof";
     /// The end of a log is missing, and the ring that would hold its last records.

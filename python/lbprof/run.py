@@ -61,7 +61,7 @@ def open_run(
         raise ValueError(f"frames={frames!r}: one of {', '.join(FRAMES)}")
     options = {"--ranks": ranks, "--from": start, "--to": end, "--region": region}
     selection = [f"{option}={value}" for option, value in options.items() if value is not None]
-    return Run(folder, selection, frames, str(lb_report) if lb_report is not None else _find_lb_report())
+    return Run(folder, selection, frames, str(lb_report) if lb_report is not None else find_lb_report())
 
 
 class Run:
@@ -134,7 +134,9 @@ class Run:
         return self.text
 
     def _repr_html_(self) -> str:
-        return f'<pre style="line-height: 1.2">{html.escape(self.text)}</pre>'
+        # Jupyter's own style has the text in a proportional font.
+        style = "font-family: var(--jp-code-font-family, monospace); font-size: small; line-height: 1.2"
+        return f'<pre style="{style}">{html.escape(self.text)}</pre>'
 
     def _ask(self, arguments: List[str]) -> str:
         """Runs lb-report on the selected part, and returns what it prints."""
@@ -224,11 +226,12 @@ def _newest() -> Path:
     return max(runs, key=lambda path: path.stat().st_mtime)
 
 
-def _find_lb_report() -> str:
+def find_lb_report() -> str:
     """Returns the lb-report that was installed with this package, or the one on the path."""
-    package = Path(__file__).absolute().parent
-    # PREFIX/share/lbprof/python/lbprof by scripts/install, PREFIX/lib/python3.N/site-packages/lbprof by pip.
-    for folder in [package.parents[3] / "bin", Path(sysconfig.get_path("scripts"))]:
+    # PREFIX/lbprof by pip --target, PREFIX/lib/python3.N/site-packages/lbprof by pip, PREFIX/share/lbprof/python/lbprof by scripts/install.
+    around = Path(__file__).absolute().parents
+    prefixes = [around[number] for number in (1, 4) if number < len(around)]
+    for folder in [*(prefix / "bin" for prefix in prefixes), Path(sysconfig.get_path("scripts"))]:
         if (folder / "lb-report").is_file():
             return str(folder / "lb-report")
     found = shutil.which("lb-report")

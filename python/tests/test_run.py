@@ -80,7 +80,7 @@ def test_nothing_is_read_before_it_is_needed_and_then_once(tmp_path):
 def test_a_notebook_shows_the_first_screen():
     run = opened()
     shown = run._repr_html_()
-    assert "parallel efficiency" in shown and shown.startswith("<pre") and "&lt;" not in str(run)
+    assert "parallel efficiency" in shown and shown.startswith("<pre") and "monospace" in shown and "&lt;" not in str(run)
     assert str(run).startswith("./scenario")
 
 
@@ -131,3 +131,30 @@ def test_markers_do_nothing_where_nothing_is_recorded():
         lbprof.work(operations=1)
     assert list(lbprof.iterations(range(3), "step")) == [0, 1, 2]
     assert lbprof.phased("name")(max)(1, 2) == lbprof.phased(max)(1, 2) == 2
+
+
+def test_the_notebook_of_the_examples_runs(tmp_path, monkeypatch):
+    notebook = json.loads((Path(__file__).parents[2] / "examples/python/recorded_run.ipynb").read_text())
+    cells = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    (tmp_path / "lbprof-out").symlink_to(FOLDER)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(LB_REPORT).parent), prepend=":")
+    names = {}
+    for cell in cells:
+        exec(cell, names)
+    assert len(cells) >= 4 and names["run"].folder.name == "lbprof-out"
+
+
+@pytest.mark.parametrize("layout", ["share/lbprof/python", "lib/python3.11/site-packages", "."])
+def test_lb_report_is_found_however_the_package_was_installed(tmp_path, layout):
+    prefix = tmp_path / "pre fix"
+    package = prefix / layout
+    package.mkdir(parents=True)
+    (package / "lbprof").symlink_to(Path(lbprof.__file__).parent)
+    command = prefix / "bin/lb-report"
+    command.parent.mkdir()
+    command.write_text('#!/bin/sh\necho "$0" "$@"\n')
+    command.chmod(0o755)
+    module = [sys.executable, "-m", "lbprof", "lbprof-out", "--full"]
+    done = subprocess.run(module, env={**os.environ, "PYTHONPATH": str(package)}, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == f"{command} lbprof-out --full\n"

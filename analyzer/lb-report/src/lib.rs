@@ -8,6 +8,7 @@ mod dump;
 mod examples;
 pub mod exit;
 mod export;
+mod live;
 mod machine_memory;
 pub mod memory;
 pub mod on_disk;

@@ -10,6 +10,7 @@ use crate::whole_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use lbprof_collector::words::is_utf8_locale;
 
 /// What all commands understand.
 #[derive(Args)]
@@ -58,7 +59,7 @@ impl Display {
 /// Prints a text that may have colours.
 pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
     let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
-    let text = if ascii::is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
+    let text = if is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 

@@ -174,7 +174,15 @@ fn the_verdict_names_the_function() {
     let document = json::document(&report, &Bounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
-    let options = text::Options { command: "", columns: 100, first_screen: false, expert: true, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
     // On which lines a compiler puts its instructions is its own affair.
@@ -343,7 +351,15 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
         let excess = truth_s(0, 0..50, place) - truth;
         assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
     }
-    let options = text::Options { command: "", columns: 100, first_screen: false, expert: true, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     assert!(shown.contains("Functions, regions not known\n") && !shown.contains("\nFunctions  "), "{shown}");
 }
@@ -440,7 +456,15 @@ fn other_threads_have_functions_by_region() {
     near(region(&table, "/pair").cpu_s, 40.0 * 8e-3, region(&table, "/pair").cpu_error_s);
     let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
     assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
-    let options = text::Options { command: "", columns: 100, first_screen: false, expert: true, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = text::render(&report(dir.path(), &Selection::default()), &options);
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions of threads")).unwrap();
@@ -639,7 +663,15 @@ fn what_processors_count_splits_an_excess() {
         sum += found;
     }
     near(sum, row.instructions);
-    let options = text::Options { command: "", columns: 100, first_screen: false, expert: true, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = text::render(&report, &options);
     assert!(shown.contains("Processor: ") && shown.contains("IPC"), "{shown}");
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());

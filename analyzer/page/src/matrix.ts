@@ -35,6 +35,8 @@ export interface MatrixSpec {
     text(amount: number): string;
     /** What is said of a place: of the names of its ranks, the amount, NaN where there is none, and the largest of two ranks. */
     describe(place: Place): string[];
+    /** A click on a place, or Enter: the blocks of its row and its column. */
+    choose?(row: number, column: number): void;
     /** Whether colours grow with the logarithm of amounts. */
     logarithmic?: boolean;
 }
@@ -107,6 +109,7 @@ export class RankMatrix {
             step: () => 1,
             paint: (plot) => paintMeans(plot, poolLongest(shown, n, order, plot.view, plot.width, plot.height, "longest"), { low, high }, scalePixels("viridis")),
             overlay: (plot) => drawSelected(plot, { row: null, columns: this.selected === null ? null : { from: this.selected, to: this.selected + 1 } }),
+            choose: spec.choose && ((x, row) => spec.choose?.(row, Math.min(Math.floor(x), n - 1))),
             rowName: label,
             ticks: (from, to, wanted) =>
                 roundTicks(from, to, wanted)

@@ -47,7 +47,7 @@ export function markRow(plot: Plot, at: number, isOutlined = true): void {
     const middle = plot.py(at + 0.5);
     if (isOutlined) {
         const height = Math.max(plot.py(at + 1) - plot.py(at), LEAST_HEIGHT * ratio);
-        stretchLine(plot, middle, height);
+        thickenLine(plot, middle, height);
         outlineRow(plot, middle, height);
     }
     arrowhead(plot, 0, middle, 1);
@@ -55,7 +55,7 @@ export function markRow(plot: Plot, at: number, isOutlined = true): void {
 }
 
 /** Makes a row that is a line of pixels as high as its outline, so that its colours are seen. */
-function stretchLine({ context, width }: Plot, middle: number, height: number): void {
+function thickenLine({ context, width }: Plot, middle: number, height: number): void {
     const { e: left, f: top } = context.getTransform();
     const line = Math.floor(middle);
     context.drawImage(context.canvas, left, top + line, width, 1, 0, Math.round(middle - height / 2), width, Math.round(height));

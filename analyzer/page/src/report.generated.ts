@@ -272,6 +272,18 @@ recorder_s: number
  */
 recorder_share: number
 /**
+ * CPU time of the recorder's code in calls of the ranks' first threads, by samples; null where no rank was sampled.
+ */
+recorder_in_calls_s: (number | null)
+/**
+ * The standard error of `recorder_in_calls_s`.
+ */
+recorder_in_calls_error_s: (number | null)
+/**
+ * Both over ranks × elapsed time: what the recorder cost in all.
+ */
+recorder_whole_share: number
+/**
  * Time of ranks outside of their windows while others are within theirs.
  */
 idle_s: number

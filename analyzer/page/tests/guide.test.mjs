@@ -16,7 +16,7 @@ const plain = (text) => text.replaceAll("\u00a0", " ");
 const marks = (page, id) =>
     page.$eval(`#panel-${id} .picture:not(.tracks) canvas.above`, (canvas) => {
         // Read from a copy: the browser complains of a canvas that is read often.
-        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+        const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
         copy.drawImage(canvas, 0, 0);
         return new Uint32Array(copy.getImageData(0, 0, canvas.width, canvas.height).data.buffer).filter((pixel) => pixel !== 0).length;
     });
@@ -131,6 +131,30 @@ test("a wait has its chain of causes, with calls and functions", async () => {
     await close();
 });
 
+test("a click on who waits for whom shows the longest such wait", async () => {
+    const { views } = dataOf("small");
+    const { waits } = views.timeline;
+    const [ranks, sources, begins, ends] = [waits.rank, waits.delay_source, waits.begin_s, waits.end_s].map(unpack);
+    const at = ranks.findIndex((rank, at) => rank === 2 && sources[at] === 1);
+    const { page, complaints, close } = await open(browser, "small");
+    await show(page, "waiting");
+    const place = await placeIn(page, "waiting", (1 + 0.5) / 4, (2 + 0.5) / 4);
+    await page.mouse.click(place.x, place.y);
+    await page.waitForSelector("#panel-timeline:not([hidden]) .chain");
+    assert.ok(plain(await page.innerText("#panel-timeline .details")).startsWith(`Rank 2 waits ${seconds(ends[at] - begins[at])}`));
+    assert.match(await page.innerText("#panel-timeline .chain"), /^Rank 1 ended it/);
+    // A pair that never waits leads nowhere.
+    await show(page, "waiting");
+    const pairs = [0, 1, 2, 3].flatMap((row) => [0, 1, 2, 3].map((column) => [row, column]));
+    const [row, column] = pairs.find(([row, column]) => !ranks.some((rank, at) => rank === row && sources[at] === column));
+    const none = await placeIn(page, "waiting", (column + 0.5) / 4, (row + 0.5) / 4);
+    await page.mouse.click(none.x, none.y);
+    await drawn(page);
+    assert.ok(await page.isVisible("#panel-waiting"));
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
 test("tracks have the iterations, and the regions in the shares that there are", async () => {
     const { views } = dataOf("small");
     const { bins, regions, share } = views.timeline.region_course;
@@ -172,7 +196,7 @@ test("a selected region stands out in the tracks", async () => {
                 const key = [...panel.querySelectorAll("details .key")].find((one) => one.textContent === name);
                 const [r, g, b] = getComputedStyle(key.querySelector(".swatch")).backgroundColor.match(/\d+/g).map(Number);
                 const canvas = panel.querySelector(".tracks canvas");
-                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+                const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
                 copy.drawImage(canvas, 0, 0);
                 const { data } = copy.getImageData(92, 34, canvas.width - 104, 20);
                 return data.reduce((n, red, at) => n + (at % 4 === 0 && Math.abs(red - r) + Math.abs(data[at + 1] - g) + Math.abs(data[at + 2] - b) < 12), 0);
@@ -193,11 +217,12 @@ test("of many ranks, bands of the timeline are smooth, and a slow rank keeps its
     assert.match(await page.textContent("#panel-timeline .legend"), /a band shows the shares of \d+ ranks/);
     // Down a column of pixels where some ranks compute and some wait, each band has one change in each direction.
     const changes = await page.$eval(`#panel-timeline ${PICTURE}`, (canvas) => {
-        const x = 92 + Math.round(0.132 * (canvas.width - 104));
-        const data = new Uint32Array(canvas.getContext("2d").getImageData(x, 5, 1, 240).data.buffer);
-        return data.reduce((n, pixel, at) => n + (at > 0 && pixel !== data[at - 1]), 0);
+        const [left, width] = [92 + Math.round(0.125 * (canvas.width - 104)), 16];
+        const data = new Uint32Array(canvas.getContext("2d").getImageData(left, 5, width, 240).data.buffer);
+        const column = (x) => data.filter((_, at) => at % width === x);
+        return Math.max(...Array.from({ length: width }, (_, x) => column(x).reduce((n, pixel, at, all) => n + (at > 0 && pixel !== all[at - 1]), 0)));
     });
-    assert.ok(changes <= 2 * Math.ceil(240 / 14) + 4, `${changes} changes in 240 pixels`);
+    assert.ok(changes > 10 && changes <= 2 * Math.ceil(240 / 14) + 4, `${changes} changes in 240 pixels`);
     await close();
 });
 
@@ -209,7 +234,8 @@ test("colours start from zero, or show differences from the median, and noise is
     await drawn(page);
     assert.match(plain(await page.textContent("#panel-iterations .legend")), /less the median of all ranks: ≤ −[\d.]+ µs .*≥ \+[\d.]+ µs/);
     const [typical, slow] = await page.$eval(`#panel-iterations ${PICTURE}`, (canvas) => {
-        const context = canvas.getContext("2d");
+        const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
         const reddest = (y) => Math.max(...Array.from({ length: 7 }, (_, at) => context.getImageData(200, y + at - 3, 1, 1).data).map(([r, g, b]) => r - b));
         const height = canvas.height - 26;
         return [reddest(Math.round(4 + 0.2 * height)), reddest(Math.round(4 + (586.5 / 1024) * height))];
@@ -298,7 +324,7 @@ test("an empty panel says why, and what to do", async () => {
     for (const id of panels) {
         await show(page, id);
         for (const text of await page.locator(`#panel-${id} .missing:visible:not(:empty)`).allTextContents()) {
-            assert.match(text, /LBPROF_|--|was set|[Rr]ecord/, `${id}: ${text}`);
+            assert.match(text, /LBPROF_[A-Z]+|--[a-z]+|[Rr]ecord more/, `${id}: ${text}`);
             reasons[id] = text;
         }
     }
@@ -330,6 +356,16 @@ test("threads have a picture of regions × threads, and the lifetime a bar", asy
         const at = await placeIn(page, "threads", (thread + 0.5) / 4, (row + 0.5) / 2, 250);
         await page.mouse.move(at.x, at.y);
         assert.ok(plain(await page.innerText("#tip")).includes(`works ${seconds(share)} of 1.00 s (${percent(share)})`), await page.innerText("#tip"));
+    }
+    const colours = await page.$eval(`#panel-threads ${PICTURE}`, (canvas) => {
+        const context = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0);
+        const at = (thread, row) => [...context.getImageData(250 + ((thread + 0.5) / 4) * (canvas.width - 262), 4 + ((row + 0.5) / 2) * (canvas.height - 26), 1, 1).data.slice(0, 3)];
+        return [at(3, 0), at(0, 0), at(0, 1), at(1, 1)];
+    });
+    const [all, quarter, half] = [[253, 231, 37], [59, 82, 139], [33, 145, 140]];
+    for (const [at, wanted] of [all, quarter, all, half].entries()) {
+        assert.ok(wanted.every((channel, part) => Math.abs(channel - colours[at][part]) <= 4), `${colours[at]} is not ${wanted}`);
     }
     assert.match(await page.textContent("#panel-threads"), /3, 3\.0 times the mean of the others/);
     assert.deepEqual(complaints, []);

@@ -115,7 +115,11 @@ test("where calls can't be matched it says why nothing is predicted", async () =
 test("the summary says what the report says", async () => {
     const { report } = dataOf("small");
     const { page, close } = await open(browser, "small");
-    assert.equal((await page.textContent("#verdict")).replaceAll("\u00a0", " "), report.verdict.text);
+    const { sentence, lines } = report.verdict.answer;
+    const plain = (texts) => texts.map((text) => text.replaceAll("\u00a0", " "));
+    assert.deepEqual(plain(await page.locator("#verdict > p").allTextContents()), [sentence]);
+    assert.deepEqual(plain(await page.locator("#verdict dt").allTextContents()), lines.map(({ label }) => label));
+    assert.deepEqual(plain(await page.locator("#verdict dd").allTextContents()), lines.map(({ text }) => text));
     const shown = (name) => page.textContent(`tr[data-efficiency="${name}"] .value`);
     assert.equal(await shown("parallel efficiency"), percent(report.efficiency.parallel));
     assert.equal(await shown("load balance"), percent(report.efficiency.load_balance));

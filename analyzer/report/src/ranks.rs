@@ -166,8 +166,8 @@ pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
                 (operation_name(call.operation), place)
             }),
-            since_s: None,
-            waits_for: None,
+            since_s: rank.pending.map(|call| rank.begin_s - window.0 + call.since_begin_s),
+            waits_for: rank.pending.and_then(|call| call.peer),
             computation_s: rank.inclusive(0)[Activity::Computation as usize],
             computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
             compared_s,

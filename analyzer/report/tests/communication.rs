@@ -109,7 +109,8 @@ fn the_tables_are_in_the_report_with_all_rows() {
         command: "lb-report",
         asked: false,
         columns: 100,
-        first_screen: false, expert: true,
+        first_screen: false,
+        expert: true,
         top: 8,
         full: true,
     };

@@ -10,7 +10,7 @@ use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::{Definition, Operation};
 use lbprof_report::situation::RunSituation;
 use lbprof_report::text::AnswerText;
-use lbprof_report::{Choices, Report};
+use lbprof_report::{Choices, Report, json, text};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
@@ -57,9 +57,15 @@ fn ranks(n: u32) -> Scenario {
 
 /// The report on a scenario whose call sites have names.
 fn named(scenario: Scenario, command: &str) -> Report {
+    named_at(scenario, command, None)
+}
+
+/// The same of a run that was looked at while it ran.
+fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report {
     let dir = written(called(scenario, command));
     let mut model = model_in(dir.path());
     model.facts.mpi = "Open MPI v4.1.4".to_owned();
+    model.facts.seen_at_s = seen_at_s;
     let mut resolved = symbols::unnamed(&model.sites);
     for place in &mut resolved.places {
         // The simulator puts call site n at offset 16 n.
@@ -257,7 +263,19 @@ fn incomplete() -> Report {
     named(ranks(4).each(steps_until_killed), "solver box.in")
 }
 
-const EXAMPLES: [Example; 16] = [
+fn still_running() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let script = script.repeat(20, |_, script| script.compute(10.0).at("sum").allreduce(8, 0.2));
+        match rank {
+            0 => script.compute(8.0).kill(3),
+            3 => script.compute(4.0).at("receive").kill_in(Operation::Recv, 3),
+            _ => script.compute(8.0).at("sum").kill_in(Operation::Allreduce, 3),
+        }
+    });
+    named_at(scenario, "solver box.in", Some(2.3))
+}
+
+const EXAMPLES: [Example; 17] = [
     Example { name: "balanced", situation: RunSituation::Balanced, report: balanced_work },
     Example { name: "static excess", situation: RunSituation::StaticExcess, report: static_excess },
     Example { name: "moving rank", situation: RunSituation::MovingRank, report: moving_rank },
@@ -274,6 +292,7 @@ const EXAMPLES: [Example; 16] = [
     Example { name: "one rank", situation: RunSituation::OneRank, report: one_rank },
     Example { name: "set-up", situation: RunSituation::SetUp, report: set_up },
     Example { name: "incomplete", situation: RunSituation::EndedEarly, report: incomplete },
+    Example { name: "still running", situation: RunSituation::StillRunning, report: still_running },
 ];
 
 /// The head and the answer of a screen: what comes before the second empty line.
@@ -308,12 +327,20 @@ fn each_situation_has_the_screen_that_the_document_shows() {
         let answer = AnswerText::new(&report);
         assert!(answer.sentence.ends_with('.') && !answer.sentence.contains(". "), "one sentence: {}", answer.sentence);
         assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
+        let mut summary = Vec::new();
+        json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");
+        assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());
+        let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
+        assert_eq!(summary["answer"]["sentence"], answer.sentence);
+        let lines = text::markdown(&report).lines().count();
+        assert!(lines <= 35, "{}: {lines} lines of Markdown", example.name);
         for odd in ["0 (0.0 %)", "As it is", "ideal network", "save nothing", "(−-", "lost: …"] {
             assert!(!screen.contains(odd), "{odd}: {screen}");
         }
     }
     let whole = first_screen(&named(one_slow(|_| 2), "solver box.in"), COLUMNS);
     updated = with_screen(&updated, "whole", &in_block(&whole));
+    updated = with_screen(&updated, "markdown", &in_block(&text::markdown(&named(one_slow(|_| 2), "solver box.in"))));
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::write(path, &updated).expect("the document is written");
     } else {

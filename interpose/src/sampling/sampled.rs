@@ -114,7 +114,9 @@ impl Sampled {
                 if !is_in_pause {
                     places.push(found.as_mut().and_then(|found| found.at(ticks)));
                     waiting.push(sample(raw, ticks, counts));
-                    unfolded.iter_mut().for_each(|kept| kept.push(CpuSample { ticks, weight_ns: raw.period_ns }));
+                    if let Some(kept) = unfolded {
+                        kept.push(CpuSample { ticks, weight_ns: raw.period_ns });
+                    }
                 }
             }
             Written::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),

@@ -1,4 +1,5 @@
 // The first screen: what was lost, where, and what to do about it. Its numbers lead to the other panels.
+import type { Target } from "../address";
 import { el, panelLink } from "../dom";
 import { isMuchOutside, lifetimeBar } from "../lifetime";
 import { LOSS_NAMES, lossViews, type LossView } from "../lossviews";
@@ -6,7 +7,7 @@ import { linkMentions } from "../mentions";
 import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { EfficiencyRow, Report } from "../report.generated";
+import type { AnswerLabel, EfficiencyRow, Report, RunSituation } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
@@ -24,7 +25,7 @@ export const summary: Panel = {
         if (chosen) {
             host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures refer to this selection only.`));
         }
-        host.append(el("p", { class: "verdict", id: "verdict" }, ...linkMentions(report.verdict.text, report)));
+        host.append(answer(data));
         const lost = lostParts(data);
         if (lost) {
             host.append(lost);
@@ -35,18 +36,46 @@ export const summary: Panel = {
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(lossList(data), efficiencyTree(report.efficiency), whatIf(report), dataLine(report));
+        host.append(lossList(data), efficiencyTree(report), whatIf(report), dataLine(report));
         return pictures.draw;
     },
 };
 
-/** The ranks that stand out: the one that computes longest, if that is much of what is lost, else those that cause the largest loss. */
+/** The sentence of the first screen, and its lines: where, what would be gained, what to do, and notes. */
+function answer(data: Data): HTMLElement {
+    const { report } = data;
+    const { sentence, lines } = report.verdict.answer;
+    const list = el("dl", {});
+    for (const { label, text } of lines) {
+        const target = labelTarget(label, data);
+        list.append(el("dt", {}, target ? panelLink(target, label) : label), el("dd", { class: label === "note" ? "note" : undefined }, ...linkMentions(text, report)));
+    }
+    return el("div", { class: "verdict", id: "verdict" }, el("p", {}, ...linkMentions(sentence, report)), lines.length > 0 && list);
+}
+
+/** The view that shows what a line says; null where a line shows nothing that is in a picture. */
+function labelTarget(label: AnswerLabel, data: Data): Target | null {
+    const { report } = data;
+    if (label === "gain") {
+        return report.predictions.length > 0 ? { panel: "whatif" } : null;
+    }
+    const [loss] = report.losses;
+    const views = loss ? lossViews(data, loss.kind, loss) : [];
+    return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
+}
+
+/** Situations in which no rank stands out in the sum. */
+const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "nothing", "moving rank", "slow in turn", "chains", "serialization"];
+
+/** The ranks that stand out: the one that computes longest, else those that cause the largest loss. */
 function slowRanks({ verdict, losses }: Report): number[] {
-    const largest = losses.find((loss) => loss.ranks.length > 0);
-    if (verdict.worst && verdict.imbalance_s > 0 && losses.length > 0) {
+    if (losses.length === 0 || WITHOUT_SLOW_RANK.includes(verdict.situation)) {
+        return [];
+    }
+    if (verdict.worst && verdict.imbalance_s > 0) {
         return [verdict.worst.rank];
     }
-    return largest ? largest.ranks.slice(0, 4).map(({ rank }) => rank) : [];
+    return losses.find((loss) => loss.ranks.length > 0)?.ranks.slice(0, 4).map(({ rank }) => rank) ?? [];
 }
 
 /** Parts below it are not worth a word: 0.0 %. */
@@ -88,15 +117,15 @@ interface Branch {
     formula: string;
     from: [number | null, number | null];
     means: string;
-    panel: string;
+    panel: string | Target;
 }
 
-function branches(of: EfficiencyRow): Branch[] {
+function branches({ efficiency: of, verdict }: Report): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
-    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
+    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string | Target, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
         row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "stages"),
-        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
+        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", { panel: "iterations", rank: verdict.worst?.rank }),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
     ];
     if (of.t_ideal_max_s === null) {
@@ -126,9 +155,10 @@ function aboutIdeal(of: EfficiencyRow): string | null {
     return of.t_ideal_certain ? `The ideal time is ${error}.` : `Micro load balance and transfer are ranges: the ideal time is ${error}, for ranks also wait for each other within them.`;
 }
 
-function efficiencyTree(of: EfficiencyRow): HTMLElement {
+function efficiencyTree(report: Report): HTMLElement {
+    const of = report.efficiency;
     const body = el("tbody");
-    for (const branch of branches(of)) {
+    for (const branch of branches(report)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
         const [above, below] = branch.from;
         // A line may end between the formula and its times alone.
@@ -146,7 +176,7 @@ function efficiencyTree(of: EfficiencyRow): HTMLElement {
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
     const about = aboutIdeal(of);
-    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(of).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
+    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(report).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
 }
 

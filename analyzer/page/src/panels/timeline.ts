@@ -15,7 +15,7 @@ import { paintLine, paintTimeline, rowsPerBand } from "../timeline/paint";
 import { Tracks } from "../timeline/tracks";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/above";
-import { waitOf, type Wait } from "../timeline/waits";
+import { waitNumber, waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
 import { columnOf, ranksIn, rowLabel, rowName, rowOf, timesOf, type Timeline } from "../views";
@@ -94,6 +94,13 @@ class RanksOverTime {
         );
         this.explain();
         host.addEventListener("selection", (event) => this.point((event as CustomEvent<Selection>).detail));
+        host.addEventListener("find", (event) => {
+            const at = waitNumber((event as CustomEvent<string>).detail, this.of);
+            if (at >= 0) {
+                this.select(waitOf(this.of, at));
+                this.zoomTo(waitOf(this.of, at));
+            }
+        });
         onWindow(this, (window) => this.follow(window));
         this.follow(timeWindow());
         return () => {

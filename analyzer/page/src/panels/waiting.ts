@@ -1,5 +1,5 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
-import { isPointedOut, type Selection } from "../address";
+import { formatAddress, isPointedOut, type Selection, type Target } from "../address";
 import { el, panelLink } from "../dom";
 import { NOT_REPLAYED } from "../empty";
 import { RankMatrix, type Place } from "../matrix";
@@ -8,7 +8,8 @@ import type { Data, Panel } from "../panel";
 import type { BlockingTable, ByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { rowOf } from "../views";
+import { waitName } from "../timeline/waits";
+import { placeOf, rowOf, type Pairs } from "../views";
 import { count, oneUnit, percent, plural, ratio, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
@@ -69,11 +70,36 @@ function pairMatrix(data: Data, of: BlockingTable): RankMatrix | null {
         isOwn && isPair ? "because of itself" : `because of ${column}`,
         ...(isPair || Number.isNaN(amount) ? [] : [`of these at most ${secondsLike(largest, most)} one rank because of another`]),
     ];
-    const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe }, pairs);
+    const choose = (row: number, column: number) => {
+        const target = longestWait(data, (rank) => blockOf(data, pairs, rank) === row, (rank) => blockOf(data, pairs, rank) === column);
+        if (target) {
+            window.location.hash = formatAddress(target);
+        }
+    };
+    const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe, choose }, pairs);
+    matrix.element.append(el("p", { class: "hint" }, "A click shows the longest wait of a pair in the timeline, with its chain of causes, if it is among the 20,000 longest."));
     if (of.not_selected_s > 0) {
         matrix.element.append(el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
     }
     return matrix;
+}
+
+/** The block of a matrix that holds a rank. */
+function blockOf({ views }: Data, pairs: Pairs, rank: number): number {
+    return Math.floor(placeOf(views, rank) / pairs.per_block);
+}
+
+/** The place in the timeline of the longest wait of some ranks that others ended; null where none is known. */
+function longestWait({ views }: Data, isWaiting: (rank: number) => boolean, isSource: (rank: number) => boolean): Target | null {
+    const waits = views.timeline?.waits;
+    // The longest come first.
+    for (let at = 0; at < (waits?.rank.length ?? 0); at++) {
+        const [rank, source] = [waits!.rank.at(at), waits!.delay_source.at(at)];
+        if (!Number.isNaN(source) && isWaiting(rank) && isSource(source)) {
+            return { panel: "timeline", rank, find: waitName(at) };
+        }
+    }
+    return null;
 }
 
 /** What is caused by next to nothing is caused by something else. */

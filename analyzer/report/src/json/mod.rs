@@ -3,6 +3,7 @@
 //! docs/report.schema.json is generated from the rows, and the types of the page and the tables of docs/report-json.md are made from that (see `schema.rs` of the crate). Numbers
 //! have all their digits, times are in seconds.
 
+mod summary;
 mod write;
 
 use std::borrow::Cow;
@@ -25,6 +26,7 @@ use super::{
     Doubt, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow,
     ThreadTable, Verdict, WindowRow, text,
 };
+pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
 pub use write::{write_compact, write_pretty};
 

@@ -23,6 +23,7 @@ mod iterations;
 mod lifetime;
 mod loops;
 mod losses;
+mod markdown;
 mod next;
 mod other_threads;
 mod overheads;
@@ -44,6 +45,7 @@ pub use answer::{AnswerLabel, AnswerLine, AnswerText, answer_in_words};
 pub use doubts::sentence as doubt;
 use lbprof_analysis::structure::code_place::CodePlace;
 pub use losses::sentence as loss;
+pub use markdown::markdown;
 pub use what_if::note as what_if_note;
 
 /// How much to say, and in how many columns.

@@ -33,7 +33,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
         ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(Doubt::is_of_cores),
-        ProblemKind::NotClosed => report.facts.seen_at_s.is_some(),
+        ProblemKind::NotClosed | ProblemKind::Unfinished => report.facts.seen_at_s.is_some(),
         _ => false,
     }
 }

@@ -115,7 +115,15 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
     assert_eq!((polls.polls, polls.waits), (70, 1));
     let text = text::render(
         &report_on(&run.model),
-        &text::Options { command: "lb-report", columns: 1000, first_screen: true, expert: true, asked: false, top: 8, full: false },
+        &text::Options {
+            command: "lb-report",
+            columns: 1000,
+            first_screen: true,
+            expert: true,
+            asked: false,
+            top: 8,
+            full: false,
+        },
     );
     let expected =
         "70 unsuccessful polls (1 wait), in total 1.00 µs of waiting and 6.90 ms of computation between polls";

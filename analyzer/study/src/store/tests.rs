@@ -21,6 +21,7 @@ fn run(id: u64, n: u32) -> Run {
     let by_rank = |scale: f64| (0..n).map(|rank| scale * f64::from(rank + 1)).collect::<Vec<f64>>();
     let times = Times { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
     Run {
+        label: "v1".into(),
         id,
         command: vec!["/opt/it's here/solver".to_owned(), "--grid=\"8 µ\"".to_owned()],
         started_unix_s: 1_700_000_000,

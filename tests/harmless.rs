@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use lbprof_collector::ProblemKind;
 use lbprof_collector::options::SETTINGS;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
+use lbprof_collector::{Operation, ProblemKind};
 use lbprof_tests::launch::{self, Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
@@ -516,6 +516,30 @@ fn a_signal_from_outside_ends_the_program_as_without(mpi: &Mpi, _: &Path, folder
     Ok(())
 }
 
+/// All calls that a handler's call has interrupted were made at one place.
+fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    const CALLS: usize = 404;
+    let program = Program::read(Path::new("harmless/calls_while_entered.c"))?.compiled(mpi)?;
+    let job = Job::new(mpi, 1, &program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    job.recorded()?.must_equal(&bare, mpi)?;
+    let mut log = RankLog::open(&job.run_folder()?, 0)?;
+    let mut paths = Vec::new();
+    while let Some(item) = log.next_item() {
+        if let Item::Records { records, .. } = item {
+            let interrupted = records.iter().filter(|record| record.operation() == Some(Operation::Send));
+            paths.extend(interrupted.map(|record| record.call_site));
+        }
+    }
+    let first = paths.first().copied();
+    let n_there = paths.iter().filter(|&&path| Some(path) == first).count();
+    ensure!(
+        paths.len() == CALLS && n_there == CALLS,
+        "{n_there} of {CALLS} calls have the path of the first: {paths:?}"
+    );
+    Ok(())
+}
+
 /// Words before a program that is to be the first process of a namespace.
 const NEW_NAMESPACE: [&str; 2] = ["unshare", "-pf"];
 
@@ -561,7 +585,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
-    let specials: [(&str, Special); 14] = [
+    let specials: [(&str, Special); 15] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -575,6 +599,7 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
         ("threads_of_a_namespace_of_processes_are_sampled", threads_of_a_namespace_of_processes_are_sampled),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
+        ("interrupted_calls_keep_their_paths", interrupted_calls_keep_their_paths),
         ("a_signal_from_outside_ends_the_program_as_without", a_signal_from_outside_ends_the_program_as_without),
     ];
     let disks: [(&str, Special); 3] = [

@@ -147,6 +147,7 @@ unsafe fn open(
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         forward::resolve_c();
+        forward::resolve_fortran();
         nesting::find_mpi();
         stack::find_out();
         system::memory::find_out();

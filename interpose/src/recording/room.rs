@@ -184,7 +184,6 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 }
             }
         }
-        let (caller, next) = ((*thread).caller, (*thread).next);
         enter::recording(thread, || {
             critical(|| {
                 if (*thread).log.is_null() {
@@ -201,7 +200,6 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 }
             });
         });
-        ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
     }
 }

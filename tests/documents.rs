@@ -248,3 +248,28 @@ fn each_citation_of_a_metric_resolves_and_each_section_is_cited() {
     assert!(wrong.is_empty(), "{METRICS} lacks the sections cited in {wrong:#?}");
     assert_eq!(cited, sections, "sections of {METRICS} that no source cites, or the other way round");
 }
+
+#[test]
+fn the_summary_of_the_book_has_all_documents() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary is there");
+    let listed: BTreeSet<&str> = links(&summary).collect();
+    let names = documents().into_iter().filter_map(|(path, _)| path.strip_prefix("docs/").map(str::to_owned));
+    let missing: Vec<String> = names.filter(|name| name != "SUMMARY.md" && !listed.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+#[test]
+fn tables_of_keys_are_made_from_the_schemas() {
+    for (document, key) in [
+        ("report-json.md", "| `run.ranks` | number | Size of MPI_COMM_WORLD |"),
+        ("page-data.md", "| `version` | number | 2 |"),
+        ("study-page-data.md", "| `runs[].ranks` | number | Its ranks |"),
+    ] {
+        let script = root().join("scripts/document-keys");
+        let output = std::process::Command::new("python3").arg(script).arg(root().join("docs").join(document)).output();
+        let output = output.expect("python3 is there");
+        let text = String::from_utf8(output.stdout).expect("documents are UTF-8");
+        assert!(output.status.success() && text.contains(key), "{document} has no row {key}");
+        assert!(!text.contains("<!-- keys of"), "{document} has a mark that was not filled in");
+    }
+}

@@ -16,7 +16,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::format::BatchHead;
-use crate::gap_use::CpuSample;
+use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::{Activity, Operation};
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};

@@ -28,7 +28,8 @@ use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
 use crate::format::Header;
-use crate::gap_use::{CpuSample, GapSurvey, GapUse, GapUses, PolledSite, SurveyedLengths};
+use crate::gap_survey::{CpuSample, GapSurvey, SurveyedLengths};
+use crate::gap_use::{GapUse, GapUses, PolledSite};
 use crate::operation::Operation;
 use crate::poll_answer::Answer;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};

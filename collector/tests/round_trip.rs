@@ -13,8 +13,7 @@ use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, 
 use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
-use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps, ProfileGaps};
-use lbprof_collector::profile::SiteKey;
+use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
@@ -266,7 +265,7 @@ fn every_definition_comes_back() {
             gaps: vec![(
                 GapPlace {
                     site: PolledSite { call_site: u64::MAX, after_spin: true },
-                    next: SiteKey { region: 300, call_site: NONE, operation: 7, activity: 1 },
+                    next: NextCall { region: 300, call_site: NONE, operation: 7, activity: 1 },
                     iteration: 5,
                 },
                 PlacedGaps {

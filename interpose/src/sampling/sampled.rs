@@ -2,7 +2,7 @@
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::gap_use::CpuSample;
+use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::placing::Places;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::gap_use::CpuSample;
+use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::summary::SummarySums;

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::definition::EndReason;
 
-use super::capitalized;
-use super::sentence::named_ranks;
+use super::phrases::{capitalized, named_ranks};
 use crate::text::place_name;
 use crate::words::{plural, seconds};
 use crate::{RankRow, Report};

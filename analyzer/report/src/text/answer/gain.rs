@@ -10,7 +10,7 @@ use crate::words::seconds_like;
 use lbprof_analysis::model::what_if::WhatIf;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
-use super::sentence::short_percent;
+use super::phrases::short_percent;
 
 /// Share of the time from which on a gain is named.
 const WORTH_NAMING: f64 = 0.02;

@@ -4,12 +4,14 @@ mod advice;
 mod end;
 mod gain;
 mod notes;
+mod phrases;
 mod place;
 mod sentence;
 
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
+use self::phrases::capitalized;
 use super::{DIM, Options};
 use crate::Report;
 use crate::situation::RunSituation;
@@ -123,10 +125,4 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     }
     text.push('\n');
     text
-}
-
-/// Returns a text that begins with a capital.
-pub(super) fn capitalized(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

@@ -1,6 +1,7 @@
 //! Notes after the answer: doubts about the figures, and what they leave out, one each.
 
-use super::sentence::{capitalized_ranks, judged, members, named_ranks};
+use super::phrases::{capitalized_ranks, members, named_ranks};
+use super::sentence::judged;
 use crate::situation::RunSituation;
 use crate::text::{doubts, lifetime, threads};
 use crate::verdict::Chosen;

@@ -1,6 +1,5 @@
 //! Where the answer lies: functions, code between calls, and the call in which ranks wait.
 
-use super::sentence::call_and_place;
 use super::{AnswerLabel, AnswerLine};
 use crate::losses::Loss;
 use crate::situation::RunSituation;
@@ -91,6 +90,12 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
     is_one.then(|| {
         format!("in {}, after the MPI call on line {line} of {}", shorten(&clean(function), LONGEST_NAME), clean(file))
     })
+}
+
+/// Returns the call of a loss, and where it is.
+fn call_and_place(loss: &Loss) -> Option<String> {
+    let at = loss.at.as_ref()?;
+    Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
 }
 
 /// Returns where ranks compute that others wait for, and where they wait.

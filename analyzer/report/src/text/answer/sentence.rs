@@ -1,14 +1,12 @@
 //! The answer in a sentence: how much is lost, and why.
 
-use super::capitalized;
 use super::end::ending;
-use crate::losses::Loss;
+use super::phrases::{capitalized, members, short_percent};
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
-use crate::text::{place_name, threads};
-use crate::verdict::{GOOD_BALANCE, LossKind, VerdictCluster, Worst};
+use crate::text::threads;
+use crate::verdict::{GOOD_BALANCE, LossKind, Worst};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
 use crate::{Doubt, LifetimeTable, Report};
-use lbprof_analysis::read::open::ranges;
 use lbprof_collector::Activity;
 
 /// Share of what is lost from which on the largest part is all that a sentence says.
@@ -90,32 +88,6 @@ fn how_much(report: &Report) -> String {
     match named {
         Some((_, words)) => format!("{words} of the time{whose} ({per_cent}) is lost"),
         None => format!("{per_cent} of the time{whose} is lost"),
-    }
-}
-
-/// Returns the ranks of a cluster: `ranks 1-3`.
-pub(super) fn members(cluster: &VerdictCluster) -> String {
-    named_ranks(&cluster.ranks)
-}
-
-/// Returns the same at the begin of a sentence.
-pub(super) fn capitalized_ranks(cluster: &VerdictCluster) -> String {
-    capitalized(&members(cluster))
-}
-
-/// Returns `rank 3`, or `ranks 1-3`.
-pub(super) fn named_ranks(ranks: &[u32]) -> String {
-    match ranks {
-        [one] => format!("rank {one}"),
-        many => format!("ranks {}", ranges(many)),
-    }
-}
-
-/// Returns a share without digits that nobody needs: `50 %`, `7.3 %`.
-pub(super) fn short_percent(share: f64) -> String {
-    match 100.0 * share {
-        small if small.abs() < 9.95 => percent(share),
-        large => format!("{large:.0} %"),
     }
 }
 
@@ -365,10 +337,4 @@ fn set_up(report: &Report) -> String {
         short_percent(table.described_share),
         parts.join(", ")
     )
-}
-
-/// Returns a loss's call with how often it is made, for the place of communication.
-pub(super) fn call_and_place(loss: &Loss) -> Option<String> {
-    let at = loss.at.as_ref()?;
-    Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
 }

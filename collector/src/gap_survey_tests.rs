@@ -1,6 +1,7 @@
 //! Gaps and samples worked out by hand, in nanoseconds.
 
 use super::*;
+use crate::gap_use::{CpuEvidence, GapUse, GapUses};
 use crate::record::Flags;
 
 const MS: u64 = 1_000_000;

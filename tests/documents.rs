@@ -206,3 +206,70 @@ fn private_words_are_not_in_the_sources() {
     }
     assert!(found.is_empty(), "{found:#?}");
 }
+
+/// The document that the sources cite for each metric.
+const METRICS: &str = "docs/metrics.md";
+
+/// Returns the sections of [`METRICS`] that a source cites, with the lines of the citations; 0 where no number follows.
+fn metric_citations(text: &str) -> Vec<(usize, u32)> {
+    let mut found = Vec::new();
+    for (line, number) in text.lines().zip(1..) {
+        for (at, _) in line.match_indices(METRICS) {
+            let rest = line[at + METRICS.len()..].strip_prefix(" §");
+            if let Some(rest) = rest {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                found.push((number, digits.parse().unwrap_or(0)));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn each_citation_of_a_metric_resolves_and_each_section_is_cited() {
+    let text = std::fs::read_to_string(root().join(METRICS)).expect("the document is there");
+    let titles = text.lines().filter_map(|line| line.strip_prefix("## ")?.split_once(". "));
+    let sections: BTreeSet<u32> = titles.filter_map(|(number, _)| number.parse().ok()).collect();
+    let mut paths = Vec::new();
+    for folder in SOURCES.iter().chain(&["analyzer/analysis/tests"]) {
+        sources(&root().join(folder), &mut paths);
+    }
+    let mut cited = BTreeSet::new();
+    let mut wrong = Vec::new();
+    for path in paths {
+        let source = std::fs::read_to_string(&path).expect("sources are UTF-8");
+        for (line, section) in metric_citations(&source) {
+            cited.insert(section);
+            if !sections.contains(&section) {
+                wrong.push(format!("{}:{line}: section {section}", path.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{METRICS} lacks the sections cited in {wrong:#?}");
+    assert_eq!(cited, sections, "sections of {METRICS} that no source cites, or the other way round");
+}
+
+#[test]
+fn the_summary_of_the_book_has_all_documents() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).expect("the summary is there");
+    let listed: BTreeSet<&str> = links(&summary).collect();
+    let names = documents().into_iter().filter_map(|(path, _)| path.strip_prefix("docs/").map(str::to_owned));
+    let missing: Vec<String> = names.filter(|name| name != "SUMMARY.md" && !listed.contains(name.as_str())).collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+#[test]
+fn tables_of_keys_are_made_from_the_schemas() {
+    for (document, key) in [
+        ("report-json.md", "| `run.ranks` | number | Size of MPI_COMM_WORLD |"),
+        ("page-data.md", "| `version` | number | 2 |"),
+        ("study-page-data.md", "| `runs[].ranks` | number | Its ranks |"),
+    ] {
+        let script = root().join("scripts/document-keys");
+        let output = std::process::Command::new("python3").arg(script).arg(root().join("docs").join(document)).output();
+        let output = output.expect("python3 is there");
+        let text = String::from_utf8(output.stdout).expect("documents are UTF-8");
+        assert!(output.status.success() && text.contains(key), "{document} has no row {key}");
+        assert!(!text.contains("<!-- keys of"), "{document} has a mark that was not filled in");
+    }
+}

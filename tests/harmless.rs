@@ -6,16 +6,17 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use lbprof_collector::ProblemKind;
 use lbprof_collector::options::SETTINGS;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::Item;
+use lbprof_collector::{Operation, ProblemKind};
 use lbprof_tests::launch::{self, Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::{Program, shared_object};
@@ -458,20 +459,35 @@ fn said_of_signal(output: &Output) -> Vec<String> {
     text.lines().filter(|line| !varies(line)).map(what).collect()
 }
 
+/// Runs a program that takes one argument, without and with the recorder, on one rank without a launcher; `before` it the words of another program that
+/// starts it. Both must end alike and say the same. Returns how each ended.
+fn end_as_without(
+    mpi: &Mpi,
+    program: &Path,
+    how: &str,
+    before: &[&str],
+    folder: &Path,
+) -> anyhow::Result<[ExitStatus; 2]> {
+    let words: Vec<OsString> = before.iter().map(OsString::from).chain([program.into(), how.into()]).collect();
+    let (first, others) = words.split_first().context("no program")?;
+    let mut command = Command::new(first);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
+        command.env_remove(name);
+    }
+    command.args(others).current_dir(folder).envs(mpi.env.iter().map(|(name, value)| (name, value)));
+    let bare = command.output()?;
+    command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", folder.join(how));
+    let recorded = command.env("LBPROF_BUFFER", "32K").output()?;
+    let (own, others) = (said_of_signal(&recorded), said_of_signal(&bare));
+    ensure!(own == others, "{how}: recorded it says\n{}\nbare\n{}", own.join("\n"), others.join("\n"));
+    Ok([recorded.status, bare.status])
+}
+
 fn a_bus_error_of_the_program_ends_it_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
     let program = Program::read(Path::new("harmless/ends_by_bus_error.c"))?.compiled(mpi)?;
     for how in ["fault", "raise", "ignored", "once", "child", "called"] {
-        let mut command = Command::new(&program);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("LBPROF_")) {
-            command.env_remove(name);
-        }
-        command.arg(how).current_dir(folder).envs(mpi.env.iter().map(|(name, value)| (name, value)));
-        let bare = command.output()?;
-        command.env("LD_PRELOAD", place::built("liblbprof.so")?).env("LBPROF_DIR", folder.join(how));
-        let recorded = command.env("LBPROF_BUFFER", "32K").output()?;
-        ensure!(recorded.status == bare.status, "{how}: {} and bare {}", recorded.status, bare.status);
-        let (own, others) = (said_of_signal(&recorded), said_of_signal(&bare));
-        ensure!(own == others, "{how}: recorded it says\n{}\nbare\n{}", own.join("\n"), others.join("\n"));
+        let [recorded, bare] = end_as_without(mpi, &program, how, &[], folder)?;
+        ensure!(recorded == bare, "{how}: {recorded} and bare {bare}");
         let report = run::report(&folder.join(how))?;
         let end = &report["ranks"][0]["end"];
         ensure!((end == "finalize") == (how == "child"), "{how}: it ended by {end}");
@@ -479,12 +495,62 @@ fn a_bus_error_of_the_program_ends_it_as_without(mpi: &Mpi, _: &Path, folder: &P
     Ok(())
 }
 
+fn a_signal_from_outside_ends_the_program_as_without(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("harmless/ends_by_signal.c"))?.compiled(mpi)?;
+    for how in ["filter", "filter-of-two-steps", "asks", "chains", "chains-itself", "calls-it", "child"] {
+        let [recorded, bare] = end_as_without(mpi, &program, how, &[], folder)?;
+        ensure!(recorded == bare && bare.signal() == Some(libc::SIGTERM), "{how}: {recorded} and bare {bare}");
+    }
+    // No library can withdraw the handler before such a filter comes. The process ends all the same, with the status that shells show for the signal.
+    let [recorded, _] = end_as_without(mpi, &program, "unseen-filter", &[], folder)?;
+    ensure!(recorded.code() == Some(128 + libc::SIGTERM), "unseen-filter: {recorded}");
+    if let Err(why) = can_have_namespace_of_processes() {
+        eprintln!("not tried, for there can be no namespace of processes here: {why}");
+        return Ok(());
+    }
+    // MPICH with UCX does not start in such a process.
+    if mpi.family == Family::OpenMpi {
+        let [recorded, bare] = end_as_without(mpi, &program, "first", &NEW_NAMESPACE, folder)?;
+        ensure!(recorded == bare, "first: {recorded} and bare {bare}");
+    }
+    Ok(())
+}
+
+/// All calls that a handler's call has interrupted were made at one place.
+fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
+    const CALLS: usize = 404;
+    let program = Program::read(Path::new("harmless/calls_while_entered.c"))?.compiled(mpi)?;
+    let job = Job::new(mpi, 1, &program, folder);
+    let bare = job.bare()?.must_succeed()?;
+    job.recorded()?.must_equal(&bare, mpi)?;
+    let mut log = RankLog::open(&job.run_folder()?, 0)?;
+    let mut paths = Vec::new();
+    while let Some(item) = log.next_item() {
+        if let Item::Records { records, .. } = item {
+            let interrupted = records.iter().filter(|record| record.operation() == Some(Operation::Send));
+            paths.extend(interrupted.map(|record| record.call_site));
+        }
+    }
+    let first = paths.first().copied();
+    let n_there = paths.iter().filter(|&&path| Some(path) == first).count();
+    ensure!(
+        paths.len() == CALLS && n_there == CALLS,
+        "{n_there} of {CALLS} calls have the path of the first: {paths:?}"
+    );
+    Ok(())
+}
+
+/// Words before a program that is to be the first process of a namespace.
+const NEW_NAMESPACE: [&str; 2] = ["unshare", "-pf"];
+
+fn can_have_namespace_of_processes() -> Result<(), String> {
+    let [program, option] = NEW_NAMESPACE;
+    let tried = Command::new(program).args([option, "true"]).output().map_err(|error| error.to_string())?;
+    if tried.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&tried.stderr).into_owned()) }
+}
+
 fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: &Path) -> anyhow::Result<()> {
-    const NEW: [&str; 2] = ["unshare", "-pf"];
-    if let Some(why) = Command::new(NEW[0]).args(&NEW[1..]).arg("true").output().map_or_else(
-        |error| Some(error.to_string()),
-        |tried| (!tried.status.success()).then(|| String::from_utf8_lossy(&tried.stderr).into_owned()),
-    ) {
+    if let Err(why) = can_have_namespace_of_processes() {
         eprintln!("not tried, for there can be no namespace of processes here: {why}");
         return Ok(());
     }
@@ -494,7 +560,7 @@ fn threads_of_a_namespace_of_processes_are_sampled(mpi: &Mpi, _: &Path, folder: 
         let folder = folder.join(how);
         fs::create_dir_all(&folder)?;
         let mut job = Job::new(mpi, 1, &program, &folder).with_env("LBPROF_SAMPLE", "200");
-        job.wrapper = NEW.into_iter().chain(option).map(OsString::from).collect();
+        job.wrapper = NEW_NAMESPACE.into_iter().chain(option).map(OsString::from).collect();
         if let Err(why) = job.bare()?.must_succeed() {
             eprintln!("not tried, for {} does not start in a namespace of processes: {why:#}", mpi.name);
             return Ok(());
@@ -519,7 +585,7 @@ fn special(mpi: &Mpi, name: &'static str, check: Special) -> Trial {
 
 fn trials() -> anyhow::Result<Vec<Trial>> {
     let mut trials = suite::cases("harmless", "harmless", with_and_without_the_same)?;
-    let specials: [(&str, Special); 13] = [
+    let specials: [(&str, Special); 15] = [
         ("a_folder_that_cannot_be_made_is_reported_once", a_folder_that_cannot_be_made_is_reported_once),
         ("nonsense_is_reported_once_and_the_defaults_hold", nonsense_is_reported_once_and_the_defaults_hold),
         ("a_rank_where_recording_is_off_lets_the_others_go_on", a_rank_where_recording_is_off_lets_the_others_go_on),
@@ -533,6 +599,8 @@ fn trials() -> anyhow::Result<Vec<Trial>> {
         ("a_rank_that_ends_in_init_is_reported_as_that", a_rank_that_ends_in_init_is_reported_as_that),
         ("threads_of_a_namespace_of_processes_are_sampled", threads_of_a_namespace_of_processes_are_sampled),
         ("a_bus_error_of_the_program_ends_it_as_without", a_bus_error_of_the_program_ends_it_as_without),
+        ("interrupted_calls_keep_their_paths", interrupted_calls_keep_their_paths),
+        ("a_signal_from_outside_ends_the_program_as_without", a_signal_from_outside_ends_the_program_as_without),
     ];
     let disks: [(&str, Special); 3] = [
         ("a_disk_that_fills_up_costs_records_and_no_more", a_disk_that_fills_up_costs_records_and_no_more),

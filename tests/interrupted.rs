@@ -27,6 +27,7 @@ use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::place;
 use lbprof_tests::program::{Program, instant_mpi};
 use lbprof_tests::suite::{self, Company};
+use lbprof_tests::unharmed::lines_of_recorder;
 use libtest_mimic::Trial;
 
 /// Runs of each kind under the MPI that takes no time, and under each real one.
@@ -182,7 +183,7 @@ fn once(program: &Path, mpi: &[(String, PathBuf)], kind: Kind, seed: u32, folder
     command.args([&seed.to_string(), kind.how, &kind.threads.to_string(), &kind.blocks.to_string()]);
     let Ended { status, stdout, stderr } = run(&mut command, mpi, kind.mode, &logs)?;
     ensure!(status.code() == Some(CODE), "it ended with {status}: {stderr}");
-    ensure!(!stderr.contains("lbprof: "), "{stderr}");
+    ensure!(lines_of_recorder(&stderr).is_empty(), "{stderr}");
     check(kind, &stdout, &logs)?;
     fs::remove_dir_all(&logs)?;
     Ok(())
@@ -247,13 +248,13 @@ fn left(
     ensure!(stdout == format!("{done}\nthe thread can be cancelled: 1\n"), "{stdout}");
     let said = read(logs)?;
     if how == "cancelled" {
-        ensure!(!stderr.contains("lbprof: "), "{stderr}");
+        ensure!(lines_of_recorder(&stderr).is_empty(), "{stderr}");
         let calls = 3001 * if is_instant { 2 } else { 1 };
         ensure!(said.calls[0] == calls, "{} calls of the first thread, of {calls}", said.calls[0]);
         ensure!(said.end == Some(EndReason::Finalize), "it ended by {:?}", said.end);
     } else {
         // Recording goes on unless the recorder itself was left; then that is reported.
-        let reports: Vec<&str> = stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
+        let reports = lines_of_recorder(&stderr);
         let is_known = |line: &&str| line.contains("a signal handler left the recorder by siglongjmp");
         ensure!(reports.iter().all(is_known) && reports.len() < 2, "{stderr}");
         ensure!(reports.is_empty() || said.problems.contains(&ProblemKind::LeftByJump), "{:?}", said.problems);

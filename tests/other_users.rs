@@ -13,6 +13,7 @@ use lbprof_tests::launch::Job;
 use lbprof_tests::mpi::{self, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
+use lbprof_tests::unharmed::lines_of_recorder;
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -89,7 +90,7 @@ fn intruder_is_ignored(mpi: &Mpi) -> anyhow::Result<()> {
     let outcome = outcome?.must_succeed()?;
     ensure!(printed.iter().any(|line| line == "taken"), "the intruder came too late: {printed:?}");
     ensure!(!printed.iter().any(|line| line == "believed"), "ranks spoke to another user: {printed:?}");
-    ensure!(!outcome.stderr.contains("lbprof:"), "{}", outcome.stderr);
+    ensure!(lines_of_recorder(&outcome.stderr).is_empty(), "{}", outcome.stderr);
     let report = run::report(&job.run_folder()?)?;
     ensure!(report["run"]["complete"] == Value::Bool(true), "{}", report["run"]);
     ensure!(report["run"]["ranks"].as_u64() == Some(RANKS as u64), "{}", report["run"]);

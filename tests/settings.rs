@@ -12,7 +12,7 @@ use lbprof_tests::launch::{Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::program::Program;
 use lbprof_tests::suite::{self, Company};
-use lbprof_tests::unharmed::must_say;
+use lbprof_tests::unharmed::{is_end_line, must_say};
 use lbprof_tests::{place, run};
 use libtest_mimic::Trial;
 use serde_json::Value;
@@ -435,14 +435,21 @@ fn regions_are_measured_unless_off(mpi: &Mpi, folder: &Path) -> anyhow::Result<(
 
 fn verbose_says_where_the_logs_go(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
     let job = mixed(mpi, folder)?;
-    must_say(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?, &[0])?;
-    let second = folder.join("second");
-    let outcome = recorded(&job.clone().with_env("LBPROF_VERBOSE", "1").with_env("LBPROF_DIR", &second))?;
-    let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
-    // Before, where the logs go; after, what was recorded.
-    ensure!(lines.len() == 2 && lines.iter().all(|line| line.contains("rank 0")), "{lines:?}");
-    ensure!(lines[0].contains(&second.display().to_string()), "{lines:?}");
-    ensure!(lines[1].contains("recorded") && lines[1].contains("bytes"), "{lines:?}");
+    let lines = |outcome: &Outcome| -> Vec<String> {
+        outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).map(str::to_owned).collect()
+    };
+    let silent = lines(&recorded(&job.clone().with_env("LBPROF_VERBOSE", "0"))?);
+    ensure!(silent.is_empty(), "{silent:?}");
+    for (number, level) in [None, Some("1")].into_iter().enumerate() {
+        let dir = folder.join(format!("run-{number}"));
+        let job = job.clone().with_env("LBPROF_DIR", &dir);
+        let job = level.map_or(job.clone(), |level| job.with_env("LBPROF_VERBOSE", level));
+        let said = lines(&recorded(&job)?);
+        ensure!(said.len() == 1 && is_end_line(&said[0]), "{said:?}");
+        ensure!(said[0].contains(&format!("lbprof: {} rank", job.ranks)), "{said:?}");
+        let folder = dir.display();
+        ensure!(said[0].contains(&format!(" {folder}; read it with: lb-report {folder}")), "{said:?}");
+    }
     Ok(())
 }
 

@@ -1,55 +1,61 @@
-// Takes the pictures of docs/images: every panel of a page, 1280 pixels wide.
+// Takes the pictures of docs/images: every panel of a page, 1280 pixels wide. scripts/pictures makes the pages.
 //
-//   npm run screenshots -- PAGE.html FOLDER
+//   npm run screenshots -- PAGES FOLDER
 //
-// pngquant (a package of Debian's) makes them a third of their size.
+// PAGES holds heat.html, of a recorded run, threads.html, of one with threads, and slow.html, of a run of thousands of ranks. pngquant (a
+// package of Debian's) makes the pictures a third of their size.
 import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { launch, placeIn, show } from "./tests/browser.mjs";
+import { drawn, launch, placeIn, show } from "./tests/browser.mjs";
 
 const MOST_BYTES = 150_000;
 
 /** Panels with the height of their picture, and what is done before it is taken. */
 const PICTURES = [
-    { id: "summary", height: 960 },
-    { id: "iterations", height: 860 },
-    { id: "views", height: 900 },
+    { id: "summary", height: 900 },
+    { id: "iterations", height: 800 },
+    { id: "iterations", name: "many-ranks", of: "slow", scheme: "dark", height: 760 },
+    { id: "stages", height: 900 },
     { id: "patterns", height: 620 },
-    { id: "timeline", height: 720, before: chooseWait },
+    { id: "timeline", height: 760, before: chooseWait },
     { id: "waiting", height: 700 },
-    { id: "whatif", height: 620 },
-    { id: "calltree", height: 800 },
-    { id: "callsites", height: 560 },
-    { id: "communication", height: 1000 },
-    { id: "overtime", height: 860 },
-    { id: "overheads", height: 930 },
+    { id: "whatif", height: 560 },
+    { id: "functions", height: 640 },
+    { id: "calltree", height: 640 },
+    { id: "callsites", height: 420 },
+    { id: "communication", height: 900 },
+    { id: "threads", of: "threads", height: 620 },
+    { id: "overtime", height: 760 },
+    { id: "overheads", height: 860 },
     { id: "facts", height: 900 },
-    { id: "iterations", name: "dark", scheme: "dark", height: 620 },
+    { id: "summary", name: "phone", width: 390, height: 780 },
 ];
 
+/** Chooses the longest wait, and shows some of what is around it. */
 async function chooseWait(page) {
     await page.locator("#panel-timeline td button").first().click();
     await page.getByLabel("zoom out").click();
-    const place = await placeIn(page, "timeline", 1, 1);
-    await page.mouse.move(place.x + 100, place.y + 100);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    const place = await placeIn(page, "timeline", 0.5, 0.25);
+    await page.mouse.move(place.x, place.y);
 }
 
-const [html, folder] = process.argv.slice(2);
+const [pages, folder] = process.argv.slice(2);
 if (!folder) {
-    console.error("usage: npm run screenshots -- PAGE.html FOLDER");
+    console.error("usage: npm run screenshots -- PAGES FOLDER");
     process.exit(2);
 }
 await mkdir(folder, { recursive: true });
 const browser = await launch();
-for (const { id, name = id, height, scheme = "light", before } of PICTURES) {
-    const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: scheme });
-    await page.goto(pathToFileURL(resolve(html)).href);
+for (const { id, name = id, of = "heat", width = 1280, height, scheme = "light", before } of PICTURES) {
+    const page = await browser.newPage({ viewport: { width, height }, colorScheme: scheme });
+    await page.goto(pathToFileURL(resolve(pages, `${of}.html`)).href);
     await page.waitForSelector("html[data-ready]");
     await show(page, id);
     await before?.(page);
-    await page.waitForTimeout(200);
+    await drawn(page);
     const picture = execFileSync("pngquant", ["--strip", "--quality", "80-100", "-"], { input: await page.screenshot() });
     await page.close();
     await writeFile(join(folder, `page-${name}.png`), picture);

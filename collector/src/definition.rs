@@ -9,6 +9,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
 use crate::parallel::{ParallelSums, TeamPlacement};
+use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
 use crate::sample::{SamplePlaces, SampledThread, Sampling};
 
@@ -67,6 +68,8 @@ pub enum Definition {
     ParallelSums(ParallelSums),
     /// Where the threads of the largest team so far may run.
     TeamPlacement(TeamPlacement),
+    /// The long gaps between polls in the profile that follows.
+    ProfileGaps(ProfileGaps),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.
@@ -182,7 +185,7 @@ fn if_more<T>(decoded: Result<T, DecodeError>) -> Result<Option<T>, DecodeError>
     }
 }
 
-/// What a region's time is, for the overheads of METRICS.md §3.
+/// What a region's time is, for the overheads of docs/metrics.md §3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum RegionKind {
     /// Useful work, the default.
@@ -474,6 +477,7 @@ mod tests {
         assert_eq!(number(Definition::Lifetime(LifetimePoint::Ended, 0)), 23);
         assert_eq!(number(Definition::ParallelSums(ParallelSums::default())), 24);
         assert_eq!(number(Definition::TeamPlacement(TeamPlacement::default())), 25);
+        assert_eq!(number(Definition::ProfileGaps(ProfileGaps::default())), 26);
     }
 
     #[test]

@@ -16,8 +16,10 @@
 use rustc_hash::FxHashMap;
 
 use crate::format::BatchHead;
+use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::{Activity, Operation};
+use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
 use crate::polling::Polls;
 use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
 use crate::record::{Flags, NONE, Record};
@@ -224,7 +226,8 @@ impl<T: IterationTimes> Fold<T> {
         match &mut self.polls {
             Some(polls) if polls.concerns(record) => {
                 let mut decided = *record;
-                polls.next(&mut decided);
+                let place = CallPlace { region: self.region, iteration: self.iteration, call_site: site(record) };
+                polls.next_at(&mut decided, place);
                 self.record(&decided, site);
             }
             polls => {
@@ -313,6 +316,18 @@ impl<T: IterationTimes> Fold<T> {
             going_on.take_while(|(ours, theirs)| (ours.region, ours.iteration) == (theirs.region, theirs.iteration));
         let entered: Vec<u64> = going_on.map(|(ours, _)| ours.entered).collect();
         self.place(head, &entered);
+    }
+
+    /// Adds samples of the thread's CPU time that follow those before: they belong to records that were not folded yet.
+    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = CpuSample>) {
+        if let Some(polls) = &mut self.polls {
+            polls.add_samples(samples);
+        }
+    }
+
+    /// Returns the long gaps between polls in what [`Fold::take`] has just given.
+    pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
+        self.polls.as_mut().map(Polls::take_gaps).unwrap_or_default()
     }
 
     /// The sums since the last take. The state (open regions, time) goes on.
@@ -588,9 +603,9 @@ impl<T: IterationTimes> Fold<T> {
     fn call(&mut self, record: &Record, ticks: u64, site: &mut impl FnMut(&Record) -> u64) {
         let place = self.place_of(record, site);
         let CallSums { counted, site, .. } = self.kinds[place];
-        // A poll that found nothing counts those folded into it.
-        let nothing = record.flags.contains(Flags::NOTHING);
-        let calls = 1 + if nothing { u64::from(record.count) } else { 0 };
+        // A poll that found nothing counts those folded into it, and so does a call that repeats others.
+        let is_folded = record.flags.contains(Flags::NOTHING) || Operation::folds_in_spin(record.operation);
+        let calls = 1 + if is_folded { u64::from(record.count) } else { 0 };
         let (sent, received) = (record.sent & counted.0, record.received & counted.1);
         self.kinds[place].sums.add(&Cell { ticks, calls, sent, received });
         // Also a call without any time is of its iteration.

@@ -4,24 +4,25 @@
 //!   waits      |Test|... usleep ...|Test|... usleep ...|Test ok|    no samples; the poll that failed succeeds in the end
 //!   computes   |Test|x====x====x===|Test|==x====x====x=|Test ok|    samples of its CPU time
 //!   unclear    |Test|... usleep ...|Test|... usleep ...|Wait|       it sleeps, but the polls are for something else
+//!   has no core  |sync|sync|sync|........|sync|sync|sync|........|  no samples in a spin on a window, and the thread does not give up its core
+//!   computes     |sync|sync|sync|x====x==|sync|sync|sync|x====x==|  samples: what the spin waited for has come
 //! ```
 //!
 //! A single gap is often shorter than the time between two samples, so gaps are judged together that follow a poll from the same call site, or all of
 //! a thread.
-//! [`GapSurvey`] goes over a thread's records and samples, [`GapSums::judge`] gives the verdict, which [`crate::polling`] uses.
+//! [`crate::gap_survey`] goes over a thread's records and samples, [`GapSums::judge`] gives the verdict, which [`crate::polling`] uses.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::operation::Operation;
-use crate::poll_answer::Answer;
-use crate::record::Record;
-use crate::spinning::{IN_TURN, WindowSpin};
+use bincode::{Decode, Encode};
 
 /// How a thread spends the long gaps after unsuccessful polls from a call site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GapUse {
     /// It sleeps until a poll from there succeeds, so it waits.
     Asleep,
+    /// Others have its core in the midst of a spin, so it waits.
+    Preempted,
     /// It uses its core, or would if it had one.
     Computing,
     /// Neither is certain.
@@ -30,17 +31,53 @@ pub enum GapUse {
 
 /// The uses of the gaps of a rank's threads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GapUses(HashMap<(u32, u64), GapUse>);
+pub struct GapUses(HashMap<(u32, PolledSite), GapUse>);
+
+/// A call site, and whether the gaps after polls from there follow a spin, in which the calls came one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct PolledSite {
+    /// Id of the call site.
+    pub call_site: u64,
+    /// Whether so many calls of a spin lie before the gap that not each of its rounds has one.
+    pub after_spin: bool,
+}
+
+impl GapUse {
+    /// Returns whether the gaps are waiting.
+    pub fn is_waiting(self) -> bool {
+        matches!(self, GapUse::Asleep | GapUse::Preempted)
+    }
+}
 
 impl GapUses {
-    /// Returns the use of long gaps after polls of `thread` from a call site; `None` where nothing is known.
-    pub fn get(&self, thread: u32, call_site: u64) -> Option<GapUse> {
-        if self.0.is_empty() { None } else { self.0.get(&(thread, call_site)).copied() }
+    /// Returns the use of long gaps after polls of `thread` from a site; `None` where nothing is known.
+    pub fn get(&self, thread: u32, site: PolledSite) -> Option<GapUse> {
+        if self.0.is_empty() { None } else { self.0.get(&(thread, site)).copied() }
     }
 
-    /// Sets the use of long gaps after polls of `thread` from a call site.
-    pub fn insert(&mut self, thread: u32, call_site: u64, gap_use: GapUse) {
-        self.0.insert((thread, call_site), gap_use);
+    /// Sets the use of long gaps after polls of `thread` from a site.
+    pub fn insert(&mut self, thread: u32, site: PolledSite, gap_use: GapUse) {
+        self.0.insert((thread, site), gap_use);
+    }
+
+    /// Adds the uses of the gaps of `thread`, of which these are the sums by site, as far as they are known.
+    pub fn judge(&mut self, thread: u32, by_site: &BTreeMap<PolledSite, GapSums>, evidence: &CpuEvidence) {
+        for after_spin in [false, true] {
+            let alike = || by_site.iter().filter(|(site, _)| site.after_spin == after_spin);
+            let mut all = GapSums::default();
+            for (_, sums) in alike() {
+                all.add(sums);
+            }
+            for (site, sums) in alike() {
+                let gap_use = match after_spin {
+                    true => sums.judge_after_spin(&all, evidence),
+                    false => sums.judge(&all, evidence),
+                };
+                if let Some(gap_use) = gap_use {
+                    self.insert(thread, *site, gap_use);
+                }
+            }
+        }
     }
 
     /// Returns whether nothing is known of any gap.
@@ -50,7 +87,7 @@ impl GapUses {
 }
 
 /// Sums over the long gaps after unsuccessful polls from one call site.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct GapSums {
     /// How many gaps there are.
     pub gaps: u64,
@@ -101,9 +138,8 @@ impl GapSums {
     ///
     /// Samples decide, those in all gaps of the thread where these gaps alone are too short; where there are too few, the CPU time of the whole run.
     /// One that sleeps without a poll that succeeds may sleep for another reason.
-    pub fn judge(&self, all: &GapSums, evidence: &CpuEvidence) -> Option<GapUse> {
-        let is_enough = |sums: &&GapSums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES);
-        let is_computing = match [self, all].into_iter().find(is_enough) {
+    fn judge(&self, all: &GapSums, evidence: &CpuEvidence) -> Option<GapUse> {
+        let is_computing = match self.or_if_too_few(all, evidence) {
             Some(sums) => sums.is_computing_by_samples(evidence),
             None => {
                 let gaps_ns = all.ticks as f64 * evidence.tick_ns;
@@ -120,12 +156,36 @@ impl GapSums {
         })
     }
 
+    /// Returns how the thread spends such gaps in the midst of spins, or after them.
+    ///
+    /// A spin shows no success: after it comes work, which has samples, or is slept for, where the thread gives up its core. One that does neither has lost it.
+    fn judge_after_spin(&self, all: &GapSums, evidence: &CpuEvidence) -> Option<GapUse> {
+        let sums = self.or_if_too_few(all, evidence)?;
+        let used = sums.used(evidence);
+        Some(match used {
+            _ if used > COMPUTING => GapUse::Computing,
+            _ if used <= ASLEEP && !evidence.has_given_up_core(sums) => GapUse::Preempted,
+            _ => GapUse::Unclear,
+        })
+    }
+
+    /// Returns these gaps, or `all` if these are too short for samples; `None` if all are, too.
+    fn or_if_too_few<'a>(&'a self, all: &'a GapSums, evidence: &CpuEvidence) -> Option<&'a GapSums> {
+        let is_enough = |sums: &&GapSums| evidence.samples_in(sums).is_some_and(|samples| samples >= ENOUGH_SAMPLES);
+        [self, all].into_iter().find(is_enough)
+    }
+
+    /// Returns the fraction of the gaps that the CPU time of their samples takes.
+    fn used(&self, evidence: &CpuEvidence) -> f64 {
+        self.sampled_ns as f64 / (self.ticks as f64 * evidence.tick_ns)
+    }
+
     /// Returns whether the thread computes in the gaps, if their samples are clear.
     ///
     /// A thread that did not run, but did not give up its core either, was preempted while it computed. Only one that
     /// hardly runs at all, however long it is watched, yields its core to others while it waits (sched_yield): a thread that computes has its share of a core.
     fn is_computing_by_samples(&self, evidence: &CpuEvidence) -> Option<bool> {
-        let used = self.sampled_ns as f64 / (self.ticks as f64 * evidence.tick_ns);
+        let used = self.used(evidence);
         let would_be_seen = evidence.samples_in(self).is_some_and(|samples| ASLEEP * samples >= ENOUGH_SAMPLES);
         let yields = would_be_seen && used <= YIELDING;
         if !evidence.has_given_up_core(self) && !yields {
@@ -151,123 +211,3 @@ impl CpuEvidence {
         Some(gaps.ticks as f64 * self.tick_ns / self.period_ns? as f64)
     }
 }
-
-/// A sample of a thread's CPU time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuSample {
-    /// When it was taken.
-    pub ticks: u64,
-    /// The CPU time that it stands for, in nanoseconds.
-    pub weight_ns: u64,
-}
-
-/// Most call sites that a program may poll in turn and still wait in one loop.
-const MOST_IN_TURN: usize = 32;
-
-/// A survey of the long gaps between a thread's unsuccessful polls.
-#[derive(Debug)]
-pub struct GapSurvey<'a> {
-    /// Ticks of the shortest gap that counts.
-    shortest: u64,
-    /// The thread's samples by time that come after what was seen.
-    samples: &'a [CpuSample],
-    previous_end: u64,
-    spin: WindowSpin,
-    /// Call sites of unsuccessful polls with nothing else since; the last one is that of the last poll.
-    polled: Vec<u64>,
-    /// Calls of the spin since the last long gap.
-    spun: u64,
-    /// The gaps between them, by call site of the poll before.
-    waiting: BTreeMap<u64, GapSums>,
-    sums: BTreeMap<u64, GapSums>,
-}
-
-impl<'a> GapSurvey<'a> {
-    /// Starts a survey of gaps of at least `shortest` ticks; `samples` are those of the thread, by time.
-    pub fn new(shortest: u64, samples: &'a [CpuSample]) -> Self {
-        let (spin, polled, waiting, sums) = Default::default();
-        GapSurvey { shortest, samples, previous_end: 0, spin, polled, spun: 0, waiting, sums }
-    }
-
-    /// Adds the thread's next records.
-    pub fn add(&mut self, records: &[Record]) {
-        for record in records {
-            let begin = self.previous_end;
-            self.previous_end = begin.max(record.begin).max(record.end);
-            let may_poll = !self.polled.is_empty() || self.spin.has_calls() || Operation::may_spin(record.operation);
-            if may_poll && record.operation != Operation::Flush as u16 {
-                self.add_record(record, begin);
-            }
-        }
-    }
-
-    /// Adds a record that may poll, or that follows polls, of which the last ended at `previous_end`.
-    fn add_record(&mut self, record: &Record, previous_end: u64) {
-        // What a spin waits for is there when it ends, unless each of its calls is for other data.
-        let was_spin = self.spin.is_spinning() && !self.spin.has_data();
-        self.spin.add(record);
-        let spins = self.spin.is_spinning();
-        let answer = if spins { Answer::Nothing } else { Answer::of(record) };
-        let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
-        let is_long = record.begin.saturating_sub(previous_end) >= self.shortest;
-        // After a spin comes work.
-        let is_after_spin = self.spun > IN_TURN as u64;
-        if is_long {
-            self.spun = 0;
-        }
-        self.spun += u64::from(spins);
-        if let Some(&call_site) = self.polled.last()
-            && asks
-            && is_long
-            && !is_after_spin
-        {
-            let ticks = record.begin - previous_end;
-            let sampled_ns = self.take_samples(previous_end, record.begin);
-            let gap = GapSums { gaps: 1, ticks, sampled_ns, succeeded: 0 };
-            self.waiting.entry(call_site).or_default().add(&gap);
-        }
-        match answer {
-            Answer::Nothing => {
-                self.polled.retain(|&site| site != record.call_site);
-                if self.polled.len() == MOST_IN_TURN {
-                    self.polled.remove(0);
-                }
-                self.polled.push(record.call_site);
-            }
-            Answer::Neutral => {}
-            Answer::Something => {
-                let has_succeeded = was_spin || asks && self.polled.contains(&record.call_site);
-                self.end_polls(has_succeeded);
-                self.spun = 0;
-            }
-        }
-    }
-
-    /// Ends the polls at hand, successfully or not.
-    fn end_polls(&mut self, has_succeeded: bool) {
-        self.polled.clear();
-        for (call_site, mut gaps) in std::mem::take(&mut self.waiting) {
-            gaps.succeeded = if has_succeeded { gaps.ticks } else { 0 };
-            self.sums.entry(call_site).or_default().add(&gaps);
-        }
-    }
-
-    /// Returns the CPU time of the samples after `begin`, up to `end`, and drops those before.
-    fn take_samples(&mut self, begin: u64, end: u64) -> u64 {
-        let from = self.samples.partition_point(|sample| sample.ticks <= begin);
-        let to = self.samples.partition_point(|sample| sample.ticks <= end).max(from);
-        let within = &self.samples[from..to];
-        self.samples = &self.samples[to..];
-        within.iter().fold(0, |sum: u64, sample| sum.saturating_add(sample.weight_ns))
-    }
-
-    /// Returns the sums by call site of the poll before the gap.
-    pub fn finish(mut self) -> BTreeMap<u64, GapSums> {
-        self.end_polls(false);
-        self.sums
-    }
-}
-
-#[cfg(test)]
-#[path = "gap_use_tests.rs"]
-mod tests;

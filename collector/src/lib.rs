@@ -14,8 +14,10 @@
 //! | [`parallel`] | what the threads of a parallel region do, and its sums |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
+//! | [`gap_survey`] | the long gaps between unsuccessful polls, and the CPU time in them |
 //! | [`gap_use`] | whether a thread sleeps or computes in long gaps between unsuccessful polls, by its samples |
 //! | [`poll_answer`] | what a call that may poll answered |
+//! | [`poll_gaps`] | the long gaps between polls that a profile is of |
 //! | [`polling`] | whether the time between unsuccessful polls is waiting or computation |
 //! | `spinning` | waits by calls on a window that are made again and again |
 //! | [`profile`] | sums by regions × activities × iterations; [`fold`] makes them of records |
@@ -48,6 +50,7 @@ mod example;
 pub mod fold;
 pub mod folder;
 pub mod format;
+pub mod gap_survey;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
@@ -60,6 +63,7 @@ pub mod parallel;
 pub mod place;
 pub mod placing;
 pub mod poll_answer;
+pub mod poll_gaps;
 pub mod polling;
 pub mod problem;
 pub mod profile;
@@ -72,9 +76,10 @@ pub mod salvage;
 pub mod sample;
 pub mod sample_block;
 pub mod semantics;
+mod settled_gaps;
 mod source;
 mod sparse;
-mod spinning;
+pub mod spinning;
 pub mod starter;
 pub mod summary;
 mod undefined;

@@ -5,7 +5,7 @@
 use crate::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode, Synchronises};
 use bincode::{Decode, Encode};
 
-/// What a rank's time is spent on (METRICS.md: the eight activities).
+/// What a rank's time is spent on (docs/metrics.md: the eight activities).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 #[repr(u8)]
 pub enum Activity {
@@ -541,6 +541,12 @@ impl Operation {
             Operation::Win_unlock,
         ];
         Operation::only_synchronises_window(number) || is_among(number, &operations)
+    }
+
+    /// Whether the recorder folds repetitions of it into one record: it reads a window, and starts no request.
+    #[inline]
+    pub const fn folds_in_spin(number: u16) -> bool {
+        Operation::reads_window(number) && !is_among(number, &[Operation::Rget, Operation::Rget_accumulate])
     }
 
     /// Whether a program may make it again and again while it waits: a poll ([`Operation::polls`]), or a call that reads a window.

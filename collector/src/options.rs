@@ -119,9 +119,9 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
-        default: "0",
+        default: "1",
         values: "0 | 1",
-        meaning: "1: rank 0 reports on stderr where the logs go and what was recorded.",
+        meaning: "Whether rank 0 says in a line on stderr, when it ends, what was recorded and where it is.",
     },
 ];
 

@@ -28,12 +28,14 @@ use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
 use crate::format::Header;
-use crate::gap_use::{GapUse, GapUses};
+use crate::gap_survey::{CpuSample, GapSurvey, SurveyedLengths};
+use crate::gap_use::{GapUse, GapUses, PolledSite};
 use crate::operation::Operation;
 use crate::poll_answer::Answer;
-use crate::record::{Flags, PollGaps, Record};
+use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
+use crate::record::{Flags, NONE, PollGaps, Record};
 use crate::semantics::{EpochStep, Semantics};
-use crate::spinning::{IN_TURN, WindowSpin};
+use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
 
 /// What gaps between unsuccessful polls are taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
@@ -137,9 +139,9 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Returns how many ticks a gap has at least that is not brief.
-    pub fn longest_brief(&self) -> u64 {
-        self.waiting
+    /// Returns the lengths of gaps whose use is to be found out.
+    pub fn surveyed(&self) -> SurveyedLengths {
+        SurveyedLengths { shortest: self.waiting, shortest_after_spin: self.long, lost_core: self.lost_core }
     }
 
     /// Those of the clock of the rank with `header`.
@@ -170,6 +172,15 @@ struct Phase {
     call_site: u64,
 }
 
+/// What is known of a call that follows polls.
+#[derive(Clone, Copy, Debug)]
+struct PollCall {
+    /// Whether it does not wait itself.
+    asks: bool,
+    /// The place of the gap before it, if that is long and counted in a survey.
+    surveyed: Option<GapPlace>,
+}
+
 impl Phase {
     /// No polls since the last computation.
     fn computing() -> Phase {
@@ -191,6 +202,8 @@ pub struct Polls {
     /// What is known of the thread's long gaps.
     gap_uses: Arc<GapUses>,
     thread: u32,
+    /// Counts the long gaps, where their use is to be found out later.
+    survey: Option<GapSurvey>,
 }
 
 impl Polls {
@@ -198,13 +211,31 @@ impl Polls {
     pub fn new(polling: Polling, lengths: Lengths, version: u16, previous_end: u64) -> Polls {
         let has_gaps = version >= WITH_GAPS;
         let (spin, sums, gap_uses) = Default::default();
-        Polls { polling, lengths, has_gaps, previous_end, phase: None, spin, sums, gap_uses, thread: 0 }
+        Polls { polling, lengths, has_gaps, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
     }
 
     /// Takes what is known of the long gaps of the thread of this number into account.
     #[must_use]
     pub fn with_gap_uses(self, gap_uses: Arc<GapUses>, thread: u32) -> Polls {
         Polls { gap_uses, thread, ..self }
+    }
+
+    /// Counts long gaps, whose use is not known yet: [`Polls::take_gaps`].
+    #[must_use]
+    pub fn surveying(self) -> Polls {
+        Polls { survey: Some(GapSurvey::new(self.lengths.surveyed())), ..self }
+    }
+
+    /// Adds samples of the thread's CPU time that follow those before, for the survey of gaps.
+    pub fn add_samples(&mut self, samples: impl IntoIterator<Item = CpuSample>) {
+        if let Some(survey) = &mut self.survey {
+            survey.add_samples(samples, self.previous_end);
+        }
+    }
+
+    /// Returns the long gaps since the last call.
+    pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
+        self.survey.as_mut().map(GapSurvey::take_gaps).unwrap_or_default()
     }
 
     /// The sums since the last call.
@@ -223,8 +254,14 @@ impl Polls {
     /// of a wait.
     #[inline(always)]
     pub fn next(&mut self, record: &mut Record) {
+        self.next_at(record, CallPlace::UNKNOWN);
+    }
+
+    /// The same of a record that is made at `place`.
+    #[inline(always)]
+    pub fn next_at(&mut self, record: &mut Record, place: CallPlace) {
         if self.concerns(record) {
-            self.polls(record);
+            self.polls(record, place);
         }
         self.pass(record);
     }
@@ -238,7 +275,7 @@ impl Polls {
     /// Whether the thread may be polling, so that any record may concern it.
     #[inline(always)]
     pub(crate) fn is_polling(&self) -> bool {
-        self.phase.is_some() || self.spin.has_calls()
+        self.phase.is_some() || self.spin.has_calls() || self.survey.as_ref().is_some_and(GapSurvey::is_polling)
     }
 
     /// The thread's next record, which does not concern polling.
@@ -254,23 +291,31 @@ impl Polls {
     }
 
     #[inline(never)]
-    fn polls(&mut self, record: &mut Record) {
+    fn polls(&mut self, record: &mut Record, place: CallPlace) {
         if record.operation == Operation::Flush as u16 {
             // The ring was full, or handed over, before the record that follows: that may go on with the wait.
             return;
         }
         let before = self.phase.take();
         let begin = record.begin;
+        let previous_end = self.previous_end;
+        let surveyed = self.survey.as_mut().and_then(|survey| survey.add_record(record, previous_end, place));
         self.spin.add(record);
         let spins = self.spin.is_spinning();
         let answer = if spins { Answer::Nothing } else { Answer::of(record) };
-        let inner_wait = answer == Answer::Nothing && !spins && self.folded(record);
+        let folded = if spins { FoldedCalls::new(record) } else { None };
+        let inner_wait = match folded {
+            Some(folded) => self.fold_spin(folded, record),
+            None => answer == Answer::Nothing && !spins && self.folded(record),
+        };
         let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
-        if spins {
+        if spins && folded.is_none() {
             self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
         }
         let before = match before {
-            Some(phase) if spins || goes_on_waiting(record.operation) => Some(self.gap(phase, begin, record, asks)),
+            Some(phase) if spins || goes_on_waiting(record.operation) => {
+                Some(self.gap(phase, begin, record, PollCall { asks, surveyed }))
+            }
             _ => None,
         };
         match answer {
@@ -282,7 +327,7 @@ impl Polls {
             Answer::Nothing => {}
         }
         let before = before.unwrap_or(Phase::computing());
-        let polls = 1 + if spins { 0 } else { u64::from(record.count) };
+        let polls = 1 + if spins { folded.map_or(0, |folded| folded.calls) } else { u64::from(record.count) };
         self.sums.polls = self.sums.polls.saturating_add(polls);
         self.sums.waits += u64::from(inner_wait && !before.waits);
         self.phase = Some(Phase {
@@ -295,8 +340,8 @@ impl Polls {
     }
 
     /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
-    /// `asks`: the call does not wait itself.
-    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asks: bool) -> Phase {
+    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asked: PollCall) -> Phase {
+        let PollCall { asks, surveyed } = asked;
         let gap = begin.saturating_sub(self.previous_end);
         let each = gap / phase.gaps;
         let is_auto = self.polling == Polling::Auto;
@@ -304,27 +349,32 @@ impl Polls {
         let reads_data = self.spin.has_data();
         let is_brief = each < if reads_data { self.lengths.short } else { self.lengths.waiting };
         let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
-        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds.
+        // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds, or others had the core.
         let spins = self.spin.has_calls();
-        let may_wait_long = !spins || phase.polls <= IN_TURN as u64;
+        let after_spin = spins && phase.polls > IN_TURN as u64;
+        let may_wait_long = !after_spin || (self.lengths.long..self.lengths.lost_core).contains(&gap);
         let lost_core = phase.polls >= SPINNING && gap < self.lengths.lost_core && !spins;
-        let gap_use = self.gap_uses.get(self.thread, phase.call_site);
-        let gap_use = gap_use.filter(|_| is_auto && !is_brief && asks && may_wait_long);
-        let is_asleep = gap_use == Some(GapUse::Asleep);
+        let depends_on_use = is_auto && !is_brief && asks && may_wait_long;
+        let site = PolledSite { call_site: phase.call_site, after_spin };
+        let gap_use = self.gap_uses.get(self.thread, site).filter(|_| depends_on_use);
+        let is_asleep = gap_use.is_some_and(GapUse::is_waiting);
         let waits = match self.polling {
             Polling::Computation => false,
-            Polling::Waiting => is_brief || asks && !reads_data && may_wait_long,
+            Polling::Waiting => is_brief || asks && !reads_data && !after_spin,
             Polling::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
         };
         if !waits {
             let may_wait = match gap_use {
                 Some(GapUse::Computing) => false,
-                Some(_) => true,
+                Some(_) => !after_spin,
                 None if reads_data => is_auto && each < self.lengths.waiting,
                 None => is_auto && asks && each < self.lengths.long,
             };
             self.sums.computation = self.sums.computation.saturating_add(gap);
             self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
+            if let Some((survey, place)) = self.survey.as_mut().zip(surveyed.filter(|_| depends_on_use)) {
+                survey.count_as_computation(place, gap, may_wait);
+            }
             return Phase::computing();
         }
         // An old log has the sum of several gaps only.
@@ -339,6 +389,20 @@ impl Polls {
             true => Phase { gaps: 1, waits: true, ..phase },
             false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true, ..phase },
         }
+    }
+
+    /// Decides the gaps within a record of calls on a window that were folded, and takes out of it what describes them; whether it is a wait.
+    fn fold_spin(&mut self, folded: FoldedCalls, record: &mut Record) -> bool {
+        let within = record.end.saturating_sub(record.begin) - folded.gaps;
+        record.request = NONE;
+        self.sums.within = self.sums.within.saturating_add(within);
+        if self.polling == Polling::Computation {
+            record.end = record.begin + within;
+            self.sums.computation = self.sums.computation.saturating_add(folded.gaps);
+            return false;
+        }
+        self.sums.waiting = self.sums.waiting.saturating_add(folded.gaps);
+        folded.gaps > 0
     }
 
     /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.

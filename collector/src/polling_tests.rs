@@ -4,6 +4,7 @@ use super::*;
 use crate::example;
 use crate::format::VERSION;
 use crate::record::NONE;
+use crate::spinning::encode_gaps;
 
 const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
 
@@ -211,7 +212,7 @@ fn sleeping_polls() -> [Record; 3] {
 fn what_is_known_of_long_gaps_decides_them() {
     let decide = |gap_use, polling| {
         let mut known = GapUses::default();
-        known.insert(3, 5, gap_use);
+        known.insert(3, PolledSite { call_site: 5, after_spin: false }, gap_use);
         let mut polls = Polls::new(polling, LENGTHS, VERSION, 0).with_gap_uses(Arc::new(known), 3);
         let mut records = sleeping_polls();
         for record in &mut records {
@@ -259,6 +260,29 @@ fn calls_on_a_window_that_are_repeated_with_short_gaps_are_a_wait() {
     assert_eq!((sums.waits, sums.computation, sums.maybe_waiting), (0, 300_000, 300_000));
     let sums = waiting(&[Operation::Fetch_and_op, Operation::Win_flush], 50_000);
     assert_eq!((sums.waits, sums.maybe_waiting), (0, 0));
+}
+
+#[test]
+fn calls_on_a_window_that_were_folded_are_what_they_were_before() {
+    let turn = [Operation::Fetch_and_op, Operation::Win_flush];
+    let records: Vec<Record> =
+        repeated(&turn, 40, 1_024).into_iter().map(|record| Record { sent: 8, ..record }).collect();
+    let end = records[79].end;
+    // The recorder folds all but the first 18: the last one that it keeps has the time of all, and the gaps up to the last.
+    let mut folded = records[..18].to_vec();
+    let gaps = encode_gaps(62 * 1_024);
+    (folded[16].count, folded[16].sent) = (31, 32 * 8);
+    folded[17] = Record { count: 31, sent: 32 * 8, end, request: gaps, ..folded[17] };
+    for polling in Polling::ALL {
+        let (before, after) = (decide_as(polling, VERSION, &records), decide_as(polling, VERSION, &folded));
+        assert_eq!(after.1, before.1, "{polling}");
+        let bytes = |records: &[Record]| records.iter().map(|record| record.sent).sum::<u64>();
+        assert_eq!(bytes(&after.0), bytes(&before.0), "{polling}");
+        assert!(after.0.iter().all(|record| record.request == NONE));
+    }
+    // Also where those before it are lost, it is a wait.
+    let (_, sums) = decide(&folded[17..]);
+    assert_eq!((sums.polls, sums.waits, sums.waiting), (32, 1, 62 * 1_024));
 }
 
 #[test]

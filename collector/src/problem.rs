@@ -104,7 +104,7 @@ problems! {
     /// A setting was not understood, and its default was used.
     BadSetting = 18, Note, "see lb-run --help for the settings and their values";
     /// No MPI call was seen between MPI_Init and MPI_Finalize.
-    NothingSeen = 19, Doubtful, "if the program makes any, it looks them up in the MPI library itself (dlsym, as numba-mpi does), past any preloaded library: README, Other tools";
+    NothingSeen = 19, Doubtful, "if the program makes any, it looks them up in the MPI library itself (dlsym, as numba-mpi does), past any preloaded library: docs/supported.md";
     /// Communicators, groups, regions, counters or call sites exceeded what the recorder holds; the rest share one id.
     TooMany = 20, Doubtful, "name phases by what they do, not by numbers that grow";
     /// Recording was stopped by the program for a part of the run.
@@ -125,8 +125,8 @@ problems! {
     LeftOut = 28, Note, "all figures are of the recorded ranks alone";
     /// Ranks stopped recording for different times, so that what they computed cannot be compared.
     UnevenPause = 29, Doubtful, "stop and start recording on all ranks at the same points of the program";
-    /// Writing the log took a large part of the time.
-    Disturbed = 30, Doubtful, "raise LBPROF_BUFFER, point LBPROF_DIR to a faster disk, or set LBPROF_MODE=profile";
+    /// The recorder took more than 2 % of a rank's time: the run without it is shorter, and what it adds to computation between calls is part of all figures.
+    Disturbed = 30, Doubtful, "for writing the log: raise LBPROF_BUFFER, or point LBPROF_DIR to a faster disk; for calls: set LBPROF_DEPTH=0, or pause recording where nothing is to be seen (lbprof.h)";
     /// The log reports a problem that this lb-report does not know.
     NewerProblem = 31, Doubtful, "use the lb-report of the run's lbprof";
     /// The end of a log is missing, and the ring that would hold its last records.
@@ -138,7 +138,7 @@ problems! {
     /// Time between polls that found nothing may be waiting or computation.
     PollingUnclear = 35, Doubtful, "say which it is: lb-report --polling waiting, or --polling computation; if recorded in profile mode, record events first";
     /// MPI functions are wrapped by the program, or by a library loaded before the recorder: calls of them were not recorded.
-    WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (README, Other tools)";
+    WrappedBefore = 36, Doubtful, "preload the other tool, or link it as a shared library: lb-run comes before it and calls it (docs/supported.md)";
     /// The program calls MPI functions by their profiling names (PMPI_…): such calls are not recorded.
     DirectCalls = 37, Note, "call MPI_… instead, or count the time of such calls as computation";
     /// Other programs were started by MPI_Comm_spawn: what they did is not in this run.
@@ -147,7 +147,7 @@ problems! {
     InFinalize = 39, Note, "nothing needs to be done; to have such calls recorded, free the attributes before MPI_Finalize";
     /// A signal handler left the recorder by siglongjmp, and recording stopped in the rank; the program was not touched.
     LeftByJump = 40, Partial, "leave by siglongjmp from handlers of signals that do not come during MPI calls";
-    /// The run was recorded in profile mode: what the time between polls is was decided then, and --polling has no effect on it.
+    /// The run was recorded in profile mode: what the time between polls is was decided then, but for the longer parts of it, and --polling has no effect on the rest.
     PollingDecided = 41, Doubtful, "record events (LBPROF_MODE=events, and an LBPROF_LIMIT that is large enough), then use --polling";
     /// The file of a thread's ring was truncated, or its disk failed, while the program ran: the records in it are lost.
     RingLost = 42, Partial, "do not touch the files of a running program; recording continued in memory, where kill -9 loses the last records";

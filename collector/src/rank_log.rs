@@ -11,8 +11,10 @@ use crate::gap_use::GapUses;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
 use crate::place::{LogPlace, RingPlace, open_file};
+use crate::poll_gaps::ProfileGaps;
 use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
+use crate::profile::ProfileBatch;
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
 use crate::record::{NONE, Record};
 use crate::ring::HEAD_BYTES;
@@ -107,8 +109,8 @@ impl RankLog {
         // Without a log only rings are left, of one version.
         let version = self.rings.iter().map(|ring| ring.version).fold(version, u16::min);
         let lengths = Lengths::of(&self.header);
-        let threads = HashMap::new();
-        RankLog { polls: Some(ThreadPolls { polling, version, lengths, gap_uses, threads }), ..self }
+        let (threads, gaps) = Default::default();
+        RankLog { polls: Some(ThreadPolls { polling, version, lengths, gap_uses, threads, gaps }), ..self }
     }
 
     /// The same with the records of `threads` as those of the first thread; `again` is the same log. To be called before anything is read.
@@ -145,6 +147,8 @@ impl RankLog {
         };
         match (&mut self.polls, &mut item) {
             (Some(polls), Some(Item::Records { head, records })) => polls.records(head, records),
+            (Some(polls), Some(Item::Definitions(definitions))) => polls.gaps.take_in(definitions),
+            (Some(polls), Some(Item::Profile(batch))) => polls.profile(batch),
             (Some(polls), None) => item = polls.take_sums().map(Item::Polls),
             _ => {}
         }
@@ -310,11 +314,26 @@ struct ThreadPolls {
     gap_uses: Arc<GapUses>,
     /// By number: the sequence number of its next record.
     threads: HashMap<u32, (u64, Polls)>,
+    gaps: NextGaps,
+}
+
+/// The gaps of the profiles that come next, by thread.
+#[derive(Default)]
+struct NextGaps(HashMap<u32, ProfileGaps>);
+
+impl NextGaps {
+    fn take_in(&mut self, definitions: &[Definition]) {
+        for definition in definitions {
+            if let Definition::ProfileGaps(gaps) = definition {
+                self.0.insert(gaps.thread, gaps.clone());
+            }
+        }
+    }
 }
 
 impl ThreadPolls {
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
-        let ThreadPolls { polling, version, lengths, gap_uses, threads } = self;
+        let ThreadPolls { polling, version, lengths, gap_uses, threads, .. } = self;
         let (next, polls) = threads.entry(head.thread).or_insert_with(|| {
             let polls = Polls::new(*polling, *lengths, *version, head.previous_end);
             (head.first, polls.with_gap_uses(gap_uses.clone(), head.thread))
@@ -324,6 +343,13 @@ impl ThreadPolls {
         }
         records.iter_mut().for_each(|record| polls.next(record));
         *next = head.first.saturating_add(records.len() as u64);
+    }
+
+    fn profile(&mut self, batch: &mut ProfileBatch) {
+        let (thread, first) = (batch.head.thread, batch.head.first);
+        if let Some(found) = self.gaps.0.remove(&thread).filter(|found| found.first == first) {
+            batch.profile.settle_gaps(&found.gaps, self.polling, |site| self.gap_uses.get(thread, site));
+        }
     }
 
     /// The sums of the first thread, once.

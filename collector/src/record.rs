@@ -27,6 +27,7 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | completions without an active request ([`Flags::INACTIVE`]) | NO_PEER | 0; no parts follow | NONE | calls folded into this record beyond the first |
 /// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
 /// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | Win_post, Win_start: id of the group, plus 1; 0: not known |
+/// | calls that read a window, made again and again ([`crate::spinning`]) | as above | bytes of all of them | of the record that has the time of all: that between the calls; else NONE | calls folded into this record beyond the first |
 /// | I/O | NO_PEER; tag: file id | bytes written, bytes read | as above | 0 |
 /// | [`Operation::RegionEnter`], [`Operation::RegionLeave`] | – | – | region id | iteration number, or NONE |
 /// | [`Operation::Work`] | – | operations, quanta as `f64` bits | region id | 0 |

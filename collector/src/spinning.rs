@@ -5,17 +5,50 @@
 //!   |Fetch_and_op|Win_flush|.|Fetch_and_op|Win_flush|.|…
 //! ```
 //!
+//! The recorder folds such calls, where the gaps between them are short: the record of each kind counts those folded into it, and one of them lasts until the end of all,
+//! with the time between the calls in its `request` ([`encode_gaps`]).
+//!
 //! A program may also read other elements of a window, or take numbers from a counter for pieces of work, by calls that look the same. So a call
 //! with data that is made again is no wait yet, and [`crate::polling`] takes only short gaps between such calls for waiting.
 
 use crate::operation::Operation;
-use crate::record::Record;
+use crate::record::{NONE, Record};
 
 /// Repetitions from which on calls with data may be a wait.
 const ENOUGH_REPETITIONS: u64 = 8;
 
 /// Calls that a program may make in turn in such a loop.
-pub(crate) const IN_TURN: usize = 4;
+pub const IN_TURN: usize = 4;
+
+/// Ticks that are one in the `request` of a record with gaps.
+const GAP_UNIT: u64 = 1 << 10;
+
+/// Returns ticks of gaps as the `request` of the record that has the time of folded calls.
+#[inline]
+pub const fn encode_gaps(ticks: u64) -> u32 {
+    let units = ticks / GAP_UNIT;
+    if units < NONE as u64 { units as u32 } else { NONE - 1 }
+}
+
+/// What is known of calls on a window that were folded into a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FoldedCalls {
+    /// Calls beside the record's own.
+    pub(crate) calls: u64,
+    /// Ticks between calls, in the record that has the time of all; else 0.
+    pub(crate) gaps: u64,
+}
+
+impl FoldedCalls {
+    /// Returns what is folded into a record, if anything is.
+    pub(crate) fn new(record: &Record) -> Option<FoldedCalls> {
+        let has_gaps = record.request != NONE;
+        let is_folded = Operation::folds_in_spin(record.operation) && (record.count > 0 || has_gaps);
+        let length = record.end.saturating_sub(record.begin);
+        let gaps = if has_gaps { u64::from(record.request) * GAP_UNIT } else { 0 };
+        is_folded.then_some(FoldedCalls { calls: record.count.into(), gaps: gaps.min(length) })
+    }
+}
 
 /// A call of such a loop, apart from its times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +86,10 @@ impl WindowSpin {
         }
         let call = RepeatedCall::new(record);
         self.has_data |= !Operation::only_synchronises_window(record.operation);
+        // The recorder folds nothing else.
+        let is_folded = FoldedCalls::new(record).is_some();
         if self.calls[..self.n_calls].contains(&call) {
-            self.repetitions += 1;
+            self.repetitions = self.repetitions.max(if is_folded { ENOUGH_REPETITIONS } else { 0 }) + 1;
             return;
         }
         if self.n_calls == IN_TURN {
@@ -63,7 +98,7 @@ impl WindowSpin {
         }
         self.calls[self.n_calls] = call;
         self.n_calls += 1;
-        self.repetitions = 0;
+        self.repetitions = if is_folded { ENOUGH_REPETITIONS } else { 0 };
     }
 
     /// Returns whether the last record may belong to a spin.

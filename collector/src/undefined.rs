@@ -91,6 +91,12 @@ impl UndefinedIds {
                         self.refer_to_region(run.region);
                     }
                 }
+                Definition::ProfileGaps(found) => {
+                    for (place, _) in &found.gaps {
+                        self.refer_to_region(place.next.region);
+                        self.refer(IdKind::CallSite, place.next.call_site);
+                    }
+                }
                 Definition::ParallelSums(sums) => self.refer(IdKind::CallSite, sums.call_site),
                 _ => {}
             }

@@ -80,9 +80,54 @@ pub fn seconds_like(seconds: f64, reference: f64) -> String {
     format!("{} {}", if is_zero(&text) { text.trim_start_matches('-') } else { &text }, unit.symbol)
 }
 
+/// Bytes with a unit of powers of 1000: `1.32 MB`; nothing at all for none.
+pub fn bytes(value: u64) -> String {
+    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut scaled = value as f64;
+    let mut unit = 0;
+    while scaled >= 999.5 && unit + 1 < UNITS.len() {
+        scaled /= 1000.0;
+        unit += 1;
+    }
+    let decimals = if unit == 0 || scaled >= 99.95 {
+        0
+    } else if scaled >= 9.995 {
+        1
+    } else {
+        2
+    };
+    format!("{scaled:.decimals$} {}", UNITS[unit])
+}
+
+/// Returns whether the locale of text is one of UTF-8, by the variables that name it. Where none does, UTF-8 is assumed, as by most systems today.
+pub fn is_utf8_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let locale =
+        ["LC_ALL", "LC_CTYPE", "LANG"].iter().find_map(|name| variable(name).filter(|value| !value.is_empty()));
+    locale.is_none_or(|locale| {
+        let lower = locale.to_ascii_lowercase();
+        lower.contains("utf-8") || lower.contains("utf8")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_set_names_the_locale() {
+        let locale = |all: &'static str, lang: &'static str| {
+            move |name: &str| match name {
+                "LC_ALL" => Some(all.to_owned()),
+                "LANG" => Some(lang.to_owned()),
+                _ => None,
+            }
+        };
+        assert!(is_utf8_locale(locale("", "en_GB.UTF-8")));
+        assert!(!is_utf8_locale(locale("C", "en_GB.UTF-8")));
+        assert!(is_utf8_locale(locale("C.utf8", "C")));
+        assert!(!is_utf8_locale(locale("", "POSIX")));
+        assert!(is_utf8_locale(|_| None));
+    }
 
     #[test]
     fn numbers_have_groups_of_three_digits() {

@@ -10,8 +10,10 @@ use lbprof_collector::definition::{
 use lbprof_collector::encode::Encoder;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
+use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
@@ -256,6 +258,22 @@ fn every_definition_comes_back() {
             time: TeamTime { useful: u64::MAX, mutex: 7, ..TeamTime::default() },
             longest: 5,
             members: vec![MemberSums { useful: 300, longest: 2, ..MemberSums::default() }; 2],
+        }),
+        Definition::ProfileGaps(ProfileGaps {
+            thread: 1,
+            first: 1 << 40,
+            gaps: vec![(
+                GapPlace {
+                    site: PolledSite { call_site: u64::MAX, after_spin: true },
+                    next: NextCall { region: 300, call_site: NONE, operation: 7, activity: 1 },
+                    iteration: 5,
+                },
+                PlacedGaps {
+                    sums: GapSums { gaps: 2, ticks: 1 << 33, sampled_ns: 70_000, succeeded: 9 },
+                    computation: 1 << 32,
+                    maybe_waiting: 3,
+                },
+            )],
         }),
         Definition::TeamPlacement(TeamPlacement {
             team: 4,

@@ -51,6 +51,8 @@ pub fn check(program: &Program, ranks: usize, report: &Value, astray_s: f64) -> 
         match found {
             Some(found) if (found - truth).abs() <= room => {}
             Some(found) => wrong.push(format!("{what} is {found:.5}, the truth {truth:.5} ± {room:.5}")),
+            // A change that saves no more than the replay's own error has no row.
+            None if what.starts_with("saved[") && truth == 0.0 => {}
             None => wrong.push(format!("{what} is not in the report, the truth is {truth:.5}")),
         }
     };

@@ -85,11 +85,21 @@ pub fn with_and_without_the_same(case: &Case) -> anyhow::Result<()> {
     check_report(case, &job.logs())
 }
 
-/// The recorder says as many lines on stderr as one of these.
+/// Returns whether a line is the one that the first rank says when it ends.
+pub fn is_end_line(line: &str) -> bool {
+    line.contains("lbprof: ") && line.contains("; read it with: lb-report")
+}
+
+/// Returns what the recorder says on stderr besides that line.
+pub fn lines_of_recorder(stderr: &str) -> Vec<&str> {
+    stderr.lines().filter(|line| line.contains("lbprof: ") && !is_end_line(line)).collect()
+}
+
+/// The recorder says as many lines on stderr as one of these, besides the one in the end.
 ///
 /// Errors: it does not, with what it says.
 pub fn must_say(outcome: &Outcome, times: &[usize]) -> anyhow::Result<()> {
-    let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.contains("lbprof: ")).collect();
+    let lines = lines_of_recorder(&outcome.stderr);
     ensure!(times.contains(&lines.len()), "{} lines on stderr, not {times:?}:\n{}", lines.len(), lines.join("\n"));
     Ok(())
 }

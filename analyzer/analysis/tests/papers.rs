@@ -5,7 +5,7 @@
 
 use lbprof_analysis::metrics::load_balance::Times;
 
-/// Agreement that METRICS §1 asks for.
+/// Agreement that docs/metrics.md §1 asks for.
 const TOLERANCE: f64 = 0.002;
 
 /// A column of a table: its head, then T, max T_i, avg T_i, T_ideal in seconds, then the ratios as printed.

@@ -1,5 +1,5 @@
 //! The tables of "Load Imbalance in Parallel Programs" (2003): from the times and indices of its Tables 1 and 2 follow its
-//! Tables 3 and 4, to ±0.0003 as METRICS §2 asks. Where the paper prints something else, the test says so.
+//! Tables 3 and 4, to ±0.0003 as docs/metrics.md §2 asks. Where the paper prints something else, the test says so.
 
 use lbprof_analysis::metrics::cluster::groups;
 use lbprof_analysis::metrics::dispersion::{
@@ -8,7 +8,7 @@ use lbprof_analysis::metrics::dispersion::{
 };
 use lbprof_collector::Activity::{self, Collective, Computation, PointToPoint, Synchronization};
 
-/// Agreement that METRICS §2 asks for.
+/// Agreement that docs/metrics.md §2 asks for.
 const TOLERANCE: f64 = 0.0003;
 
 /// T: seconds of the whole program. The paper does not print it; all its scaled indices and shares follow from it.
@@ -42,7 +42,7 @@ const TABLE_2: [[f64; 4]; 7] = [
     [0.00719, NONE, 0.01138, NONE],
 ];
 
-/// Table 3: ID_A and SID_A. The names of two activities and their SID_A are lost in print; arithmetic gives those (METRICS §2).
+/// Table 3: ID_A and SID_A. The names of two activities and their SID_A are lost in print; arithmetic gives those (docs/metrics.md §2).
 const TABLE_3: [(f64, f64); 4] = [(0.01904, 0.01132), (0.05973, 0.0073), (0.03781, 0.0079), (0.15559, 0.00016)];
 
 /// Table 4: ID_C. Of SID_C the paper's table and text preserve those of loops 6 and 7.

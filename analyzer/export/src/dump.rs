@@ -11,6 +11,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{BatchHead, Header};
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
+use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps, ProfileGaps};
 use lbprof_collector::profile::{Cell, ProfileBatch};
 use lbprof_collector::reader::Item;
 use lbprof_collector::record::{NO_PEER, NONE};
@@ -327,6 +328,7 @@ impl<'a> RankDump<'a> {
                 let TeamPlacement { team, cores, settings, library } = one;
                 ("team_placement", json!({ "team": team, "cores": cores, "settings": settings, "library": library }))
             }
+            Definition::ProfileGaps(one) => ("profile_gaps", self.gaps_value(one)),
             Definition::Group(one) => ("group", json!({ "id": one.id, "ranks": members(&one.ranks) })),
         };
         json!({ "type": "definition", "rank": self.header.rank, "definition": kind, "value": value })
@@ -340,6 +342,21 @@ impl<'a> RankDump<'a> {
         };
         let runs: Vec<Value> = places.runs.iter().map(run).collect();
         json!({ "sampled_thread": places.thread, "first": places.first, "places": runs })
+    }
+
+    fn gaps_value(&self, found: &ProfileGaps) -> Value {
+        let seconds = |ticks: u64| ticks as f64 * self.clock.tick_s();
+        let known = |value: u32| (value != NONE).then_some(value);
+        let gap = |(place, gaps): &(GapPlace, PlacedGaps)| {
+            json!({
+                "poll_site": place.site.call_site, "after_spin": place.site.after_spin, "call_site": known(place.next.call_site), "region": self.path(place.next.region),
+                "iteration": known(place.iteration), "gaps": gaps.sums.gaps, "total_s": seconds(gaps.sums.ticks),
+                "sampled_ns": gaps.sums.sampled_ns, "succeeded_s": seconds(gaps.sums.succeeded),
+                "computation_s": seconds(gaps.computation), "maybe_waiting_s": seconds(gaps.maybe_waiting),
+            })
+        };
+        let gaps: Vec<Value> = found.gaps.iter().map(gap).collect();
+        json!({ "thread": found.thread, "first": found.first, "gaps": gaps })
     }
 
     fn parallel_value(&self, sums: &ParallelSums) -> Value {

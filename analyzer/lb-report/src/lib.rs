@@ -1,12 +1,14 @@
 //! The commands of `lb-report` and `lb-report-mpi`: arguments, progress, exit codes, nothing else. Each command is a file, with what the user
 //! may choose of it.
 
+mod ascii;
 pub mod command_line;
 mod compare;
 mod dump;
 mod examples;
 pub mod exit;
 mod export;
+mod live;
 mod machine_memory;
 pub mod memory;
 pub mod on_disk;

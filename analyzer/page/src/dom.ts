@@ -1,6 +1,8 @@
 // Elements. Text only ever enters as text: names from logs are data, never markup.
 
-type Child = Node | string | number | null | undefined | false;
+import { formatAddress, type Target } from "./address";
+
+export type Child = Node | string | number | null | undefined | false;
 type Attributes = Record<string, string | number | boolean | ((event: never) => void) | undefined>;
 
 /** An element with attributes (`onclick` and the like are listeners) and children. */
@@ -54,7 +56,7 @@ export function button(text: string, press: () => void, attributes: Attributes =
     return el("button", { type: "button", onclick: press, ...attributes }, text);
 }
 
-/** A link to another panel of the page. */
-export function panelLink(panel: string, ...children: Child[]): HTMLAnchorElement {
-    return el("a", { href: `#${panel}`, class: "to-panel" }, ...children);
+/** A link to another panel of the page, and to what is selected there. */
+export function panelLink(target: string | Target, ...children: Child[]): HTMLAnchorElement {
+    return el("a", { href: formatAddress(typeof target === "string" ? { panel: target } : target), class: "to-panel" }, ...children);
 }

@@ -1,4 +1,4 @@
-// What the terms mean, and where docs/report-reference.md explains them in full. Shown on hover, on focus, and in the last panel.
+// What the terms mean. Shown on hover, on focus, and in the last panel.
 
 export const GLOSSARY: Record<string, string> = {
     "computation": "All time outside of MPI.",
@@ -66,29 +66,9 @@ export const GLOSSARY: Record<string, string> = {
     "time on one rank": "The time of the same work on one rank: given with --t-seq, else assumed as the computation of all ranks but that in regions marked as control of parallelism.",
     "speedup": "Time on one rank / elapsed time.",
     "stage": "A number of successive iterations, or a slice of time: the user sets how long.",
+    "outlier": "A rank whose computation in the main loop is above the median of all ranks by more than 4 robust standard deviations, and by at least 1 %.",
+    "chain of causes": "The rank that ended a wait worked until then, or waited itself for another rank, and so on: the chain ends at a rank that worked.",
+    "lifetime": "From the start of a process to its exit. The efficiencies describe the time between the first return of MPI_Init and the last entry of MPI_Finalize.",
+    "parallel region": "A part of the program that the threads of a team run together (OpenMP). It ends when the last of them is done.",
     "clock error": "The largest error in comparing times of different ranks.",
 };
-
-/** The sections of docs/report-reference.md that explain the terms in full, and which terms each has. */
-const SECTIONS: Record<string, string[]> = {
-    "activities": ["computation", "point-to-point", "collective", "synchronization", "one-sided", "io", "management", "recorder", "idle", "not recorded"],
-    "headline": ["lost", "serialization"],
-    "efficiency": ["elapsed", "parallel efficiency", "load balance", "communication efficiency", "micro load balance", "transfer", "ideal time"],
-    "what-if": ["what if"],
-    "critical-path": ["critical path"],
-    "waiting": ["waiting", "late sender", "late receiver", "transit", "wait at barrier", "wait at N×N", "late broadcast", "early reduce", "early scan", "wait in epoch", "wait for neighbours", "wait for post", "wait for complete", "wait for lock", "late begin", "early end"],
-    "causes": ["cause", "β", "total cost", "workload imbalance", "communication", "message delay", "control of parallelism"],
-    "overheads": ["Amdahl", "global", "temporal", "dependency chains", "not separated", "overhead ratio", "time on one rank", "speedup"],
-    "regions": ["region"],
-    "loops": ["iteration"],
-    "clusters": ["cluster"],
-    "call-sites": ["call site"],
-    "dispersion": ["ID", "ID_A", "SID_A", "ID_C", "SID_C", "ID_P", "group", "patterns"],
-    "the-page": ["stage", "clock error"],
-};
-
-/** The place in the documentation that explains `term` in full. */
-export function reference(term: string): string {
-    const section = Object.keys(SECTIONS).find((name) => SECTIONS[name].includes(term));
-    return `docs/report-reference.md#${section}`;
-}

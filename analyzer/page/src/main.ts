@@ -19,11 +19,11 @@ function search(report: Report, wanted: string): Hit[] {
     const sampled = [...new Set((report.functions?.tree ?? []).filter((node) => node.kind === "function" && has(node.label)).map((node) => node.label))];
     const sites = report.callsites.filter((site) => has(`${site.operation} at ${sitePlace(site)}`));
     return [
-        ...ranks.map((rank) => ({ kind: `on ${rank.host}`, name: `rank ${rank.rank}`, panel: "facts", find: String(rank.rank) })),
-        ...report.regions.filter((region) => has(region.path)).map((region) => ({ kind: "region", name: region.path, panel: "patterns", find: region.path })),
-        ...sampled.map((name) => ({ kind: "function", name, panel: "functions", find: name })),
-        ...functions.map((name) => ({ kind: "call tree", name, panel: "calltree", find: name })),
-        ...sites.map((site) => ({ kind: "call site", name: `${site.operation} at ${sitePlace(site)}`, panel: "callsites", find: site.function ? sitePlace(site) : site.operation })),
+        ...ranks.map((rank) => ({ kind: `on ${rank.host}`, name: `rank ${rank.rank}`, target: { panel: "facts", rank: rank.rank, find: String(rank.rank) } })),
+        ...report.regions.filter((region) => has(region.path)).map((region) => ({ kind: "region", name: region.path, target: { panel: "patterns", region: region.path, find: region.path } })),
+        ...sampled.map((name) => ({ kind: "function", name, target: { panel: "functions", find: name } })),
+        ...functions.map((name) => ({ kind: "call tree", name, target: { panel: "calltree", find: name } })),
+        ...sites.map((site) => ({ kind: "call site", name: `${site.operation} at ${sitePlace(site)}`, target: { panel: "callsites", find: site.function ? sitePlace(site) : site.operation } })),
     ];
 }
 

@@ -5,7 +5,8 @@ import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
 import { paintMeans, poolLongest } from "./pool";
-import { blockLabel, blockName, type Pairs } from "./views";
+import { drawSelected } from "./selected";
+import { blockLabel, blockName, placeOf, type Pairs } from "./views";
 import { count, plural, roundTicks } from "./words";
 
 /** A row and a column of the picture. */
@@ -34,6 +35,8 @@ export interface MatrixSpec {
     text(amount: number): string;
     /** What is said of a place: of the names of its ranks, the amount, NaN where there is none, and the largest of two ranks. */
     describe(place: Place): string[];
+    /** A click on a place, or Enter: the blocks of its row and its column. */
+    choose?(row: number, column: number): void;
     /** Whether colours grow with the logarithm of amounts. */
     logarithmic?: boolean;
 }
@@ -50,6 +53,7 @@ function spread(pairs: Pairs, amounts: Packed): Packed {
 export class RankMatrix {
     readonly element: HTMLElement;
     private readonly picture: Picture;
+    private selected: number | null = null;
 
     constructor(
         private readonly data: Data,
@@ -78,6 +82,13 @@ export class RankMatrix {
         this.picture.draw();
     }
 
+    /** Outlines the column of a rank. */
+    select(rank: number | null): void {
+        const place = rank === null ? -1 : placeOf(this.data.views, rank);
+        this.selected = place < 0 ? null : Math.floor(place / this.pairs.per_block);
+        this.picture.drawAbove();
+    }
+
     private scene(matrix: Packed, n: number, least: number, most: number): Scene {
         const { views } = this.data;
         const { spec, pairs } = this;
@@ -97,6 +108,8 @@ export class RankMatrix {
             least: 1,
             step: () => 1,
             paint: (plot) => paintMeans(plot, poolLongest(shown, n, order, plot.view, plot.width, plot.height, "longest"), { low, high }, scalePixels("viridis")),
+            overlay: (plot) => drawSelected(plot, { row: null, columns: this.selected === null ? null : { from: this.selected, to: this.selected + 1 } }),
+            choose: spec.choose && ((x, row) => spec.choose?.(row, Math.min(Math.floor(x), n - 1))),
             rowName: label,
             ticks: (from, to, wanted) =>
                 roundTicks(from, to, wanted)

@@ -3,6 +3,7 @@ import { button, el } from "./dom";
 import type { Data } from "./panel";
 import type { Plot } from "./picture";
 import { colour } from "./theme";
+import { term } from "./tip";
 import { rowOf } from "./views";
 import { count, percent, plural, seconds } from "./words";
 
@@ -10,12 +11,17 @@ import { count, percent, plural, seconds } from "./words";
 const LISTED = 10;
 
 /** Height of an outlined row at least, in CSS pixels. */
-const LEAST_HEIGHT = 4;
+const LEAST_HEIGHT = 6;
 
 /** Outliers' rows in the page's matrices, those with most computation first, each once. */
 function outlierRows(data: Data): number[] {
     const ranks = data.views.iterations?.outliers?.ranks ?? [];
     return [...new Set(ranks.map((rank) => rowOf(data, rank)))].filter((row) => row >= 0);
+}
+
+/** The rows of the first of them, which are listed and outlined. */
+export function listedOutlierRows(data: Data): number[] {
+    return outlierRows(data).slice(0, LISTED);
 }
 
 /** A mark at both edges for each row with an outlier, and an outline for the first; `order[i]` is the row that is shown as row i. */
@@ -25,26 +31,43 @@ export function markOutliers(plot: Plot, data: Data, order: number[]): void {
         return;
     }
     const shownAt = new Map(order.map((row, at) => [row, at]));
-    const { context, ratio, view } = plot;
     // The first of them last, above the others.
     for (let number = marked.length - 1; number >= 0; number--) {
         const at = shownAt.get(marked[number]) ?? -1;
-        if (at + 1 <= view.y0 || at >= view.y1) {
-            continue;
-        }
-        const middle = plot.py(at + 0.5);
+        markRow(plot, at, number < LISTED);
+    }
+}
+
+/** Marks the row that is shown at `at`, if it is in view: with arrows at both edges, and an outline. */
+export function markRow(plot: Plot, at: number, isOutlined = true): void {
+    const { ratio, view } = plot;
+    if (at < 0 || at + 1 <= view.y0 || at >= view.y1) {
+        return;
+    }
+    const middle = plot.py(at + 0.5);
+    if (isOutlined) {
         const height = Math.max(plot.py(at + 1) - plot.py(at), LEAST_HEIGHT * ratio);
-        if (number < LISTED) {
-            const thick = Math.max(1, Math.round(ratio));
-            const [top, bottom] = [Math.round(middle - height / 2), Math.round(middle + height / 2)];
-            for (const [ink, away] of [[colour("back"), 2], [colour("text"), 1]] as const) {
-                context.fillStyle = ink;
-                context.fillRect(0, top - away * thick, plot.width, thick);
-                context.fillRect(0, bottom + (away - 1) * thick, plot.width, thick);
-            }
-        }
-        arrowhead(plot, 0, middle, 1);
-        arrowhead(plot, plot.width, middle, -1);
+        thickenLine(plot, middle, height);
+        outlineRow(plot, middle, height);
+    }
+    arrowhead(plot, 0, middle, 1);
+    arrowhead(plot, plot.width, middle, -1);
+}
+
+/** Makes a row that is a line of pixels as high as its outline, so that its colours are seen. */
+function thickenLine({ context, width }: Plot, middle: number, height: number): void {
+    const { e: left, f: top } = context.getTransform();
+    const line = Math.floor(middle);
+    context.drawImage(context.canvas, left, top + line, width, 1, 0, Math.round(middle - height / 2), width, Math.round(height));
+}
+
+function outlineRow({ context, ratio, width }: Plot, middle: number, height: number): void {
+    const thick = Math.max(1, Math.round(ratio));
+    const [top, bottom] = [Math.round(middle - height / 2), Math.round(middle + height / 2)];
+    for (const [ink, away] of [[colour("back"), 2], [colour("text"), 1]] as const) {
+        context.fillStyle = ink;
+        context.fillRect(0, top - away * thick, width, thick);
+        context.fillRect(0, bottom + (away - 1) * thick, width, thick);
     }
 }
 
@@ -65,7 +88,7 @@ function arrowhead({ context, ratio }: Plot, x: number, y: number, into: 1 | -1)
 
 /** What the mark means, for a legend; null where there is none. */
 export function outlierKey(data: Data): HTMLElement | null {
-    return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), "outlier");
+    return outlierRows(data).length === 0 ? null : el("span", { class: "key" }, el("span", { "aria-hidden": "true" }, "▶"), term("outlier"));
 }
 
 /** The rule, and the first ranks; a press on one calls `show` with its row. Null where there are none. */

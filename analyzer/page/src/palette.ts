@@ -41,9 +41,13 @@ export const PATTERN_COLOURS: Record<string, string> = {
 /** Colours of series in line charts, in their order. */
 export const SERIES = [OKABE_ITO.vermillion, OKABE_ITO.blue, OKABE_ITO.green, OKABE_ITO.purple, OKABE_ITO.orange, OKABE_ITO.sky];
 
-/** Nine colours each at equal steps of viridis and cividis; what lies between is interpolated. */
+/** Colours of regions, in their order: none is a state's of computation or waiting, which stand below them. */
+export const REGION_COLOURS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#7a6fbe", "#a3c46b", "#b5651d", "#5f9ea0", "#d98880"];
+
+/** Nine colours each at equal steps; what lies between is interpolated. `difference` has less in blue, more in vermillion, and its middle is pale. */
 const STOPS = {
     viridis: ["440154", "472d7b", "3b528b", "2c728e", "21918c", "28ae80", "5ec962", "addc30", "fde725"],
+    difference: ["0072b2", "3d8dc0", "79a9cd", "b0c5d6", "dcdcda", "e2c4ab", "dea479", "da8139", "d55e00"],
     cividis: ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "fee838"],
 };
 

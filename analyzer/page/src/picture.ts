@@ -36,6 +36,10 @@ export interface Scene {
     least: number;
     /** How far an arrow key moves in this view. */
     step(view: View): number;
+    /** Whether the view stays as it is: a small picture beside others, over which the page scrolls. */
+    still?: boolean;
+    /** Whether there is nothing but the picture: no ticks, nothing below it. */
+    isBare?: boolean;
     /** Room for the names of rows, in CSS pixels. */
     left?: number;
     paint(plot: Plot): void;
@@ -78,10 +82,11 @@ export class Picture {
         private height: number,
     ) {
         this.view = this.whole();
-        const keys = "Arrow keys move the cursor, + and − zoom, 0 shows all, Enter chooses.";
+        const keys = scene.still ? "Arrow keys move the cursor, Enter chooses." : "Arrow keys move the cursor, + and − zoom, 0 shows all, Enter chooses.";
         this.canvas.setAttribute("aria-roledescription", `picture. ${keys}`);
         const frame = el("div", { class: "frame" }, this.canvas, this.above);
-        this.element = el("div", { class: "picture" }, frame, this.said, pngButton(() => this.scene.label.split(":")[0], () => [this.canvas, this.above]));
+        this.said.className = scene.isBare ? "unseen" : "readout";
+        this.element = el("div", { class: "picture" }, frame, this.said, !scene.isBare && pngButton(() => this.scene.label.split(":")[0], () => [this.canvas, this.above]));
         this.listen();
     }
 
@@ -95,6 +100,10 @@ export class Picture {
             this.cursor = null;
         }
         this.draw();
+    }
+
+    private get bottom(): number {
+        return this.scene.isBare ? TOP : BOTTOM;
     }
 
     private get left(): number {
@@ -167,7 +176,7 @@ export class Picture {
         context.translate(Math.round(this.left * ratio), Math.round(TOP * ratio));
         const { view } = this;
         const plotWidth = Math.round((width - this.left - RIGHT) * ratio);
-        const plotHeight = Math.round((this.height - TOP - BOTTOM) * ratio);
+        const plotHeight = Math.round((this.height - TOP - this.bottom) * ratio);
         return {
             context,
             width: plotWidth,
@@ -222,7 +231,7 @@ export class Picture {
             context.strokeRect(left, plot.py(row), Math.max(3 * ratio, right - left), plot.py(row + 1) - plot.py(row));
             context.setLineDash([]);
         }
-        if (this.drag && !this.drag.pan) {
+        if (this.drag && !this.drag.pan && !this.scene.still) {
             const { x, y, toX, toY } = this.brushed(this.drag, plot);
             context.fillStyle = "rgba(127,127,127,0.35)";
             context.fillRect(Math.min(x, toX), Math.min(y, toY), Math.abs(toX - x), Math.abs(toY - y));
@@ -241,7 +250,7 @@ export class Picture {
         const px = event.clientX - box.left - this.left;
         const py = event.clientY - box.top - TOP;
         const width = box.width - this.left - RIGHT;
-        const height = box.height - TOP - BOTTOM;
+        const height = box.height - TOP - this.bottom;
         const { view } = this;
         const row = Math.floor(view.y0 + (py / height) * (view.y1 - view.y0));
         return {
@@ -255,13 +264,17 @@ export class Picture {
 
     private listen(): void {
         const { canvas } = this;
-        canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-        canvas.addEventListener("dblclick", () => this.reset());
+        if (this.scene.still) {
+            canvas.style.touchAction = "auto";
+        } else {
+            canvas.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+            canvas.addEventListener("dblclick", () => this.reset());
+        }
         canvas.addEventListener("pointerdown", (event) => {
             const place = this.at(event);
             if (event.button === 0 && place.inside) {
                 canvas.setPointerCapture(event.pointerId);
-                this.drag = { x: place.px, y: place.py, toX: place.px, toY: place.py, pan: event.shiftKey };
+                this.drag = { x: place.px, y: place.py, toX: place.px, toY: place.py, pan: event.shiftKey && !this.scene.still };
             }
         });
         canvas.addEventListener("pointermove", (event) => this.move(event));
@@ -323,7 +336,7 @@ export class Picture {
         const box = this.canvas.getBoundingClientRect();
         const ratio = window.devicePixelRatio || 1;
         const x = (dx / ratio / (box.width - this.left - RIGHT)) * (view.x1 - view.x0);
-        const y = (dy / ratio / (box.height - TOP - BOTTOM)) * (view.y1 - view.y0);
+        const y = (dy / ratio / (box.height - TOP - this.bottom)) * (view.y1 - view.y0);
         this.zoomTo({ x0: view.x0 - x, x1: view.x1 - x, y0: view.y0 - y, y1: view.y1 - y });
     }
 
@@ -337,7 +350,7 @@ export class Picture {
         const moved = Math.hypot(drag.toX - drag.x, drag.toY - drag.y);
         if (moved < 5) {
             this.scene.choose?.(place.x, place.row);
-        } else if (!drag.pan && Math.abs(drag.toX - drag.x) > 5) {
+        } else if (!this.scene.still && !drag.pan && Math.abs(drag.toX - drag.x) > 5) {
             this.zoomToBrush(drag);
         }
         this.drawAbove();
@@ -374,6 +387,8 @@ export class Picture {
             cursor.x = Math.min(Math.max(cursor.x + (first ? 0 : move[0]), scene.x0), scene.x1 - step);
             cursor.row = Math.min(Math.max(cursor.row + (first ? 0 : move[1]), 0), scene.rows - 1);
             this.follow(cursor);
+        } else if (this.scene.still && event.key !== "Enter" && event.key !== " ") {
+            return;
         } else if (event.key === "+" || event.key === "=") {
             this.zoomBy(1 / 1.5, cursor.x, null);
         } else if (event.key === "-" || event.key === "−") {

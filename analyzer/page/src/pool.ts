@@ -1,5 +1,5 @@
 // Matrices drawn as pictures: cells pooled to pixels, each pixel the mean or the largest of the cells under it.
-import type { Packed } from "./packed";
+import { Packed } from "./packed";
 import type { Plot, View } from "./picture";
 
 /** The least and the largest amount of a scale. */
@@ -152,6 +152,41 @@ export function putOver(plot: Plot, image: ImageData): void {
     const buffer = new OffscreenCanvas(plot.width, plot.height);
     (buffer.getContext("2d") as OffscreenCanvasRenderingContext2D).putImageData(image, 0, 0);
     plot.context.drawImage(buffer, 0, 0);
+}
+
+/**
+ * The range from zero to the largest amount of a matrix, but no further than some times what a twentieth of it exceeds: so noise has one colour, a slow
+ * rank another, and a few odd cells, as of a first iteration, do not darken all others.
+ */
+export function rangeFromZero(matrix: Packed, timesRobust = 2): Range {
+    let most = 0;
+    for (let i = 0; i < matrix.length; i++) {
+        const value = matrix.at(i);
+        most = value > most ? value : most;
+    }
+    const { high } = robustRange(matrix, 0.05);
+    return { low: 0, high: high > 0 ? Math.min(most, timesRobust * high) : most };
+}
+
+/** Amounts less the median of their column. */
+export function againstMedians(matrix: Packed, columns: number): Packed {
+    const rows = matrix.length / columns;
+    const differences = new Float32Array(matrix.length);
+    for (let column = 0; column < columns; column++) {
+        const known = Float64Array.from({ length: rows }, (_, row) => matrix.at(row * columns + column)).filter((value) => value === value).sort();
+        const median = (known[(known.length - 1) >> 1] + known[known.length >> 1]) / 2;
+        for (let row = 0; row < rows; row++) {
+            differences[row * columns + column] = matrix.at(row * columns + column) - median;
+        }
+    }
+    return new Packed(differences, 1);
+}
+
+/** As far above zero as below: to the largest difference, within the bounds of `rangeFromZero`, but at least a tenth of `typical`, which noise does not exceed. */
+export function rangeAroundZero(differences: Packed, typical: number): Range {
+    const sizes = new Packed(Float32Array.from({ length: differences.length }, (_, at) => Math.abs(differences.at(at))), 1);
+    const high = Math.max(rangeFromZero(sizes, 4).high, 0.1 * typical);
+    return { low: -high, high };
 }
 
 /** The range of a matrix without its outermost `share` on either side, from a sample of at most 50,000 cells. */

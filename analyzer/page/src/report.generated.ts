@@ -26,6 +26,14 @@ export type Undivided = ("no iterations" | "unsure loop")
  */
 export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow in turn" | "dependency chains" | "serialization" | "communication" | "threads")
 /**
+ * The answer to what a run loses most by.
+ */
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
+/**
+ * What a line after the answer is about.
+ */
+export type AnswerLabel = ("where" | "gain" | "try" | "look at" | "note")
+/**
  * What core time is lost to.
  */
 export type CoreLossKind = ("mpi" | "serial" | "thread-imbalance" | "mutex" | "ordered" | "tasks" | "fork-join")
@@ -111,7 +119,7 @@ lifetime: (LifetimeTable | null)
  */
 selection: (SelectionRow | null)
 /**
- * The first sentences of the text report, as figures and words.
+ * The answer of the first screen, as figures and words.
  */
 verdict: VerdictInWords
 /**
@@ -263,6 +271,18 @@ recorder_s: number
  * That over ranks × elapsed time.
  */
 recorder_share: number
+/**
+ * CPU time of the recorder's code in calls of the ranks' first threads, by samples; null where no rank was sampled.
+ */
+recorder_in_calls_s: (number | null)
+/**
+ * The standard error of `recorder_in_calls_s`.
+ */
+recorder_in_calls_error_s: (number | null)
+/**
+ * Both over ranks × elapsed time: what the recorder cost in all.
+ */
+recorder_whole_share: number
 /**
  * Time of ranks outside of their windows while others are within theirs.
  */
@@ -634,7 +654,15 @@ worst: (Worst | null)
  */
 waits_at: (WaitsAt | null)
 /**
- * The verdict in words.
+ * The situation that the answer is about.
+ */
+situation: RunSituation
+/**
+ * The answer of the first screen in words.
+ */
+answer: AnswerText
+/**
+ * The same as one text.
  */
 text: string
 /**
@@ -811,6 +839,32 @@ module: (string | null)
  * The address that the call returns to, where the line is not known.
  */
 offset: (number | null)
+}
+/**
+ * The answer in words.
+ */
+export interface AnswerText {
+/**
+ * How much is lost, and why, in a sentence.
+ */
+sentence: string
+/**
+ * What supports it, in the order of the first screen.
+ */
+lines: AnswerLine[]
+}
+/**
+ * A line after the answer.
+ */
+export interface AnswerLine {
+/**
+ * What it is about.
+ */
+label: AnswerLabel
+/**
+ * Its words.
+ */
+text: string
 }
 /**
  * A doubt about the figures.
@@ -1520,6 +1574,10 @@ in_call: (Call | null)
  * Its computation.
  */
 computation_s: number
+/**
+ * CPU time of its computation, by samples; null if it was not sampled.
+ */
+computation_cpu_s: (number | null)
 /**
  * The time by which ranks are compared: the computation, or that of the selected activities.
  */

@@ -1,5 +1,7 @@
 // What all pages share: the head, panels of which one is shown at a time, dark and light, paper.
-import { button, el } from "./dom";
+import { formatAddress, isSelected, type Selection, type Target } from "./address";
+import { button, el, panelLink } from "./dom";
+import { menu } from "./menu";
 import type { PanelOf } from "./panel";
 import { onTheme, toggleTheme } from "./theme";
 import { address, keepAddress, showWindow } from "./window";
@@ -16,13 +18,26 @@ interface Place<Data> {
     body: HTMLElement;
     link: HTMLAnchorElement;
     draw?: () => void;
+    /** What a link has pointed out. */
+    pointedOut: HTMLElement;
 }
 
 function place<Data>(panel: PanelOf<Data>): Place<Data> {
     const link = el("a", { href: `#${panel.id}` }, panel.title);
     const body = el("div", { class: "body" });
-    const section = el("section", { id: `panel-${panel.id}`, "aria-label": panel.title, tabindex: -1, hidden: true }, el("h2", {}, panel.title), el("p", { class: "about" }, panel.about), body);
-    return { panel, section, body, link };
+    const pointedOut = el("p", { class: "pointed-out", hidden: true });
+    const section = el("section", { id: `panel-${panel.id}`, "aria-label": panel.title, tabindex: -1, hidden: true }, el("h2", {}, panel.title), el("p", { class: "about" }, panel.about), pointedOut, body);
+    return { panel, section, body, link, pointedOut };
+}
+
+/** Names what is selected, with a link to the panel without it. */
+function selectionLine(panel: string, { rank, region, iterations }: Selection): Node[] {
+    const parts = [
+        rank !== null && `rank ${rank}`,
+        region !== null && `region ${region}`,
+        iterations && (iterations.first === iterations.last ? `iteration ${iterations.first}` : `iterations ${iterations.first} to ${iterations.last}`),
+    ];
+    return [el("b", {}, "Selected"), el("span", {}, `: ${parts.filter(Boolean).join(", ")} `), panelLink(panel, "clear")];
 }
 
 /** Builds a panel, or says why there is nothing in it. */
@@ -41,9 +56,7 @@ function build<Data>(at: Place<Data>, data: Data): void {
 export interface Hit {
     kind: string;
     name: string;
-    panel: string;
-    /** What the panel is to find. */
-    find: string;
+    target: Target;
 }
 
 /** Most of them that are listed. */
@@ -56,15 +69,25 @@ function searchBox(search: (wanted: string) => Hit[]): HTMLElement {
     const fill = () => {
         const wanted = field.value.trim().toLowerCase();
         const hits = wanted ? search(wanted) : [];
-        const links = hits.slice(0, MOST_HITS).map((hit) => el("li", {}, el("a", { href: `#${hit.panel}?find=${encodeURIComponent(hit.find)}`, onclick: close }, hit.name), el("span", { class: "sub" }, ` ${hit.kind}`)));
+        const links = hits.slice(0, MOST_HITS).map((hit) => el("li", {}, el("a", { href: formatAddress(hit.target), onclick: close }, hit.name), el("span", { class: "sub" }, ` ${hit.kind}`)));
         const rest = hits.length - links.length;
         list.replaceChildren(...links, ...(rest > 0 ? [el("li", { class: "sub" }, `and ${rest} more`)] : []), ...(wanted && hits.length === 0 ? [el("li", { class: "sub" }, "Nothing is found.")] : []));
         list.hidden = !wanted;
     };
     const field = el("input", { type: "search", placeholder: "region, call site, rank", "aria-label": "find a region, call site or rank", size: 22, oninput: fill, onfocus: fill });
-    const box = el("div", { class: "search", onkeydown: (event: KeyboardEvent) => event.key === "Escape" && close() }, field, list);
+    const box = el("div", { class: "search", onkeydown: (event: KeyboardEvent) => (event.key === "Escape" ? close() : moveFocus(event, [field, ...list.querySelectorAll("a")])) }, field, list);
     document.addEventListener("pointerdown", (event) => box.contains(event.target as Node) || close());
     return box;
+}
+
+/** Moves the focus among `elements` with the arrow keys. */
+function moveFocus(event: KeyboardEvent, elements: HTMLElement[]): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    const next = step && elements[elements.indexOf(document.activeElement as HTMLElement) + step];
+    if (next) {
+        event.preventDefault();
+        next.focus();
+    }
 }
 
 /** The page: a head, and panels of which one is shown at a time. */
@@ -90,7 +113,7 @@ export class Page<Data> {
             search && searchBox(search),
             el("span", { class: "buttons" }, button("dark / light", toggleTheme), button("print", () => window.print())),
         );
-        const nav = el("nav", { "aria-label": "Panels" }, ...this.places.map((at) => at.link));
+        const nav = menu(this.places.map(({ panel, link }) => ({ group: panel.group, link })));
         const content = el("div", { class: "panels" }, ...this.places.map((at) => at.section));
         document.getElementById("page")?.replaceChildren(header, el("div", { class: "below" }, nav, content));
         this.listen();
@@ -107,7 +130,7 @@ export class Page<Data> {
 
     /** Shows the panel that the address names, else the first. */
     private show(moveFocus: boolean): void {
-        const { panel, window: zoomed, find } = address();
+        const { panel, window: zoomed, find, selection } = address();
         this.shown = this.places.find((at) => at.panel.id === panel) ?? this.places[0];
         if (zoomed) {
             showWindow(zoomed, null);
@@ -120,9 +143,15 @@ export class Page<Data> {
         this.shown.link.setAttribute("aria-current", "page");
         build(this.shown, this.data);
         this.draw();
-        if (find) {
-            const { body } = this.shown;
-            [body, ...body.querySelectorAll(".table")].forEach((one) => one.dispatchEvent(new CustomEvent("find", { detail: find })));
+        const { body, pointedOut } = this.shown;
+        pointedOut.hidden = !isSelected(selection);
+        pointedOut.replaceChildren(...selectionLine(this.shown.panel.id, selection));
+        const receivers = [body, ...body.querySelectorAll(".table")];
+        for (const one of receivers) {
+            one.dispatchEvent(new CustomEvent("selection", { detail: selection }));
+            if (find) {
+                one.dispatchEvent(new CustomEvent("find", { detail: find }));
+            }
         }
         if (moveFocus) {
             window.scrollTo(0, 0);

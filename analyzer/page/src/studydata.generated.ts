@@ -55,6 +55,10 @@ export interface RunRow {
  */
 number: number
 /**
+ * What the user calls it, such as a commit; empty if nothing.
+ */
+label: string
+/**
  * Its program.
  */
 program: string

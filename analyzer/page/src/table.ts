@@ -1,4 +1,5 @@
 // Tables: sorted by any column, cut to a screenful until asked for all.
+import type { Selection } from "./address";
 import { button, el } from "./dom";
 import { csvButton, type CsvCell } from "./save";
 import { explain } from "./tip";
@@ -32,6 +33,8 @@ export interface TableSpec<Row> {
     first?: number;
     /** What a search finds a row by. */
     key?(row: Row): string;
+    /** Whether a link's selection points out a row. */
+    isSelected?(row: Row, selection: Selection): boolean;
     /** Something happens when a row is pressed. */
     choose?(row: Row): void;
 }
@@ -65,6 +68,7 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
     const first = spec.first ?? 20;
     let rows = spec.rows;
     let all = rows.length <= first;
+    let selected: (row: Row) => boolean = () => false;
     let sorted: { column: number; down: boolean } | null = null;
     const body = el("tbody");
     const heads = spec.columns.map((column, index) => head(column, () => sort(index)));
@@ -82,7 +86,7 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
         fill();
     };
     const fill = () => {
-        body.replaceChildren(...(all ? rows : rows.slice(0, first)).map((row) => line(spec, row)));
+        body.replaceChildren(...(all ? rows : rows.slice(0, first)).map((row) => line(spec, row, selected(row))));
         more.textContent = all ? `show the first ${first} only` : `show all ${spec.rows.length}`;
         more.hidden = spec.rows.length <= first;
     };
@@ -98,9 +102,15 @@ export function table<Row>({ columns, ...rest }: TableSpec<Row>): HTMLElement {
             requestAnimationFrame(() => line.scrollIntoView({ block: "center" }));
         }
     };
+    /** Marks the rows that a link points out, the first of which is shown. */
+    const mark = (selection: Selection) => {
+        selected = (row) => spec.isSelected?.(row, selection) ?? false;
+        all ||= rows.findIndex(selected) >= first;
+        fill();
+    };
     const element = el("table", {}, el("caption", {}, spec.caption), el("thead", {}, el("tr", {}, ...heads)), body);
     const csv = csvButton(spec.caption, () => [csvHeads(spec.columns), ...rows.map((row) => spec.columns.map((column) => csvValue(column, row)))]);
-    return el("div", { class: "table", onfind: (event: CustomEvent<string>) => find(event.detail) }, element, el("div", { class: "below-table" }, more, csv));
+    return el("div", { class: "table", onfind: (event: CustomEvent<string>) => find(event.detail), onselection: (event: CustomEvent<Selection>) => mark(event.detail) }, element, el("div", { class: "below-table" }, more, csv));
 }
 
 /** Heads of columns with the unit of times. */
@@ -118,12 +128,12 @@ function head<Row>(column: Column<Row>, press: () => void): HTMLElement {
     return el("th", { scope: "col", class: column.right ? "right" : undefined, "aria-sort": "none" }, control);
 }
 
-function line<Row>(spec: Omit<TableSpec<Row>, "columns"> & { columns: Shown<Row>[] }, row: Row): HTMLElement {
+function line<Row>(spec: Omit<TableSpec<Row>, "columns"> & { columns: Shown<Row>[] }, row: Row, isSelected: boolean): HTMLElement {
     const cells = spec.columns.map((column) => {
         const cell = column.cell(row);
         return el("td", { class: column.right ? "right" : undefined }, LONG.test(text(cell)) ? el("span", { class: "long" }, cell) : cell);
     });
-    const element = el("tr", {}, ...cells);
+    const element = el("tr", { class: isSelected ? "selected-row" : undefined }, ...cells);
     if (spec.choose) {
         element.classList.add("choosable");
         element.addEventListener("click", () => spec.choose?.(row));

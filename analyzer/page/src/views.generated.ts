@@ -260,6 +260,10 @@ share: {
 [k: string]: Packed
 }
 /**
+ * In which regions the ranks are, all ranks together.
+ */
+region_course: RegionCourseData
+/**
  * The 20,000 longest waits, the longest first, by columns.
  */
 waits: WaitsData
@@ -279,6 +283,23 @@ regions: string[]
  * Labels of call sites, likewise.
  */
 sites: string[]
+}
+/**
+ * In which regions the ranks are over time, all ranks together.
+ */
+export interface RegionCourseData {
+/**
+ * Bins of equal length into which the window is cut: at most 2,000.
+ */
+bins: number
+/**
+ * The regions in which most time is spent, at most 24, as indices in the timeline's `regions`.
+ */
+regions: number[]
+/**
+ * A row for each of them, and a last one for all other regions, × bins: the share of the ranks' time in a bin that is in the region alone, without those in it. Empty if nothing was seen.
+ */
+share: Packed
 }
 /**
  * Waits, by columns.

@@ -1,5 +1,6 @@
 // The second data element of the page: matrices by rank, iteration, region and time, unpacked.
 import type { Packed } from "./packed";
+import type { TimeWindow, Target } from "./address";
 import type { Data } from "./panel";
 import type { IterationsData as Iterations, Views } from "./views.generated";
 
@@ -27,6 +28,28 @@ export function lastIn(iterations: Iterations, column: number): number {
 export function columnName(iterations: Iterations, column: number): string {
     const [first, last] = [iterations.first[column], lastIn(iterations, column)];
     return first === last ? `iteration ${first}` : `iterations ${first} to ${last}`;
+}
+
+/** The column that holds an iteration, −1 where none does. */
+export function columnOf(iterations: Iterations, number: number): number {
+    const column = iterations.first.findLastIndex((first) => first <= number);
+    return column >= 0 && number <= lastIn(iterations, column) ? column : -1;
+}
+
+/** When the columns from `from` to `to`, without this one, begin and end; null where that is all of the loop, or not known. */
+export function timesOf({ report }: Data, of: Iterations, from: number, to: number): TimeWindow | null {
+    const begin = (column: number) => (column < of.columns ? of.begin_s.at(column) : report.run.elapsed_s);
+    const window = { from: begin(from), to: begin(to) };
+    return (from <= 0 && to >= of.columns) || !(window.from < window.to) ? null : window;
+}
+
+/** The place in the timeline of a cell of iterations × ranks; null where there is no timeline. */
+export function cellInTimeline(data: Data, of: Iterations, column: number, row: number): Target | null {
+    if (!data.views.timeline) {
+        return null;
+    }
+    const outlier = of.outliers?.ranks.find((rank) => rowOf(data, rank) === row);
+    return { panel: "timeline", window: timesOf(data, of, column, column + 1), rank: outlier ?? data.views.ranks.first[row], iterations: { first: of.first[column], last: lastIn(of, column) } };
 }
 
 /** Whether the numbers of iterations follow one another without gaps, as far as columns show. */

@@ -1,23 +1,16 @@
 // The window of time that all views with a time axis show. It stands in the address, so that a view can be sent to others.
+import { formatAddress, parseAddress, type Address, type TimeWindow } from "./address";
 
-/** Seconds from the begin of the run. */
-export interface TimeWindow {
-    from: number;
-    to: number;
-}
+export type { TimeWindow } from "./address";
 
 type Listener = (window: TimeWindow | null) => void;
 
 let shown: TimeWindow | null = null;
 const listeners = new Map<unknown, Listener>();
 
-/** What the address says: the panel, and what it shows. */
-export function address(): { panel: string; window: TimeWindow | null; find: string | null } {
-    const [panel, rest = ""] = window.location.hash.slice(1).split("?");
-    const options = new URLSearchParams(rest);
-    const [from, to] = (options.get("t") ?? "").split("-").map(Number);
-    const isWindow = Number.isFinite(from) && Number.isFinite(to) && from < to;
-    return { panel, window: isWindow ? { from, to } : null, find: options.get("find") };
+/** What the address says. */
+export function address(): Address {
+    return parseAddress(window.location.hash);
 }
 
 /** The window; null: all of the run. */
@@ -27,17 +20,11 @@ export function timeWindow(): TimeWindow | null {
 
 /** Puts the window into the address of the panel that is shown; a step in the browser's history is none. */
 export function keepAddress(): void {
-    const { panel, find } = address();
-    const options = [shown && `t=${digits(shown.from)}-${digits(shown.to)}`, find && `find=${encodeURIComponent(find)}`].filter(Boolean).join("&");
-    const hash = options ? `#${panel}?${options}` : `#${panel}`;
-    if (hash !== window.location.hash && (panel || options)) {
+    const { panel, find, selection } = address();
+    const hash = formatAddress({ panel, find, ...selection, window: shown });
+    if (hash !== window.location.hash && hash !== "#") {
         history.replaceState(null, "", hash);
     }
-}
-
-/** Enough digits for any zoom. */
-function digits(seconds: number): string {
-    return String(Number(Math.max(seconds, 0).toPrecision(9)));
 }
 
 /** Shows a window in all views but that of `by`, which shows it already. */

@@ -28,9 +28,18 @@ export async function open(browser, name, { width = 1280, scheme = "light", scri
 
 /** Shows a panel as its link does. */
 export async function show(page, id) {
-    await page.click(`nav a[href="#${id}"]`);
+    const link = page.locator(`nav a[href="#${id}"]`);
+    if (!(await link.isVisible())) {
+        // In a narrow window it is in the list of its group.
+        await page.locator(`nav .group:has(a[href="#${id}"]) .group-button`).click();
+    }
+    await link.click();
     await page.waitForSelector(`#panel-${id}:not([hidden])`);
-    // Charts draw in the frame after.
+    await drawn(page);
+}
+
+/** Charts and pictures draw in the frame after. */
+export async function drawn(page) {
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }
 
@@ -43,6 +52,20 @@ export async function widest(page) {
         const { element } = ends.findLast(({ right }) => right > most - 0.5);
         return `<${element.localName} class="${element.className}"> up to ${most.toFixed(0)}: ${element.textContent.slice(0, 60)}`;
     });
+}
+
+/** How many coloured pixels each visible picture of a panel has, and how many it has in all. */
+export async function colouredPictures(page, id) {
+    return page.$$eval(`#panel-${id} .picture canvas:not(.above)`, (canvases) =>
+        canvases.filter((canvas) => canvas.checkVisibility()).map((canvas) => {
+            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+            let coloured = 0;
+            for (let at = 0; at < data.length; at += 4) {
+                coloured += data[at + 3] > 128 && Math.max(data[at], data[at + 1], data[at + 2]) - Math.min(data[at], data[at + 1], data[at + 2]) > 40;
+            }
+            return { label: canvas.ariaLabel, coloured, all: data.length / 4 };
+        }),
+    );
 }
 
 /** How many different colours each visible canvas of a panel has, those over others left out. */
@@ -86,8 +109,11 @@ export async function cell(page, id, caption, row, column) {
     );
 }
 
+/** The canvases of pictures, those of the timeline's tracks left out. */
+export const PICTURE = ".picture:not(.tracks) canvas";
+
 /** Where a place of a picture lies in the window: `x` and `y` are shares of its plot. */
 export async function placeIn(page, id, x, y, left = 92) {
-    const box = await page.locator(`#panel-${id} .picture canvas`).first().boundingBox();
+    const box = await page.locator(`#panel-${id} ${PICTURE}`).first().boundingBox();
     return { x: box.x + left + x * (box.width - left - 12), y: box.y + 4 + y * (box.height - 26) };
 }

@@ -1,5 +1,5 @@
 // What a page holds, read as the page's own code does not: from the file's text, with node's gzip.
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -20,6 +20,14 @@ function element(name, id) {
 /** The two data elements of a page. */
 export function dataOf(name) {
     return { report: element(name, "report"), views: element(name, "views") };
+}
+
+/** Writes a page that is one of them but for these keys of its report, and returns its name. */
+export function pageWith(name, as, changes) {
+    const report = JSON.stringify({ ...element(name, "report"), ...changes }).replaceAll("<", "\\u003c");
+    const text = readFileSync(pagePath(name), "utf8").replace(/(<script[^>]*id="report"[^>]*>)[^]*?(<\/script>)/, (_, begin, end) => begin + report + end);
+    writeFileSync(pagePath(as), text);
+    return as;
 }
 
 /** The data element of the page of a study. */

@@ -4,7 +4,7 @@ import { after, before, test } from "node:test";
 import { cell, coloursIn, launch, open, show, widest } from "./browser.mjs";
 import { studyOf as dataOf } from "./data.mjs";
 
-const PANELS = ["runs", "scaling", "models", "causal"];
+const PANELS = ["runs", "history", "scaling", "models", "causal"];
 
 let browser;
 before(async () => (browser = await launch()));
@@ -50,6 +50,22 @@ test("scaling is shown against the ranks and against a parameter", async () => {
     await page.selectOption("#panel-scaling select", { label: "step" });
     const byStep = await page.locator("#panel-scaling figure").first().locator(".u-series .u-label").allTextContents();
     assert.deepEqual(byStep.slice(1, 3), ["1 rank", "2 ranks"]);
+    await close();
+});
+
+test("the history of runs has their labels, oldest first, and the change from run to run", async () => {
+    const { page, complaints, close } = await open(browser, "history");
+    await show(page, "history");
+    for (const colours of await coloursIn(page, "history")) {
+        assert.ok(colours > 2, `a plot has ${colours} colours`);
+    }
+    const captions = await page.locator("#panel-history figcaption").allTextContents();
+    assert.deepEqual(captions, ["elapsed time: scenario, 4 ranks, n=512", "efficiencies: scenario, 4 ranks, n=512"]);
+    assert.equal(await cell(page, "history", "From run to run", "1", "label"), "commit-1");
+    assert.equal(await cell(page, "history", "From run to run", "1", "change"), "–");
+    assert.equal(await cell(page, "history", "From run to run", "3", "change"), "+90.9 %");
+    assert.equal(await cell(page, "history", "From run to run", "3", "load balance"), "62.5 %");
+    assert.deepEqual(complaints, []);
     await close();
 });
 

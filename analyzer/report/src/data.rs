@@ -5,6 +5,7 @@ use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
 use super::problems::ProblemRow;
+use lbprof_analysis::model::samples::CpuTime;
 use lbprof_analysis::model::{Model, PollTimes, RankModel};
 
 /// What the data are made of, and how far they may be trusted.
@@ -29,6 +30,12 @@ pub struct DataFacts {
     pub recorder_s: f64,
     /// That over ranks × elapsed time.
     pub recorder_share: f64,
+    /// CPU time of the recorder's code in calls of the ranks' first threads, by samples; null where no rank was sampled.
+    pub recorder_in_calls_s: Option<f64>,
+    /// The standard error of `recorder_in_calls_s`.
+    pub recorder_in_calls_error_s: Option<f64>,
+    /// Both over ranks × elapsed time: what the recorder cost in all.
+    pub recorder_whole_share: f64,
     /// Time of ranks outside of their windows while others are within theirs.
     pub idle_s: f64,
     /// That over ranks × elapsed time.
@@ -71,6 +78,9 @@ impl DataFacts {
         let whole = elapsed_s * model.ranks.len() as f64;
         let unknown_s = (whole - idle_s - paused_s - known_s).max(0.0);
         let recorder_s = sum(&|rank| rank.inclusive(0)[Activity::Recorder as usize]);
+        let mut in_calls = CpuTime::default();
+        model.ranks.iter().for_each(|rank| in_calls.add(&rank.samples.recorder));
+        let is_sampled = model.ranks.iter().any(|rank| rank.samples.period_s().is_some());
         let share = |time_s: f64| if whole > 0.0 { time_s / whole } else { 0.0 };
         let mean_s = |time_s: f64| time_s / model.ranks.len().max(1) as f64;
         let mut polls = PollTimes::default();
@@ -85,6 +95,9 @@ impl DataFacts {
             dropped_events: model.ranks.iter().map(|rank| rank.dropped).fold(0, u64::saturating_add),
             recorder_s,
             recorder_share: share(recorder_s),
+            recorder_in_calls_s: is_sampled.then_some(in_calls.seconds),
+            recorder_in_calls_error_s: is_sampled.then_some(in_calls.error_s()),
+            recorder_whole_share: share(recorder_s + in_calls.seconds),
             idle_s,
             idle_share: share(idle_s),
             idle_mean_s: mean_s(idle_s),

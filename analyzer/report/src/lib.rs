@@ -33,6 +33,7 @@ pub mod ranks_by_cluster;
 pub mod regions;
 pub mod run;
 pub mod selection;
+pub mod situation;
 pub mod threads;
 pub mod verdict;
 pub mod what_if;

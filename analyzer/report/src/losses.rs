@@ -2,7 +2,7 @@
 //!
 //! They are the parts of the verdict: load imbalance, the two kinds of serialization, communication, the recorder. So all losses
 //! together are what is lost. The part that is load imbalance is split by the regions in which the rank that computes longest exceeds the
-//! mean. Where the ranks were followed, the causes of waiting (METRICS §4) show which ranks are waited for, and at which call.
+//! mean. Where the ranks were followed, the causes of waiting (docs/metrics.md §4) show which ranks are waited for, and at which call.
 //!
 //! Where ranks do not share one work, or others than the selected are waited for, balance says little: then a loss is what causes waiting.
 

@@ -9,6 +9,7 @@ use lbprof_collector::definition::EndReason;
 use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, Clusters, DispersionRows};
+use lbprof_analysis::metrics::functions::{computing, is_sampled};
 use lbprof_analysis::model::lifetime::Lifetime;
 use lbprof_analysis::model::{Model, RankModel, Seconds, Usage};
 use lbprof_analysis::profile::operation_name;
@@ -43,8 +44,16 @@ pub struct RankRow {
     #[serde(serialize_with = "serial::known_as::<_, serial::Call, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::Call<'static>>"))]
     pub in_call: Option<(String, CodePlace)>,
+    /// When that call began, from the start of the run; null if the log does not say.
+    #[serde(skip)]
+    pub since_s: Option<f64>,
+    /// The rank that it waits for in that call, where the call names one.
+    #[serde(skip)]
+    pub waits_for: Option<u32>,
     /// Its computation.
     pub computation_s: f64,
+    /// CPU time of its computation, by samples; null if it was not sampled.
+    pub computation_cpu_s: Option<f64>,
     /// The time by which ranks are compared: the computation, or that of the selected activities.
     pub compared_s: f64,
     /// Time by activity, of the thread that called `MPI_Init`.
@@ -157,7 +166,10 @@ pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
                 let place = call.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
                 (operation_name(call.operation), place)
             }),
+            since_s: rank.pending.map(|call| rank.begin_s - window.0 + call.since_begin_s),
+            waits_for: rank.pending.and_then(|call| call.peer),
             computation_s: rank.inclusive(0)[Activity::Computation as usize],
+            computation_cpu_s: is_sampled(rank).then(|| computing(rank, None).map(|(_, time)| time.seconds).sum()),
             compared_s,
             seconds,
             mpi_s: in_mpi.map(|activity| seconds[activity as usize]).sum(),

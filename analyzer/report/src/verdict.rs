@@ -31,7 +31,7 @@ pub const GOOD_BALANCE: f64 = 0.97;
 /// What is lost, to what, and where. All in seconds of elapsed time, the mean over ranks.
 ///
 /// Where ranks run different code, and do not go through the same iterations, it is that on the cluster in which most is lost besides
-/// waiting for others: balance over ranks that do not share one work means nothing (METRICS §1), and ranks that serve others lose nothing
+/// waiting for others: balance over ranks that do not share one work means nothing (docs/metrics.md §1), and ranks that serve others lose nothing
 /// while these have nothing for them to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

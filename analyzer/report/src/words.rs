@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 use lbprof_collector::words::{Count, Plural};
-pub use lbprof_collector::words::{TimeUnit, seconds, seconds_like};
+pub use lbprof_collector::words::{TimeUnit, bytes, seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
 
 use super::short_name::{short_code, without_middle, without_template_arguments};
@@ -28,25 +28,6 @@ pub fn signed_percent(share: f64) -> String {
 /// A whole number with commas between thousands: `1,234,567`.
 pub fn count(value: u64) -> String {
     Count(value).to_string()
-}
-
-/// Bytes with a unit of powers of 1000: `1.32 MB`; nothing at all for none.
-pub fn bytes(value: u64) -> String {
-    const UNITS: [&str; 7] = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut scaled = value as f64;
-    let mut unit = 0;
-    while scaled >= 999.5 && unit + 1 < UNITS.len() {
-        scaled /= 1000.0;
-        unit += 1;
-    }
-    let decimals = if unit == 0 || scaled >= 99.95 {
-        0
-    } else if scaled >= 9.995 {
-        1
-    } else {
-        2
-    };
-    format!("{scaled:.decimals$} {}", UNITS[unit])
 }
 
 /// A number of the user's, whatever its size: `12.5`, `1,200`, `3.21e9`.

@@ -117,7 +117,15 @@ fn what_is_severe_is_the_users_choice() {
     assert_eq!(document(&grouped)["dispersion"]["groups"]["count"], 2);
     let text = anstream::adapter::strip_str(&text::render(
         &grouped,
-        &text::Options { command: "lb-report", asked: false, first_screen: false, columns: 100, top: 8, full: false },
+        &text::Options {
+            command: "lb-report",
+            asked: false,
+            first_screen: false,
+            expert: true,
+            columns: 100,
+            top: 8,
+            full: false,
+        },
     ))
     .to_string();
     assert!(text.contains("k-means"), "{text}");
@@ -271,6 +279,7 @@ fn hostile_models_have_a_report() {
                 command: "lb-report",
                 asked: false,
                 first_screen: false,
+                expert: true,
                 columns: 60,
                 top: 1,
                 full: true,

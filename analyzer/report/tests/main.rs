@@ -9,4 +9,5 @@ mod found;
 mod losses;
 mod reports;
 mod selection;
+mod situations;
 mod truth;

@@ -11,6 +11,7 @@ use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json::document;
+use lbprof_report::text;
 use lbprof_simulator::scenario::{self, Scenario};
 use lbprof_test_runs::md::{Program, run_on};
 use lbprof_test_runs::{
@@ -53,6 +54,28 @@ fn the_first_screen_is_the_answer() {
     insta::assert_snapshot!("first_screen_120", first_screen(&report, 120));
     insta::assert_snapshot!("first_screen_coloured", coloured_first_screen(&report, 100).replace('\u{1b}', "<ESC>"));
     assert!(first_screen(&report, 80).lines().count() <= 40, "it fits on a screen");
+}
+
+#[test]
+fn tables_for_experts_are_shown_to_those_alone() {
+    let report = report(one_slow_rank());
+    let options = text::Options {
+        command: "lb-report",
+        columns: 100,
+        first_screen: false,
+        expert: false,
+        asked: false,
+        top: 8,
+        full: false,
+    };
+    let tables = anstream::adapter::strip_str(&text::render(&report, &options)).to_string();
+    for title in ["Critical path", "Overheads", "Dispersion"] {
+        assert!(!tables.contains(title) && plain(&report, 100).contains(title), "{title}");
+    }
+    for title in ["What if", "Where ranks wait", "Ranks", "Regions", "Call sites"] {
+        assert!(tables.contains(&format!("\n{title}")), "{title}: {tables}");
+    }
+    assert!(tables.lines().count() <= 100, "{} lines", tables.lines().count());
 }
 
 #[test]

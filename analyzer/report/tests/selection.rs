@@ -441,8 +441,15 @@ fn windows_add_up_where_loops_and_regions_were_found() {
 
 /// The paths of the report's regions with their invocations, by the table in wide lines; those that are not in the table are not here.
 fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
-    let options =
-        text::Options { command: "lb-report", asked: false, columns: 160, first_screen: false, top: 8, full: true };
+    let options = text::Options {
+        command: "lb-report",
+        asked: false,
+        columns: 160,
+        first_screen: false,
+        expert: true,
+        top: 8,
+        full: true,
+    };
     let text = anstream::adapter::strip_str(&text::render(report, &options)).to_string();
     let lines =
         text.lines().skip_while(|line| !line.starts_with("Regions")).skip(3).take_while(|line| !line.is_empty());

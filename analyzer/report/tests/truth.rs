@@ -432,7 +432,7 @@ fn a_run_that_hung_is_reported_where() {
         1 => script.compute(100.0).at("solve").kill_in(Operation::Recv, 3),
         _ => script.compute(100.0).at("end").kill_in(Operation::Barrier, 3),
     }));
-    let verdict = lbprof_report::text::verdict(&report);
+    let verdict = lbprof_report::text::answer_in_words(&report);
     let expected = "The run did not end by MPI_Finalize or exit; last seen: rank 1 in Recv at scenario+0x";
     assert!(verdict.starts_with(expected) && verdict.contains("ranks 0, 2 in Barrier at scenario+0x"), "{verdict}");
     assert!(!verdict.contains("Nothing to gain"), "{verdict}");

@@ -1,10 +1,11 @@
-//! Several runs: what is kept of each, how it is stored, compared, and what follows from many (METRICS §5; "A Refinement
+//! Several runs: what is kept of each, how it is stored, compared, and what follows from many (docs/metrics.md §5; "A Refinement
 //! Strategy for a User-Oriented Performance Analysis" (2004)).
 //!
 //! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
 #![forbid(unsafe_code)]
 
+pub mod badge;
 pub mod compare;
 pub mod export;
 pub mod extrap;

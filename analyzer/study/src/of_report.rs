@@ -29,6 +29,7 @@ impl Run {
             n_ranks: facts.n_ranks,
             complete: report.data.complete,
             problems: report.problems.iter().map(|problem| problem.kind.name().to_owned()).collect(),
+            label: String::new(),
             params: facts.params.clone(),
             times: report.efficiency.times,
             ideal_by_replay: report.efficiency.t_ideal_replay_s.is_some(),

@@ -28,13 +28,15 @@ pub struct Run {
     pub complete: bool,
     /// Names of its problems, the worst first ([`lbprof_collector::ProblemKind::name`]).
     pub problems: Vec<String>,
+    /// What the user calls it, such as the commit of its source; empty if nothing.
+    pub label: String,
     /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.
     pub times: Times,
     /// Whether the ideal time is that of a replay, not an estimate by phase profile.
     pub ideal_by_replay: bool,
-    /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (METRICS §3).
+    /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
     pub phases: Vec<PhaseTime>,
     /// Iterations of the main loop, where one is known.
     pub iterations: Option<u64>,

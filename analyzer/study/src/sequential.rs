@@ -1,4 +1,4 @@
-//! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (METRICS §3): the same in tables and models.
+//! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (docs/metrics.md §3): the same in tables and models.
 
 use super::Run;
 use lbprof_analysis::metrics::median::median;

@@ -26,7 +26,7 @@ pub fn look(rank: i32) {
         let detail = format!("{} in {object}", listed(&names));
         if rank == 0 {
             guard::say(format_args!(
-                "calls are not recorded that another wrapper gets first: {detail} (README, Other tools)"
+                "calls are not recorded that another wrapper gets first: {detail} (docs/supported.md)"
             ));
         }
         log::define(Definition::Problem(ProblemKind::WrappedBefore as u16, wrapped.len() as u64, detail));
@@ -277,9 +277,9 @@ fn at_load() {
 /// signal handler.
 pub fn report_unseen() -> bool {
     const WRAPPED: &str = "lbprof: MPI was started, but its start was not seen (the program, or a library before liblbprof.so, wraps \
-                        MPI_Init or calls PMPI_Init): nothing is recorded (README, Other tools)\n";
+                        MPI_Init or calls PMPI_Init): nothing is recorded (docs/supported.md)\n";
     const LOCAL: &str = "lbprof: MPI was started, but its start was not seen (the program looks MPI's functions up in a library that it \
-                         loads itself): nothing is recorded (README, Other tools)\n";
+                         loads itself): nothing is recorded (docs/supported.md)\n";
     if !SAYS.load(Relaxed) {
         return false;
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
-use crate::mpi::symbols::find;
+use crate::mpi::symbols::{find, symbol};
 use crate::state::thread;
 use crate::word::Word;
 
@@ -52,6 +52,19 @@ pub fn resolve_c() {
     }
 }
 
+/// Looks up the functions of Fortran that are there, so that none of their calls takes the loader's lock: a fork in another thread would leave that taken in the child. A
+/// library of Fortran's functions that the program loads later has them looked up when they are first called.
+pub fn resolve_fortran() {
+    if symbol(c"pmpi_init_") == 0 && symbol(c"pmpi_init_f08_") == 0 {
+        return;
+    }
+    for (slot, names) in NEXT.iter().zip(NAMES) {
+        if !is_c(names.1) && slot.load(Relaxed) == 0 {
+            slot.store(find(names.0, names.1), Relaxed);
+        }
+    }
+}
+
 /// Whether a name is a C function's: MPI_Xxx, where Fortran's are all in one case.
 pub fn is_c(own: &CStr) -> bool {
     own.to_bytes().starts_with(b"MPI_") && own.to_bytes().iter().any(u8::is_ascii_lowercase)
@@ -72,6 +85,8 @@ fn resolve(index: usize) -> usize {
     let found = find(names.0, names.1);
     if found == 0 {
         report_missing(index);
+        // SAFETY: the calling thread's own state. What the entry noted is another call's by the time this one is made, where a handler makes it.
+        unsafe { (*thread::current()).missing = index };
         let missing = if is_c(names.1) { missing as *const () } else { missing_in_fortran as *const () };
         return missing as usize;
     }
@@ -142,9 +157,9 @@ extern "C" fn missing_in_fortran(
     m: Word,
     n: Word,
 ) {
-    // SAFETY: the entry has just stored the address of an element of NEXT; ierror is null or an INTEGER's address.
+    // SAFETY: the thread's own state, where `resolve` has just put the function's index; ierror is null or an INTEGER's address.
     unsafe {
-        let index = ((*thread::current()).next - NEXT.as_ptr() as usize) / size_of::<AtomicUsize>();
+        let index = (*thread::current()).missing;
         let ierror = ARGUMENTS
             .get(index)
             .and_then(|&at| [a, b, c, d, e, f, g, h, i, j, k, l, m, n].get(usize::from(at)).copied());

@@ -2,9 +2,9 @@
 
 use crate::forward::bypass;
 use crate::harmless::{enter, guard, signals};
-use crate::lifecycle::kept::{LEFT_INIT, MODELS, OPEN, PID, SETTINGS, at_work};
-use crate::lifecycle::{exit_status, finalize, killed, unstarted};
-use crate::log::{self, LOG, RankLog, closed};
+use crate::lifecycle::kept::{LEFT_INIT, MODELS, OPEN, PID, at_work};
+use crate::lifecycle::{end_line, exit_status, finalize, killed, unstarted};
+use crate::log::{self, LOG, closed};
 use crate::mpi::world;
 use crate::openmp;
 use crate::recording::flush::{self, DROPPED};
@@ -19,7 +19,6 @@ use lbprof_collector::definition::{Definition, EndReason};
 use lbprof_collector::operation::Operation;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
-use lbprof_collector::words::{Count, Plural};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Records of a rank that makes no call: the start of recording, and MPI_Finalize.
@@ -86,7 +85,7 @@ fn report_silence(end: u64) {
     if is_long && flush::RECORDED.load(Relaxed) <= RECORDS_WITHOUT_CALLS {
         guard::say(format_args!(
             "no MPI call was seen between MPI_Init and MPI_Finalize; if the program makes any, it looks them up in the MPI library itself (dlsym): \
-             such calls cannot be recorded (README, Other tools)"
+             such calls cannot be recorded (docs/supported.md)"
         ));
     }
 }
@@ -152,7 +151,7 @@ unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
             close::write_sums();
             openmp::end(LOG.lock_at_end().as_deref_mut());
             sampling::end_at_exit();
-            report_totals(LOG.lock_at_end().as_deref().and_then(Option::as_ref));
+            end_line::report(LOG.lock_at_end().as_deref().and_then(Option::as_ref), last.begin);
         }
     }
 }
@@ -213,28 +212,11 @@ fn close_log(reason: EndReason) {
         log.end(&last);
         let file = log.file();
         closed::closed(file.path(), file.end_in_node());
-        report_totals(Some(&log));
+        end_line::report(Some(&log), end);
     }
     killed::unwatch();
     // No page of a ring is touched any more.
     guard::unmirror();
     faults::uncover();
     OPEN.store(false, Relaxed);
-}
-
-/// What LBPROF_VERBOSE adds at the end, on rank 0.
-fn report_totals(log: Option<&RankLog>) {
-    if let Some(log) = log
-        && log.rank() == 0
-        && SETTINGS.lock_at_end().as_deref().and_then(Option::as_ref).is_some_and(|settings| settings.verbose)
-    {
-        let (records, dropped) = (flush::RECORDED.load(Relaxed), DROPPED.load(Relaxed));
-        let bytes = log.bytes();
-        guard::say(format_args!(
-            "recorded {} of this rank, {} dropped, in {}",
-            Plural(records, "record"),
-            Count(dropped),
-            Plural(bytes, "byte")
-        ));
-    }
 }

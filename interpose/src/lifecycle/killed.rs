@@ -4,47 +4,56 @@
 //! call. Where the program leaves such a signal to the system, which ends the process, a handler notes the time and then has the system do
 //! so. A program's own handlers, and signals that it ignores, are left alone.
 //!
+//! The program does not find the handler: it is withdrawn before the program asks for the action or sets one, and before the program gives up
+//! rights that the handler needs ([`super::withdrawal`]).
+//!
 //! The handler makes system calls that POSIX allows there. It allocates nothing and takes no lock.
 
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::harmless::guard;
 use crate::lifecycle::kept::{OPEN, PID};
+use crate::system::actions::{self, Action};
 use crate::system::clock::ticks;
 
 /// Signals by which launchers end ranks.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
+/// Whether handlers were ever installed: a child of a fork, which has memory of its own or its parent's, inherits them.
+static WATCHED: AtomicBool = AtomicBool::new(false);
+
 /// From now on the time of such a signal is noted.
 pub fn watch() {
-    exchange(libc::SIG_DFL, caught as *const () as usize);
-}
-
-/// The log has its end: the signals are the system's again, unless the program has taken them meanwhile.
-pub fn unwatch() {
-    exchange(caught as *const () as usize, libc::SIG_DFL);
-}
-
-/// Installs one action for those signals that have another one.
-fn exchange(from: usize, to: usize) {
-    for signal in SIGNALS {
-        // SAFETY: plain structures, which the calls fill or read.
-        unsafe {
-            let mut before = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
-            if libc::sigaction(signal, std::ptr::null(), &mut before) != 0 || before.sa_sigaction != from {
-                continue;
-            }
-            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
-            action.sa_sigaction = to;
-            if to != libc::SIG_DFL {
-                // The system's action holds again when the handler begins, and the signal may come while it runs.
-                action.sa_flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-            }
-            libc::sigaction(signal, &action, std::ptr::null_mut());
-        }
+    // The first process of a namespace is not ended by a signal that it leaves to the system, and would notice a handler: what it waits for is interrupted.
+    if std::process::id() == 1 {
+        return;
     }
+    WATCHED.store(true, Relaxed);
+    // The system's action holds again when the handler begins, and the signal may come while it runs.
+    let flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
+    let ours = Action::of_handler(handler(), flags as u32 as u64);
+    for signal in SIGNALS {
+        actions::replace(signal, libc::SIG_DFL, &ours);
+    }
+}
+
+/// The signals are the system's again, unless the program has taken them meanwhile.
+pub fn unwatch() {
+    for signal in SIGNALS {
+        withdraw(signal);
+    }
+}
+
+/// The signal is the system's again, where it is one of those watched and the program has not taken it meanwhile.
+pub fn withdraw(signal: c_int) {
+    if WATCHED.load(Relaxed) && SIGNALS.contains(&signal) {
+        actions::replace(signal, handler(), &Action::DEFAULT);
+    }
+}
+
+fn handler() -> usize {
+    caught as *const () as usize
 }
 
 /// Notes the time, and has the system end the process by the same signal.
@@ -57,6 +66,23 @@ extern "C" fn caught(signal: c_int) {
     {
         head.killed_ticks.store(ticks(), Relaxed);
     }
-    // SAFETY: to this process, which does not return from it.
-    unsafe { libc::kill(libc::getpid(), signal) };
+    end_by(signal);
+}
+
+/// Ends the process as the system does where the action is its own. Returns in the first process of a namespace, which the system does not end.
+fn end_by(signal: c_int) {
+    // A program that has found the handler by a system call of its own may have put it back without our flags, or call it.
+    actions::exchange(signal, Some(&Action::DEFAULT));
+    actions::unblock(signal);
+    // SAFETY: to this process, which does not return from the first call unless a filter forbids it.
+    unsafe {
+        let process = libc::getpid();
+        libc::kill(process, signal);
+        if process == 1 {
+            return;
+        }
+        libc::syscall(libc::SYS_tgkill, process, libc::gettid(), signal);
+        // Shells show this status for the signal. Without it the process would go on for ever.
+        libc::syscall(libc::SYS_exit_group, 128 + signal);
+    }
 }

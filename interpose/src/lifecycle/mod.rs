@@ -2,6 +2,7 @@
 
 pub mod departures;
 pub mod end;
+mod end_line;
 pub mod exit_status;
 pub mod finalize;
 pub mod fork;
@@ -10,3 +11,4 @@ pub mod killed;
 pub mod start;
 pub mod thread_end;
 pub mod unstarted;
+pub mod withdrawal;

@@ -26,7 +26,6 @@ use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, Definition, Instant, LifetimePoint, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::words::Plural;
 use std::ffi::c_int;
 use std::io;
 use std::path::Path;
@@ -148,6 +147,7 @@ unsafe fn open(
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         forward::resolve_c();
+        forward::resolve_fortran();
         nesting::find_mpi();
         stack::find_out();
         system::memory::find_out();
@@ -197,9 +197,6 @@ unsafe fn open(
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
         killed::watch();
-        if settings.verbose && rank == 0 {
-            guard::say(format_args!("recording {} to {}", Plural(size as u64, "rank"), place.dir.display()));
-        }
         sampling::start(settings.samples);
         openmp::start(settings.openmp);
         registry::at_thread_ends(thread_end::end);

@@ -60,6 +60,7 @@ pub struct RankLog {
     new: Vec<Definition>,
     dir: PathBuf,
     rank: u32,
+    n_ranks: u32,
     run_id: u64,
     mode: Mode,
     limit: u64,
@@ -114,6 +115,7 @@ impl RankLog {
             new: Vec::new(),
             dir: dir.to_owned(),
             rank,
+            n_ranks: header.n_ranks,
             run_id: header.run_id,
             mode: header.mode,
             limit: settings.limit,
@@ -156,6 +158,11 @@ impl RankLog {
         self.writer.bytes()
     }
 
+    /// Number of ranks.
+    pub fn n_ranks(&self) -> u32 {
+        self.n_ranks
+    }
+
     /// Bytes of a ring.
     pub fn buffer(&self) -> usize {
         self.buffer
@@ -169,6 +176,11 @@ impl RankLog {
     /// What the log will end with.
     pub fn summaries(&mut self) -> &mut Summaries {
         &mut self.summaries
+    }
+
+    /// Returns the seconds between two instants.
+    pub fn seconds_between(&self, since: u64, now: u64) -> f64 {
+        now.saturating_sub(since) as f64 / self.second as f64
     }
 
     /// Whether a second lies between two instants.
@@ -225,7 +237,7 @@ impl RankLog {
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
-        Fold::new(head.clone()).deciding(polls)
+        Fold::new(head.clone()).deciding(polls.surveying())
     }
 
     /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.

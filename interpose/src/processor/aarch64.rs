@@ -1,8 +1,10 @@
 //! 64-bit Arm, for example Grace and Graviton.
 
-use std::arch::asm;
+use std::arch::{asm, naked_asm};
 
 use gimli::Register;
+
+use crate::processor::{MAX_PARKED, PARKED_BYTES};
 
 /// The name of the counter among the kernel's clock sources.
 pub const COUNTER_NAME: &str = "arch_sys_counter";
@@ -36,12 +38,20 @@ macro_rules! entry {
                     "adrp x17, :gottprel:lbprof_thread",
                     "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
                     "add x16, x16, x17",
+                    "ldr x17, [x16, #16]",
+                    "cbnz x17, 3f",
+                    "2:",
                     "mov x17, sp",
+                    "str x17, [x16, #16]",
+                    "str x29, [x16, #24]",
                     "str x30, [x16]",
-                    "stp x17, x29, [x16, #16]",
                     "b {body}",
+                    "3:",
+                    "adr x9, 2b",
+                    "b {park}",
                     ".cfi_endproc",
                     body = sym $body,
+                    park = sym $crate::processor::park,
                 )
             }
         };
@@ -61,16 +71,24 @@ macro_rules! fortran_entry {
                     "adrp x17, :gottprel:lbprof_thread",
                     "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
                     "add x16, x16, x17",
+                    "ldr x17, [x16, #16]",
+                    "cbnz x17, 3f",
+                    "2:",
                     "mov x17, sp",
-                    "stp x17, x29, [x16, #16]",
+                    "str x17, [x16, #16]",
+                    "str x29, [x16, #24]",
                     "adrp x17, {next} + {offset}",
                     "add x17, x17, :lo12:{next} + {offset}",
                     "stp x30, x17, [x16]",
                     "b {body}",
+                    "3:",
+                    "adr x9, 2b",
+                    "b {park}",
                     ".cfi_endproc",
                     next = sym $next,
                     offset = const $index * 8,
                     body = sym $body,
+                    park = sym $crate::processor::park,
                 )
             }
         };
@@ -78,6 +96,33 @@ macro_rules! fortran_entry {
 }
 
 pub(crate) use {entry, fortran_entry};
+
+/// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
+/// goes on at x9. x10 to x13 are free there.
+#[unsafe(naked)]
+pub unsafe extern "C" fn park() {
+    naked_asm!(
+        ".cfi_startproc",
+        "ldr x10, [x16, #32]",
+        "cmp x10, #{most}",
+        "b.lo 2f",
+        "str xzr, [x16, #32]",
+        "mov x10, xzr",
+        "2:",
+        "add x11, x16, x10, lsl #5",
+        "sub x11, x11, #{parked}",
+        "ldp x12, x13, [x16]",
+        "stp x12, x13, [x11]",
+        "ldp x12, x13, [x16, #16]",
+        "stp x12, x13, [x11, #16]",
+        "add x10, x10, #1",
+        "str x10, [x16, #32]",
+        "br x9",
+        ".cfi_endproc",
+        most = const MAX_PARKED,
+        parked = const PARKED_BYTES,
+    )
+}
 
 /// Returns the address of `lbprof_thread` of the calling thread.
 #[inline(always)]

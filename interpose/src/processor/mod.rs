@@ -23,3 +23,23 @@ compile_error!(
     "lbprof does not know this processor yet: interpose/src/processor needs a file for it, with the items of x86_64.rs and aarch64.rs. lb-report \
      (cargo build -p lb-report) runs on any 64-bit processor"
 );
+
+/// What the entry of a wrapper notes of a call, at the beginning of a thread's state. After it is the number of calls that are parked there.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct EnteredCall {
+    /// The return address.
+    pub caller: usize,
+    /// The place of the function of Fortran to forward to.
+    pub next: usize,
+    /// The stack pointer.
+    pub sp: usize,
+    /// The frame pointer.
+    pub bp: usize,
+}
+
+/// Calls that handlers can have interrupted at one time while they were entered. What was noted of them lies before a thread's state.
+pub const MAX_PARKED: usize = 4;
+
+/// Their bytes.
+pub const PARKED_BYTES: usize = MAX_PARKED * size_of::<EnteredCall>();

@@ -5,6 +5,8 @@ use std::arch::{asm, naked_asm};
 
 use gimli::Register;
 
+use crate::processor::{MAX_PARKED, PARKED_BYTES};
+
 /// The name of the counter among the kernel's clock sources.
 pub const COUNTER_NAME: &str = "tsc";
 
@@ -33,14 +35,21 @@ macro_rules! entry {
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
-                    "mov rax, qword ptr [rsp]",
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
-                    "mov qword ptr fs:[r11], rax",
+                    "cmp qword ptr fs:[r11 + 16], 0",
+                    "jne 3f",
+                    "2:",
                     "mov qword ptr fs:[r11 + 16], rsp",
+                    "mov rax, qword ptr [rsp]",
+                    "mov qword ptr fs:[r11], rax",
                     "mov qword ptr fs:[r11 + 24], rbp",
                     "jmp {body}",
+                    "3:",
+                    "call {park}",
+                    "jmp 2b",
                     ".cfi_endproc",
                     body = sym $body,
+                    park = sym $crate::processor::park,
                 )
             }
         };
@@ -57,18 +66,25 @@ macro_rules! fortran_entry {
                 std::arch::naked_asm!(
                     ".cfi_startproc",
                     "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                    "cmp qword ptr fs:[r11 + 16], 0",
+                    "jne 3f",
+                    "2:",
+                    "mov qword ptr fs:[r11 + 16], rsp",
                     "mov rax, qword ptr [rsp]",
                     "mov qword ptr fs:[r11], rax",
-                    "mov qword ptr fs:[r11 + 16], rsp",
                     "mov qword ptr fs:[r11 + 24], rbp",
                     "lea rax, [rip + {next} + {offset}]",
                     "mov qword ptr fs:[r11 + 8], rax",
                     "xor eax, eax",
                     "jmp {body}",
+                    "3:",
+                    "call {park}",
+                    "jmp 2b",
                     ".cfi_endproc",
                     next = sym $next,
                     offset = const $index * 8,
                     body = sym $body,
+                    park = sym $crate::processor::park,
                 )
             }
         };
@@ -76,6 +92,36 @@ macro_rules! fortran_entry {
 }
 
 pub(crate) use {entry, fortran_entry};
+
+/// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry calls it, with what it has in r11; rax
+/// and r10 are free there.
+#[unsafe(naked)]
+pub unsafe extern "C" fn park() {
+    naked_asm!(
+        ".cfi_startproc",
+        "mov rax, qword ptr fs:[r11 + 32]",
+        "cmp rax, {most}",
+        "jb 2f",
+        "xor eax, eax",
+        "mov qword ptr fs:[r11 + 32], rax",
+        "2:",
+        "shl rax, 5",
+        "add rax, r11",
+        "mov r10, qword ptr fs:[r11]",
+        "mov qword ptr fs:[rax + {parked}], r10",
+        "mov r10, qword ptr fs:[r11 + 8]",
+        "mov qword ptr fs:[rax + {parked} + 8], r10",
+        "mov r10, qword ptr fs:[r11 + 16]",
+        "mov qword ptr fs:[rax + {parked} + 16], r10",
+        "mov r10, qword ptr fs:[r11 + 24]",
+        "mov qword ptr fs:[rax + {parked} + 24], r10",
+        "inc qword ptr fs:[r11 + 32]",
+        "ret",
+        ".cfi_endproc",
+        most = const MAX_PARKED,
+        parked = const -(PARKED_BYTES as isize),
+    )
+}
 
 /// Returns the address of `lbprof_thread` of the calling thread.
 #[inline(always)]

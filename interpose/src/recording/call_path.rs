@@ -137,7 +137,7 @@ unsafe fn find(
 /// `thread` is the calling thread's state.
 pub unsafe fn current_or_none(thread: *mut Thread) -> u64 {
     // SAFETY: the caller's promise.
-    unsafe { if (*thread).busy != 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
+    unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
 }
 
 /// Where in the table a path is.

@@ -93,8 +93,9 @@ pub fn write_sums() {
 pub unsafe fn close_all(thread: *mut Thread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
-        if let Some(log) = (*thread).log.as_ref() {
-            place_samples(log, batch(thread, log));
+        if let Some(log) = (*thread).log.as_mut() {
+            let records = batch(thread, log);
+            place_samples(log, records);
         }
         sampling::end();
         if let Some(log) = (*thread).log.as_mut() {
@@ -172,6 +173,7 @@ pub unsafe fn abandon(thread: *mut Thread) {
         (*thread).limit = std::ptr::null_mut();
         (*thread).log = std::ptr::null_mut();
         (*thread).poll = std::ptr::null_mut();
+        (*thread).spin = std::ptr::null_mut();
         (*thread).id = 0;
     }
 }

@@ -17,6 +17,7 @@ use std::sync::atomic::{
 use lbprof_collector::Operation;
 use lbprof_collector::definition::Definition;
 use lbprof_collector::joined;
+use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{Flags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
@@ -133,15 +134,16 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         }
         if let Some(thread) = thread.as_mut() {
             thread.poll = std::ptr::null_mut();
+            thread.spin = std::ptr::null_mut();
         }
     }
     Some(count as u32)
 }
 
 /// Where only sums of the records go to the log: the samples of their time are where the rank's first thread was.
-pub fn place_samples(log: &ThreadLog, records: &[Record]) {
+pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
     if log.number == sampling::FIRST_THREAD && sampling::is_on() && !writes_records() {
-        sampling::place(&log.head, records);
+        log.cpu_samples.extend(sampling::place(&log.head, records));
     }
 }
 
@@ -286,6 +288,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Recor
 /// Folds a batch.
 fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) -> Batch {
     let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
+    fold.add_samples(log.cpu_samples.drain(..));
     let folded = rank_log.fold(&mut fold, records, || is_still_whole(log, records));
     log.fold = Some(fold);
     // A killed process loses what is not written, at most this long.
@@ -299,7 +302,12 @@ fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u6
 pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
     if let Some(fold) = log.fold.as_mut() {
         let batch = fold.take();
+        let gaps = fold.take_gaps();
         if batch.profile.records != 0 {
+            if !log.is_fold_logged && !gaps.is_empty() {
+                let (thread, first) = (log.number, batch.head.first);
+                rank_log.define(&[Definition::ProfileGaps(ProfileGaps { thread, first, gaps })]);
+            }
             if !log.is_fold_logged && rank_log.profile(&batch) {
                 DROPPED.fetch_add(batch.profile.records, Relaxed);
                 log.ring.head().dropped.fetch_add(batch.profile.records, Relaxed);

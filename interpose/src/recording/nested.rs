@@ -9,6 +9,7 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::enter::{quiet, was_left};
 use crate::harmless::guard;
 use crate::mpi::nesting;
+use crate::state::entered;
 use crate::state::stage;
 use crate::state::thread::{Canary, Thread};
 
@@ -60,7 +61,10 @@ pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
 #[inline(always)]
 pub unsafe fn release(thread: *mut Thread) {
     // SAFETY: the thread's own state.
-    unsafe { (*thread).inside = 0 };
+    unsafe {
+        (*thread).inside = 0;
+        entered::bring_back(thread);
+    }
 }
 
 /// A call or marker finds the recorder at work on this thread: a handler has interrupted it, and what is called there is not

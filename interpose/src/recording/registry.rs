@@ -107,7 +107,8 @@ pub unsafe fn attach(thread: *mut Thread) {
             Ok(log) => log,
             Err(error) => {
                 (*thread).refused = true;
-                if stage::disabled() {
+                // A thread that comes while the log is being closed calls MPI beside or after MPI_Finalize, which is reported as that.
+                if stage::disabled() || state() == RecordingState::Done {
                     return;
                 }
                 define(Definition::Problem(ProblemKind::ThreadLost as u16, 1, String::new()));
@@ -198,6 +199,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         number,
         head: BatchHead { thread: number, first: 0, previous_end: now, open: Vec::new(), paused: false },
         fold: None,
+        cpu_samples: Vec::new(),
         folded_at: now,
         is_fold_logged: false,
         sums_events,

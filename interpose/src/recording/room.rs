@@ -184,7 +184,6 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 }
             }
         }
-        let (caller, next) = ((*thread).caller, (*thread).next);
         enter::recording(thread, || {
             critical(|| {
                 if (*thread).log.is_null() {
@@ -201,7 +200,6 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
                 }
             });
         });
-        ((*thread).caller, (*thread).next) = (caller, next);
         if (*thread).cursor == (*thread).limit { std::ptr::null_mut() } else { (*thread).cursor }
     }
 }
@@ -236,7 +234,7 @@ unsafe fn pass_check_point(thread: *mut Thread, log: &mut ThreadLog, now: u64) -
 ///
 /// # Safety
 /// As [`is_at_check_point`], which is so: there is a free slot.
-unsafe fn look_at_samples(thread: *mut Thread, log: &ThreadLog) {
+unsafe fn look_at_samples(thread: *mut Thread, log: &mut ThreadLog) {
     let begin = ticks();
     if sampling::is_due(begin) {
         // SAFETY: the thread's own ring.

@@ -361,7 +361,7 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
         return None;
     }
     guard::say(format_args!(
-        "MPI_Init waits for ranks that are late or do not run under lb-run, for {} more seconds (README, Known limitations)",
+        "MPI_Init waits for ranks that are late or do not run under lb-run, for {} more seconds (docs/supported.md)",
         rest.as_secs_f64().ceil()
     ));
     first.ok()

@@ -6,6 +6,7 @@ use std::time::Duration;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::format::{ClockSource, Mode};
 use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
+use lbprof_collector::words::is_utf8_locale;
 
 use crate::run::job;
 
@@ -64,8 +65,10 @@ pub struct Settings {
     pub samples: u64,
     /// Whether parallel regions of OpenMP are measured.
     pub openmp: bool,
-    /// Whether to show what is done.
+    /// Whether to say in the end what was recorded.
     pub verbose: bool,
+    /// Whether the locale of text has UTF-8.
+    pub utf8: bool,
     /// Variables that were not understood, with what was wrong.
     pub complaints: Vec<String>,
     /// All that were set, as NAME=value.
@@ -75,10 +78,11 @@ pub struct Settings {
 impl Settings {
     /// Reads the environment. What is not understood is kept as a complaint, and its default holds.
     pub fn from_env() -> Self {
-        Self::from_vars(std::env::vars_os().filter_map(|(name, value)| {
+        let settings = Self::from_vars(std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             name.starts_with("LBPROF_").then(|| (name, value.to_string_lossy().into_owned()))
-        }))
+        }));
+        Settings { utf8: is_utf8_locale(|name| std::env::var(name).ok()), ..settings }
     }
 
     fn from_vars(vars: impl Iterator<Item = (String, String)>) -> Self {
@@ -99,6 +103,7 @@ impl Settings {
             samples: 0,
             openmp: false,
             verbose: false,
+            utf8: true,
             complaints: Vec::new(),
             given: Vec::new(),
         };

@@ -25,6 +25,7 @@ use std::sync::atomic::{
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
+use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
@@ -187,14 +188,23 @@ pub fn look(now: u64, number: u32) -> bool {
     is_due(now) && with(|sampler| sampler.look(now, number)).unwrap_or(false)
 }
 
-/// The rank's first thread made `records` after `head`, which are about to be folded: what was sampled meanwhile is where it was then.
-pub fn place(head: &BatchHead, records: &[Record]) {
-    with(|sampler| {
+/// The rank's first thread made `records` after `head`, which are about to be folded: what was sampled meanwhile is where it was then. Returns the samples of
+/// that thread since the last call.
+pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
+    let placed = with(|sampler| {
         sampler.is_placing = true;
         sampler.clock.look();
         let Sampler { clock, threads, .. } = sampler;
-        threads.iter_mut().for_each(|sampled| sampled.read(clock, Some((head, records))));
+        let mut of_first = Vec::new();
+        for sampled in threads.iter_mut() {
+            sampled.read(clock, Some((head, records)));
+            if sampled.thread.number == FIRST_THREAD {
+                of_first.extend(sampled.take_cpu_samples());
+            }
+        }
+        of_first
     });
+    placed.unwrap_or_default()
 }
 
 /// Recording is paused on a thread.

@@ -2,6 +2,7 @@
 
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
+use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::placing::Places;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};
@@ -24,6 +25,8 @@ pub struct Sampled {
     waiting: Vec<Sample>,
     /// Where the first thread was at each of them, as far as that is known.
     places: Vec<Option<Place>>,
+    /// The same samples and those written since the last call of [`Sampled::take_cpu_samples`]; `None` before the first.
+    unfolded: Option<Vec<CpuSample>>,
     /// After how many of them how many were lost.
     losses: Vec<(usize, u64)>,
     /// Counts at the sample before.
@@ -50,6 +53,7 @@ impl Sampled {
             head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
             waiting: Vec::new(),
             places: Vec::new(),
+            unfolded: None,
             losses: Vec::new(),
             counts: RawCounts::default(),
             paused: None,
@@ -98,7 +102,7 @@ impl Sampled {
 
     /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
     pub fn read(&mut self, clock: &SampleClock, first_thread: Option<(&BatchHead, &[Record])>) {
-        let Sampled { event, waiting, places, losses, counts, paused, .. } = self;
+        let Sampled { event, waiting, places, unfolded, losses, counts, paused, .. } = self;
         let Some(event) = event.as_mut().filter(|event| event.waiting() > 0) else { return };
         let mut found = first_thread.map(|(head, records)| Places::new(head, records));
         let mut is_in_pause = false;
@@ -110,11 +114,19 @@ impl Sampled {
                 if !is_in_pause {
                     places.push(found.as_mut().and_then(|found| found.at(ticks)));
                     waiting.push(sample(raw, ticks, counts));
+                    if let Some(kept) = unfolded {
+                        kept.push(CpuSample { ticks, weight_ns: raw.period_ns });
+                    }
                 }
             }
             Written::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),
             Written::Lost(_) => {}
         });
+    }
+
+    /// Returns the samples read since the last call; from the first one on they are kept for it.
+    pub fn take_cpu_samples(&mut self) -> Vec<CpuSample> {
+        self.unfolded.replace(Vec::new()).unwrap_or_default()
     }
 
     /// Writes all samples that there are.

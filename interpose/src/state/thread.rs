@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 
 use lbprof_collector::record::Record;
 
-use crate::processor;
+use crate::processor::{self, PARKED_BYTES};
 use crate::state::call_paths::{CallPaths, KnownPath};
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::state::parallel::TeamMember;
@@ -22,17 +22,19 @@ pub const CACHE: usize = 16;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The first four fields are written by the entries of wrappers (crate::processor) at these offsets.
+/// A thread's state. The first five fields are used by the entries of wrappers (crate::processor) at these offsets.
 #[repr(C)]
 pub struct Thread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
     /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
     pub next: usize,
-    /// The stack pointer of the call being entered: where the processor pushes the return address, it points to that.
+    /// The stack pointer of the call being entered: where the processor pushes the return address, it points to that. 0: no call is being entered.
     pub sp: usize,
     /// The frame pointer of the call being entered.
     pub bp: usize,
+    /// How many calls are parked ([`crate::state::entered`]).
+    pub n_parked: usize,
     /// Address of the canary of the outermost call under way, 0 before the first.
     pub inside: usize,
     /// The next free slot of the ring; null while the thread does not record.
@@ -65,6 +67,10 @@ pub struct Thread {
     pub quick_polls: u32,
     /// Polls since `poll_end` that did not read it.
     pub unmeasured_polls: u32,
+    /// The last of the records of calls on a window that repeat one another, or null.
+    pub spin: *mut Record,
+    /// How many of them repeat one before.
+    pub spin_repetitions: u32,
     /// Status to pass where the program ignores it.
     pub status: [u64; 8],
     /// The call paths that the thread has had; null while it has no ring.
@@ -96,6 +102,8 @@ pub struct Thread {
     pub refused: bool,
     /// How often the thread has begun to end.
     pub ends: u8,
+    /// The index of the function that the thread last called though MPI does not have it ([`crate::forward`]).
+    pub missing: usize,
     /// How many critical sections the thread is in ([`crate::harmless::signals`]).
     pub critical: u32,
     /// Address of the canary of the recorder's own innermost frame, while it is at work on this thread.
@@ -128,7 +136,7 @@ pub struct Cancellation {
 /// Locks that a thread holds at one time, of those that another thread may look at.
 pub const MAX_HELD: usize = 4;
 
-/// Bytes reserved for a [`Thread`] in thread-local storage.
+/// Bytes reserved for a [`Thread`], after those of parked calls, in thread-local storage.
 const THREAD_BYTES: usize = 1152;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
@@ -139,10 +147,12 @@ global_asm!(
     ".type lbprof_thread, @object",
     ".size lbprof_thread, {bytes}",
     ".balign 64",
+    ".zero {parked_bytes}",
     "lbprof_thread:",
     ".zero {bytes}",
     ".popsection",
     bytes = const THREAD_BYTES,
+    parked_bytes = const PARKED_BYTES,
 );
 
 /// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.

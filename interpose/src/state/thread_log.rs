@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use lbprof_collector::fold::Fold;
 use lbprof_collector::format::BatchHead;
+use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::summary::SummarySums;
@@ -32,6 +33,8 @@ pub struct ThreadLog {
     pub head: BatchHead,
     /// Sums of what is not written as events, or of what the summary needs.
     pub fold: Option<Fold>,
+    /// Samples of the thread's CPU time for what is not folded yet.
+    pub cpu_samples: Vec<CpuSample>,
     /// When the sums were last taken from it.
     pub folded_at: u64,
     /// Whether the log has the records in the fold as events: its sums are for the summary alone.

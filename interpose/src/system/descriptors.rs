@@ -68,6 +68,14 @@ pub unsafe fn write_quietly(number: RawFd, bytes: &[u8]) -> io::Result<usize> {
     })
 }
 
+/// Returns whether a line can be written to what is open under `number` without waiting for a reader.
+pub fn takes_a_line(number: RawFd) -> bool {
+    let mut asked = libc::pollfd { fd: number, events: libc::POLLOUT, revents: 0 };
+    // SAFETY: one live structure, and no waiting. That the number may be closed is an answer.
+    let found = unsafe { libc::poll(&mut asked, 1, 0) };
+    found == 1 && asked.revents & libc::POLLOUT != 0
+}
+
 /// The same file under a number that no one counts on.
 ///
 /// Errors: what the system says.

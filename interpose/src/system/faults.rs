@@ -9,8 +9,7 @@
 //! So each of the program's actions is covered by a handler of its own, which knows what it stands for ([`COVERED`]). A handler
 //! that the program installs is covered at the next flush. A program that ignores the signal is left alone, because children inherit that.
 //!
-//! System calls are made directly. The action that counts is the system's, not what a wrapper of `sigaction` says; and the functions that
-//! change mappings are patched by UCX, whose hooks take locks.
+//! System calls are made directly: the functions that change mappings are patched by UCX, whose hooks take locks.
 //! All here may run in a handler: it takes no lock, allocates nothing and keeps `errno`.
 
 use std::cell::UnsafeCell;
@@ -20,23 +19,8 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
-use crate::processor;
+use crate::system::actions::{Action, exchange};
 use crate::system::clock::ticks;
-
-/// What the system does about a signal, in the layout that the system has.
-#[repr(C)]
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Action {
-    handler: usize,
-    flags: u64,
-    restorer: usize,
-    mask: u64,
-}
-
-const NO_ACTION: Action = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
-
-/// Of the system's headers; the C library keeps it to itself.
-const SA_RESTORER: u64 = 0x0400_0000;
 
 /// A handler of ours.
 type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
@@ -54,7 +38,7 @@ unsafe impl Sync for Covered {}
 
 impl Covered {
     const fn by(ours: Handler) -> Self {
-        Covered { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(NO_ACTION) }
+        Covered { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(Action::DEFAULT) }
     }
 
     /// The action of the program that this one stands for.
@@ -68,11 +52,7 @@ impl Covered {
     fn action(&self, theirs: Action) -> Action {
         let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
         let flags = kept | libc::SA_SIGINFO as u64;
-        let (flags, restorer) = match processor::signal_return() {
-            Some(function) => (flags | SA_RESTORER, function),
-            None => (flags, 0),
-        };
-        Action { handler: self.ours as usize, flags, restorer, mask: u64::MAX }
+        Action { mask: u64::MAX, ..Action::of_handler(self.ours as usize, flags) }
     }
 }
 
@@ -91,22 +71,13 @@ static COVERED: [Covered; 8] = [
 /// Whether a thread is covering an action.
 static COVERING: AtomicBool = AtomicBool::new(false);
 
-/// Sets the action, where there is a new one; gives the one before. `None`: the system refuses.
-fn exchange(new: Option<&Action>) -> Option<Action> {
-    let mut old = NO_ACTION;
-    let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: both have the system's layout, whose mask is 8 bytes long.
-    let code = unsafe { libc::syscall(libc::SYS_rt_sigaction, libc::SIGBUS, new, &raw mut old, size_of::<u64>()) };
-    (code == 0).then_some(old)
-}
-
 fn covered_by(handler: usize) -> Option<&'static Covered> {
     COVERED.iter().find(|covered| covered.ours as usize == handler)
 }
 
 /// Sees to it that our handler is there, over the program's. Whether it is.
 pub fn cover() -> bool {
-    let Some(now) = exchange(None) else { return false };
+    let Some(now) = exchange(libc::SIGBUS, None) else { return false };
     if covered_by(now.handler).is_some() {
         return true;
     }
@@ -131,18 +102,19 @@ fn taken_for(now: Action) -> Option<&'static Covered> {
 }
 
 fn install(covered: &Covered, now: Action) -> bool {
-    let Some(before) = exchange(Some(&covered.action(now))) else { return false };
+    let Some(before) = exchange(libc::SIGBUS, Some(&covered.action(now))) else { return false };
     if before != now {
         // The program has installed another one at this instant.
-        exchange(Some(&before));
+        exchange(libc::SIGBUS, Some(&before));
     }
     before == now
 }
 
 /// Puts the program's action back, where ours is there.
 pub fn uncover() {
-    if let Some(theirs) = exchange(None).and_then(|now| covered_by(now.handler)).and_then(Covered::theirs) {
-        exchange(Some(&theirs));
+    if let Some(theirs) = exchange(libc::SIGBUS, None).and_then(|now| covered_by(now.handler)).and_then(Covered::theirs)
+    {
+        exchange(libc::SIGBUS, Some(&theirs));
     }
 }
 
@@ -161,11 +133,11 @@ unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut lib
 /// # Safety
 /// The arguments are those that the system gives to a handler.
 unsafe fn handle(covered: &Covered, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    let (Some(now), Some(theirs)) = (exchange(None), covered.theirs()) else { return };
+    let (Some(now), Some(theirs)) = (exchange(libc::SIGBUS, None), covered.theirs()) else { return };
     let is_installed = now.handler == covered.ours as usize;
     if is_installed && now.flags & libc::SA_SIGINFO as u64 == 0 {
         // Put back by signal(), which has no such flags: what has happened is not known until it happens again.
-        exchange(Some(&covered.action(theirs)));
+        exchange(libc::SIGBUS, Some(&covered.action(theirs)));
         return;
     }
     // SAFETY: the system has filled it, as the flags say.
@@ -174,14 +146,14 @@ unsafe fn handle(covered: &Covered, signal: c_int, info: *mut libc::siginfo_t, c
         return;
     }
     if is_installed || now == theirs {
-        exchange(Some(&theirs));
+        exchange(libc::SIGBUS, Some(&theirs));
         if !is_fault(code) {
             // SAFETY: to this very thread, which gets it when this handler returns.
             unsafe { send_again(signal, info) };
         }
     } else if [libc::SIG_DFL, libc::SIG_IGN].contains(&theirs.handler) {
         // A handler of the program passes on to what it believes to have been there.
-        exchange(Some(&theirs));
+        exchange(libc::SIGBUS, Some(&theirs));
     } else {
         // SAFETY: likewise; a handler of the program, which reads as many of the arguments as it has.
         unsafe { std::mem::transmute::<usize, Handler>(theirs.handler)(signal, info, context) };

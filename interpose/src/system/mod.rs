@@ -1,5 +1,6 @@
 //! What the operating system gives: time, files, facts of the process, loaded objects, faults of memory.
 
+pub mod actions;
 pub mod clock;
 pub mod descriptors;
 pub mod faults;

@@ -13,6 +13,7 @@ mod one_sided;
 mod point_to_point;
 mod polls;
 mod probes;
+mod window_spins;
 
 use lbprof_collector::record::{Flags, Record};
 
@@ -25,6 +26,7 @@ pub use one_sided::*;
 pub use point_to_point::*;
 pub use polls::{is_unmeasured, measure};
 pub use probes::*;
+pub use window_spins::fold_repetition;
 
 use crate::handles::requests::{self, Open};
 use crate::mpi::lang::{Convert, Language};

@@ -26,8 +26,10 @@ fn longest_gap() -> u64 {
     if clock::source() == ClockSource::Monotonic { 20_000 } else { 50_000 }
 }
 
-/// Gaps are short below this part of the longest: about [`lbprof_collector::polling::SHORT_NS`].
-const SHORT: u64 = 4;
+/// Ticks below which gaps are short: about [`lbprof_collector::polling::SHORT_NS`].
+pub(super) fn short_gap() -> u64 {
+    longest_gap() / 4
+}
 
 /// Polls of so many kinds are folded where a program makes them in turn.
 const IN_TURN: usize = 16;
@@ -80,7 +82,7 @@ unsafe fn count_measured(thread: *mut Thread, gap: u64, within: u64) -> u64 {
         let (quick, usual) = ((*thread).quick_polls, (*thread).usual_poll_ticks);
         let unmeasured = u64::from(std::mem::take(&mut (*thread).unmeasured_polls));
         (*thread).usual_poll_ticks = if quick == 0 { within } else { (3 * usual + within) / 4 };
-        let is_quick = gap + within < longest_gap() / SHORT;
+        let is_quick = gap + within < short_gap();
         (*thread).quick_polls = if is_quick { quick + 1 } else { 0 };
         (unmeasured * usual).min(gap)
     }
@@ -97,7 +99,7 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
         let flags = (*slot).flags | Flags::NOTHING;
         (*slot).flags = flags;
         if (*slot).end == 0 {
-            if let Some(known) = known(thread, slot, flags) {
+            if let Some(known) = known(thread, slot, flags, IN_TURN) {
                 (*known).count = (*known).count.saturating_add(1);
                 // A multiple of the stride follows the largest number, so that one of several is measured however long it goes on.
                 (*thread).quick_polls = (*thread).quick_polls.wrapping_add(1).max(MANY_QUICK);
@@ -113,7 +115,7 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
         (*thread).poll_end = end;
         if poll.wrapping_add(1) != slot || gap >= longest_gap() {
             (*thread).first_poll = slot;
-        } else if let Some(known) = known(thread, slot, flags) {
+        } else if let Some(known) = known(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             let unmeasured = count_measured(thread, gap, within);
             lengthen(thread, gap - unmeasured, within + unmeasured, end);
@@ -145,7 +147,7 @@ pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
             return;
         }
         (*thread).poll_end = end;
-        if let Some(known) = known(thread, slot, flags) {
+        if let Some(known) = known(thread, slot, flags, IN_TURN) {
             (*known).count = (*known).count.saturating_add(1);
             slot::take_back(thread, slot);
         } else {
@@ -167,17 +169,29 @@ unsafe fn lengthen(thread: *mut Thread, gap: u64, within: u64, end: u64) {
         let timed = (*thread).timed_poll;
         (*thread).poll_ticks += within;
         (*timed).sent = (*thread).poll_ticks;
-        let (gaps, short) = (PollGaps((*timed).received), longest_gap() / SHORT);
+        let (gaps, short) = (PollGaps((*timed).received), short_gap());
         // Most gaps are neither the longest so far nor count among those that are not short, and change nothing.
         if gap > gaps.longest() || gap >= short {
             (*timed).received = gaps.and(gap, short).0;
         }
         (*timed).end = end;
-        let mut behind = timed;
-        while behind != (*thread).poll {
-            behind = behind.add(1);
-            (&raw mut (*behind).begin).write_volatile(end);
-            (*behind).end = end;
+        pull_after(timed, (*thread).poll, end);
+    }
+}
+
+/// Moves the records after the one that has the time of all, up to the last one, to the end of that time: they have none.
+///
+/// # Safety
+/// From `timed` to `last` all are of one ring and batch of the calling thread.
+#[inline(always)]
+pub(super) unsafe fn pull_after(timed: *mut Record, last: *mut Record, end: u64) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut next = timed;
+        while next != last {
+            next = next.add(1);
+            (&raw mut (*next).begin).write_volatile(end);
+            (*next).end = end;
         }
     }
 }
@@ -186,12 +200,17 @@ const _: () =
     assert!(offset_of!(Record, flags) == offset_of!(Record, operation) + 2 && offset_of!(Record, operation) % 4 == 0);
 const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 && offset_of!(Record, peer) % 8 == 0);
 
-/// The record of polls of the same kind as that at `slot`, which follows them and has these flags.
+/// The record of polls of the same kind as that at `slot`, which follows them and has these flags, among so many before it.
 ///
 /// # Safety
 /// As [`found_nothing`].
 #[inline]
-unsafe fn known(thread: *mut Thread, slot: *mut Record, flags: Flags) -> Option<*mut Record> {
+pub(super) unsafe fn known(
+    thread: *mut Thread,
+    slot: *mut Record,
+    flags: Flags,
+    in_turn: usize,
+) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.
     unsafe {
         // Neighbours are compared together: the record is aligned to more than the words that they make up.
@@ -206,7 +225,7 @@ unsafe fn known(thread: *mut Thread, slot: *mut Record, flags: Flags) -> Option<
                 && peer_tag(poll) == peer_tag(slot)
         };
         let mut poll = slot.sub(1);
-        for _ in 0..IN_TURN {
+        for _ in 0..in_turn {
             if alike(poll) {
                 return Some(poll);
             }

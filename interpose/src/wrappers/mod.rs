@@ -27,6 +27,7 @@ use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, Language};
 use crate::processor::{entry, fortran_entry};
 use crate::recording::{nested, room, slot};
+use crate::state::entered;
 use crate::state::thread::{self, Canary};
 use crate::system::clock::ticks;
 use crate::verbs::{self, After, ThisCall};
@@ -83,10 +84,12 @@ macro_rules! body {
             let thread = thread::current();
             let mut canary = Canary::uninit();
             if nested::nested(thread, &canary) {
+                entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             }
             let Some(slot) = room::reserve(thread, &mut canary) else {
+                entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
             };
@@ -105,6 +108,7 @@ macro_rules! body {
                 event.facts,
                 || if is_unmeasured { (*thread).poll_end } else { ticks() },
             );
+            entered::forget(thread);
             let result = if (*thread).unseen {
                 first($($argument,)* slot, $resolved)
             } else {
@@ -139,6 +143,9 @@ macro_rules! c_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
+                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
+                        verbs::fold_repetition(thread, slot);
+                    }
                     nested::release(thread);
                 }
                 result
@@ -170,6 +177,9 @@ macro_rules! fortran_wrapper {
                         (*slot).flags |= Flags::FAILED;
                     }
                     event.after.after(thread, slot, ok);
+                    if const { Operation::folds_in_spin(Operation::$operation as u16) } && ok {
+                        verbs::fold_repetition(thread, slot);
+                    }
                     nested::release(thread);
                 }
                 result

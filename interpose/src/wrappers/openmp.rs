@@ -8,7 +8,7 @@ use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait};
 use crate::processor::entry;
-use crate::state::thread;
+use crate::state::{entered, thread};
 use crate::word::Word;
 
 /// Runs a region's function on the calling thread alone: there is no run-time library.
@@ -22,6 +22,21 @@ unsafe fn run_alone(function: Word, data: Word) -> Word {
     1
 }
 
+/// The address of the function that the call being entered is meant for, which is all that is used of what its entry has noted; 0: there is none.
+///
+/// # Safety
+/// The thread has been entered by a stub of the wrappers.
+#[inline]
+unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
+    let thread = thread::current();
+    // SAFETY: the thread's own state.
+    unsafe {
+        let address = next(function, (*thread).caller);
+        entered::leave(thread);
+        address
+    }
+}
+
 /// A function that starts a region: its arguments are the region's function, its data, the number of threads, and others.
 macro_rules! launcher {
     ($name:ident, $string:literal, ($($argument:ident),*)) => {
@@ -32,12 +47,14 @@ macro_rules! launcher {
                 unsafe {
                     let thread = thread::current();
                     let address = next(RuntimeFunction::$name, (*thread).caller);
+                    let frame = if address == 0 { None } else { team::begin(thread, function, data, threads) };
+                    entered::leave(thread);
                     if address == 0 {
                         return run_alone(function, data);
                     }
                     let next: unsafe extern "C-unwind" fn(Word, Word, Word, $(launcher!(@word $argument)),*) -> Word =
                         std::mem::transmute(address);
-                    match team::begin(thread, function, data, threads) {
+                    match frame {
                         None => next(function, data, threads, $($argument),*),
                         Some(mut frame) => {
                             let member = team::member as *const () as Word;
@@ -61,7 +78,7 @@ macro_rules! waiting {
             unsafe extern "C-unwind" fn body(a: Word, b: Word, c: Word, d: Word, e: Word, f: Word) -> Word {
                 // SAFETY: the program's own arguments go to the function that it meant to call.
                 unsafe {
-                    let address = next(RuntimeFunction::$name, (*thread::current()).caller);
+                    let address = meant_by_call(RuntimeFunction::$name);
                     if address == 0 {
                         return 0;
                     }
@@ -134,7 +151,7 @@ const _: () = {
         // SAFETY: the program's own arguments go to the function that it meant to call, or those of a task that runs its own. The library has
         // copied what is passed to it when it returns.
         unsafe {
-            let address = next(RuntimeFunction::GOMP_task, (*thread::current()).caller);
+            let address = meant_by_call(RuntimeFunction::GOMP_task);
             if address == 0 {
                 run_alone(function, data);
                 return;
@@ -185,7 +202,7 @@ macro_rules! taskloop {
                     unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word);
                 // SAFETY: as for GOMP_task.
                 unsafe {
-                    let address = next(RuntimeFunction::$name, (*thread::current()).caller);
+                    let address = meant_by_call(RuntimeFunction::$name);
                     if address == 0 {
                         return;
                     }

@@ -10,6 +10,7 @@ use crate::mpi::lang::{C, Convert, Fortran, Language};
 use crate::mpi::symbols::{self, symbol};
 use crate::mpi::{abi, call, detect};
 use crate::processor::entry;
+use crate::state::entered;
 use crate::state::thread::{self, Thread};
 use crate::word::{Word, int_at};
 
@@ -148,6 +149,8 @@ macro_rules! finalize {
                         // SAFETY: MPI is still initialised.
                         unsafe { end::finalising(thread::current()) };
                     }
+                    // SAFETY: the calling thread's state, which the entry has filled.
+                    unsafe { entered::leave(thread::current()) };
                     let result = forward!($next, c_name!($name), (ierror));
                     if outermost {
                         finalize::note_return();
@@ -320,6 +323,8 @@ macro_rules! session_finalize {
                         // SAFETY: MPI is still initialised.
                         unsafe { end::finalising(thread::current()) };
                     }
+                    // SAFETY: the calling thread's state, which the entry has filled.
+                    unsafe { entered::leave(thread::current()) };
                     forward!($next, c_name!($name), (session, ierror))
                 })
             }

@@ -3,11 +3,11 @@
 // end: finalize
 // truth: both ranks compute for 400 ms of CPU time on the same core, so that each waits for the core for half of what seems to be its
 // truth: computation
-// says: Ranks shared cores:
+// says: Ranks had no cores of their own
 // says: computation is waiting for a core
-// says: Measure again with one rank per core. As it is:
-// says-not: Nothing to gain
-// says-not: would save
+// says: measure again with one rank per core
+// says-not: nothing to gain
+// says-not: Gain:
 // says-not: slept
 #define _GNU_SOURCE
 #include <mpi.h>

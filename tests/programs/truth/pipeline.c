@@ -11,9 +11,8 @@
 // expect: verdict.slow_in_turn_s = 0
 // expect: verdict.dependency_chains_s = 3 * (P-1) * 0.080
 // expect: loss[dependency chains] = 3 * (P-1) * 0.080
-// says: to serialization (dependency chains)
-// says: though all compute about equally long: shorten the chains or let their steps overlap
-// says-not: different ranks are the slowest
+// says: wait for one another in chains, though all have about the same work
+// says-not: another rank is the slowest
 #include "lbprof.h"
 #include "work.h"
 

@@ -10,8 +10,8 @@
 // expect: verdict.dependency_chains_s = 8 * (P-1) * 0.040
 // expect: loss[slow in turn] = 8 * 0.080 - (8 + 8/P) * 0.040
 // expect: loss[dependency chains] = 8 * (P-1) * 0.040
-// says: to serialization (dependency chains)
-// says: to serialization (different ranks slow in turn)
+// says: wait for one another in chains
+// says: slow in turn
 #include "lbprof.h"
 #include "work.h"
 

@@ -10,7 +10,7 @@
 // expect: verdict.slow_in_turn_s = 8 * 0.200 - (8/P * 0.200 + (8 - 8/P) * 0.050)
 // expect: verdict.dependency_chains_s = 0
 // expect: loss[slow in turn] = 8 * 0.200 - (8/P * 0.200 + (8 - 8/P) * 0.050)
-// says: In different iterations different ranks are the slowest: balance the work within each iteration.
+// says: in each iteration another rank is the slowest
 // says-not: chain
 #include "lbprof.h"
 #include "work.h"

@@ -9,9 +9,10 @@
 // expect: loop[confidence][3] = 1
 // expect: region_load_balance[main/loop] = 1
 // expect: region_load_balance[main/loop 2] = (0.012 + 2*0.004) / 3 / 0.012
-// says: Of cluster 1 (ranks 0-2)
-// says-not: alancing
-// says-not: down to the mean
+// says: so they are judged separately
+// says: anks 0-2
+// says-not: even work
+// says-not: average work on
 #include "work.h"
 int main(int argc, char **argv)
 {

@@ -8,9 +8,10 @@
 // expect: loop[confidence][0] = 1
 // expect: region_load_balance[main/loop] = 1
 // expect: region_load_balance[main/loop 2] = 1
-// says: Of cluster 1 (ranks 1-3)
-// says-not: alancing
-// says-not: down to the mean
+// says: so they are judged separately
+// says: anks 1-3
+// says-not: even work
+// says-not: average work on
 #include "work.h"
 int main(int argc, char **argv)
 {

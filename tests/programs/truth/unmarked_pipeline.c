@@ -14,9 +14,8 @@
 // expect: verdict.dependency_chains_s = 12 * (P-1) * 0.020
 // expect: t_ideal_phase_profile_s = 12 * 0.020
 // expect: loss[dependency chains] = 12 * (P-1) * 0.020
-// says: to serialization (dependency chains)
-// says: though all compute about equally long: shorten the chains or let their steps overlap
-// says-not: would save
+// says: wait for one another in chains, though all have about the same work
+// says-not: Gain:
 #include "work.h"
 
 int main(int argc, char **argv)

@@ -102,8 +102,15 @@ pub fn report_on(model: &Model) -> Report {
 
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
-    let options =
-        text::Options { command: "lb-report", asked: false, columns, first_screen: false, top: 8, full: false };
+    let options = text::Options {
+        command: "lb-report",
+        asked: false,
+        columns,
+        first_screen: false,
+        expert: true,
+        top: 8,
+        full: false,
+    };
     anstream::adapter::strip_str(&text::render(report, &options)).to_string()
 }
 
@@ -116,7 +123,15 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
     text::render(
         report,
-        &text::Options { command: "lb-report", asked: false, columns, first_screen: true, top: 8, full: false },
+        &text::Options {
+            command: "lb-report",
+            asked: false,
+            columns,
+            first_screen: true,
+            expert: true,
+            top: 8,
+            full: false,
+        },
     )
 }
 

@@ -9,7 +9,8 @@
 //! - `found`: 4 ranks without markers, a loop of 20 iterations: the computation before the first one is not known;
 //! - `slow`: 4,096 ranks, a few iterations, one rank slower than all others;
 //! - `study`: runs of a multiplication of matrices, of several sizes on several numbers of ranks, the largest of which swap;
-//! - `hostile-study`: some of them with such names.
+//! - `hostile-study`: some of them with such names;
+//! - `history`: runs of a program at five commits, of which the third makes one rank slower.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,21 @@ fn main() -> io::Result<()> {
             }
         }
     }
+    for commit in 1..=5 {
+        at_commit(commit).write(&folder.join("history").join(format!("{commit}")))?;
+    }
     Ok(())
+}
+
+/// The program at a commit: from the third on, the last rank computes twice as long.
+fn at_commit(commit: u32) -> Scenario {
+    let longest_ms = if commit >= 3 { 20.0 } else { 10.0 };
+    Scenario::ranks(4).run_id(0x1_0000 + u64::from(commit)).each(|rank, script| {
+        let work_ms = if rank == 3 { longest_ms } else { 10.0 };
+        script.param("n", 512.0).repeat(10, |_, script| {
+            script.iteration("step", |script| script.compute(work_ms).allreduce(8, longest_ms + 1.0 - work_ms))
+        })
+    })
 }
 
 /// Iterations that nothing marks.

@@ -91,6 +91,11 @@ impl Scenario {
         }
     }
 
+    /// Number of ranks.
+    pub fn n_ranks(&self) -> u32 {
+        self.scripts.len() as u32
+    }
+
     /// Adds to what `rank` does.
     pub fn rank(mut self, rank: u32, script: impl FnOnce(RankScript) -> RankScript) -> Self {
         let place = &mut self.scripts[rank as usize];

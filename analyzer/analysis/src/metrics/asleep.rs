@@ -1,4 +1,5 @@
-//! Which ranks slept or waited for I/O while they seemed to compute, from the CPU time of the thread that called MPI_Init.
+//! Which ranks slept or waited for I/O while they seemed to compute, from the CPU time of the thread that called MPI_Init
+//! (docs/metrics.md §7).
 //!
 //! Time outside MPI is called computation, whether or not the rank used its core meanwhile. Of it a thread that neither ran nor wanted a
 //! core was asleep: in sleep(), in a read from a disk or a socket, at a lock, waiting for a device or for another process.

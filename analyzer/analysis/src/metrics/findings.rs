@@ -7,7 +7,8 @@ use lbprof_collector::polling::Polling;
 use lbprof_collector::words::{Count, Plural, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::metrics::preemption::{Preemption, preemption, without_core};
+use crate::metrics::functions::{Estimate, SIGNIFICANT};
+use crate::metrics::preemption::{MAX_SWITCHES_PER_S, Preemption, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
@@ -27,7 +28,7 @@ pub fn findings(model: &Model) -> Vec<Problem> {
 }
 
 /// Share of its time from which on a rank's recorder disturbs what it records.
-const DISTURBING: f64 = 0.05;
+const DISTURBING: f64 = 0.02;
 
 /// Share of the run from which on pauses that differ between ranks matter.
 const UNEVEN: f64 = 0.01;
@@ -80,6 +81,23 @@ fn polling_decided(model: &Model) -> Option<Problem> {
     })
 }
 
+/// Returns what the recorder cost a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
+///
+/// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
+pub fn recorder_cost(rank: &RankModel) -> Estimate {
+    let in_calls = rank.samples.recorder;
+    let seconds = rank.inclusive(0)[Activity::Recorder as usize] + in_calls.seconds;
+    Estimate { seconds, error_s: in_calls.error_s() }
+}
+
+/// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
+fn pushed_off(lost: &Preemption) -> String {
+    match lost.switches_per_s <= MAX_SWITCHES_PER_S {
+        true => format!(", pushed off {} times per second", Count(lost.switches_per_s.round() as u64)),
+        false => String::new(),
+    }
+}
+
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
 fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
@@ -89,20 +107,27 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
         let detail = format!("rank {}: last seen at {} of {}", rank.rank, seconds_like(seen_s, all_s), seconds(all_s));
         found.push(problem(ProblemKind::NotClosed, 1, detail));
     }
-    let recorder_s = rank.inclusive(0)[Activity::Recorder as usize];
-    if recorder_s > DISTURBING * (rank.end_s - rank.begin_s) {
-        let all_s = rank.end_s - rank.begin_s;
-        let detail = format!("rank {}: {} of {}", rank.rank, seconds_like(recorder_s, all_s), seconds(all_s));
+    let all_s = rank.end_s - rank.begin_s;
+    let recorder = recorder_cost(rank);
+    if recorder.seconds - SIGNIFICANT * recorder.error_s > DISTURBING * all_s {
+        let writing_s = rank.inclusive(0)[Activity::Recorder as usize];
+        let detail = format!(
+            "rank {}: {} of {}, {} of that for writing the log",
+            rank.rank,
+            seconds_like(recorder.seconds, all_s),
+            seconds(all_s),
+            seconds(writing_s)
+        );
         found.push(problem(ProblemKind::Disturbed, 1, detail));
     }
     if let Some(lost) = lost {
         let detail = format!(
-            "rank {}: {} {} of {} of computation, pushed off {} times per second",
+            "rank {}: {} {} of {} of computation{}",
             rank.rank,
             if lost.certain { "at least" } else { "about" },
             seconds_like(lost.delayed_s, lost.computation_s),
             seconds(lost.computation_s),
-            Count(lost.switches_per_s.round() as u64),
+            pushed_off(&lost),
         );
         let count = rank.usage.map_or(1, |usage| usage.thread_involuntary);
         found.push(problem(ProblemKind::Preempted, count, detail));
@@ -133,4 +158,29 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
         found.push(problem(ProblemKind::Paused, 1, format!("rank {}: {}", rank.rank, seconds(rank.paused_s))));
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::samples::CpuTime;
+
+    /// What is found of a rank that ran for 10 s, with so many samples of 5 ms in the recorder's code.
+    fn found_with(samples: usize) -> Option<String> {
+        let mut rank = RankModel { end_s: 10.0, ..RankModel::default() };
+        for _ in 0..samples {
+            rank.samples.recorder.add(&CpuTime::sample(0.005));
+        }
+        let found = of_rank(&Model::default(), &rank, None, false);
+        found.into_iter().find(|one| one.kind == ProblemKind::Disturbed).map(|one| one.detail)
+    }
+
+    #[test]
+    fn a_recorder_that_takes_more_than_a_fiftieth_is_reported_if_that_is_certain() {
+        // 100 samples are 0.5 ± 0.05 s.
+        assert_eq!(found_with(100).as_deref(), Some("rank 0: 0.50 s of 10.00 s, 0.00 s of that for writing the log"));
+        // 45 are 0.225 ± 0.034 s, which may be less than 0.2 s.
+        assert_eq!(found_with(45), None);
+        assert_eq!(found_with(0), None);
+    }
 }

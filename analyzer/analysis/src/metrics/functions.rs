@@ -1,4 +1,5 @@
-//! Which functions ranks compute in, by samples, and in which of them one rank spends more than the others.
+//! Which functions ranks compute in, by samples, and in which of them one rank spends more than the others
+//! (docs/metrics.md §7).
 //!
 //! CPU time by samples is an estimate ([`CpuTime`]): x ± √v, v = Σ w² over the samples. Of P ranks with x₁ … x_P the excess of rank r over the mean is
 //!

@@ -1,4 +1,4 @@
-//! What ranks wait for because of others that compute, in four parts (METRICS §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
+//! What ranks wait for because of others that compute, in four parts (docs/metrics.md §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
 //!
 //! ```text
 //!              start    iteration 0    iteration 1      At the start rank 0 alone computes for 2 s and 2 ranks wait:
@@ -48,7 +48,7 @@ pub struct IdealTimes {
 ///
 /// Amdahl = (P−1)·serial, global = P·max T_p − Σ T_p − Amdahl, temporal = P·Σ_k max_p t_pk − Σ T_p − Amdahl − global, chains = what is
 /// left of P·T_ideal by replay − Σ T_p; each at least 0. Of an estimate above the replay as much counts as holds up the run.
-/// Source: METRICS §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
+/// Source: docs/metrics.md §3; with P ranks and a serial fraction s, Amdahl / T_seq is (P−1)·s (2003, eq. 8).
 pub fn split(computation: &[f64], ideal: IdealTimes, serial_s: Option<f64>) -> ImbalanceSplit {
     let n = computation.len() as f64;
     let sum: f64 = computation.iter().sum();

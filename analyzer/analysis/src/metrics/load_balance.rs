@@ -1,4 +1,4 @@
-//! Load balance, micro load balance, transfer (METRICS §1; "Detailed Load Balance Analysis of Large Scale Parallel
+//! Load balance, micro load balance, transfer (docs/metrics.md §1; "Detailed Load Balance Analysis of Large Scale Parallel
 //! Applications" (2010), eqs 1–6).
 //!
 //! ```text
@@ -24,7 +24,7 @@ use crate::model::{Model, RankModel, RegionIdx, Series, Slowest, recorded_s};
 /// `computation[p]`: seconds that rank p computes in the region, inclusively; one entry a rank, none negative.
 /// The result lies in 0..=1, 1 being perfect balance; `None` where no rank computes, for then the ratio means nothing.
 ///
-/// Source: METRICS §1, eq. 3 of the paper.
+/// Source: docs/metrics.md §1, eq. 3 of the paper.
 pub fn load_balance(computation: &[f64]) -> Option<f64> {
     Times::of(computation, 0.0, None).load_balance()
 }
@@ -136,7 +136,7 @@ pub struct PhaseProfileIdeal {
     /// The estimate, in seconds; never below the longest computation of a rank.
     pub seconds: f64,
     /// Bound of its error where ranks meet within iterations through point-to-point calls alone, in seconds: the
-    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (METRICS §1).
+    /// point-to-point time, in each iteration, of the rank that computes longest in it, summed (docs/metrics.md §1).
     pub error_s: f64,
     /// Bound of its error however ranks meet within iterations, in seconds: the same with all time in MPI. The slowest rank
     /// of an iteration that ends in a meeting waits for nobody; what it waits for another, the estimate leaves out.

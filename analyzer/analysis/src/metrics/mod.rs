@@ -1,4 +1,4 @@
-//! Metrics: pure functions from times to figures, a file or folder for each section of METRICS.
+//! Metrics: pure functions from times to figures, a file or folder for each section of docs/metrics.md.
 
 pub mod asleep;
 pub mod blocking;

@@ -1,4 +1,4 @@
-//! Ranks that are far slower than the others: few of many, which means and load balance hardly show.
+//! Ranks that are far slower than the others: few of many, which means and load balance hardly show (docs/metrics.md §7).
 
 use super::median::median;
 

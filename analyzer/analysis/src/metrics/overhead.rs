@@ -1,4 +1,4 @@
-//! Overhead ratios, efficiency and speedup (METRICS §3; Lemeire et al. 2004, eqs 1–5; Lemeire & Dirkx 2003, eqs 1–6).
+//! Overhead ratios, efficiency and speedup (docs/metrics.md §3; Lemeire et al. 2004, eqs 1–5; Lemeire & Dirkx 2003, eqs 1–6).
 //!
 //! Every rank's share of the run is cut into phases without a rest, so that over all phases and ranks the times add up to P·T:
 //!

@@ -1,4 +1,4 @@
-//! Which ranks shared their core with others, from the scheduler's figures for the thread that called MPI_Init.
+//! Which ranks shared their core with others, from the scheduler's figures for the thread that called MPI_Init (docs/metrics.md §7).
 //!
 //! Time outside MPI is called computation, whether or not the rank had a core meanwhile. The system knows for how long a thread
 //! could have run but had no core (its run delay); sleeping and waiting for a disk are not in it. That delay lies partly in

@@ -40,7 +40,7 @@ impl Serialization {
 /// - `by_iteration_s`: Σ_k max_p t_pk with what lies outside of iterations, where iterations are known for sure: of another loop the
 ///   sum is another one.
 ///
-/// Source: the denominator of METRICS §1, eq. 4, by both ways in which the section computes T_ideal.
+/// Source: the denominator of docs/metrics.md §1, eq. 4, by both ways in which the section computes T_ideal.
 pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: Option<f64>) -> Serialization {
     let total_s = (ideal_s - max_s).max(0.0);
     let slow_in_turn_s = by_iteration_s.map(|by_iteration_s| (by_iteration_s - max_s).clamp(0.0, total_s));

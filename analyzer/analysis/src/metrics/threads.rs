@@ -15,7 +15,7 @@
 //!
 //! With one thread per rank the first two are those of [`super::load_balance`], and the others are 1.
 //!
-//! Source: docs/report-reference.md, Threads. TALP (DLB 3.5) divides the side of MPI in the same way.
+//! Source: docs/metrics.md §8. TALP (DLB 3.5) divides the side of MPI in the same way.
 
 use lbprof_collector::Activity;
 

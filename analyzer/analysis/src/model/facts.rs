@@ -40,6 +40,8 @@ pub struct RunFacts {
     pub settings: Vec<String>,
     /// Seconds that the same work takes on one rank, where the user says so.
     pub t_seq_s: Option<f64>,
+    /// When the run was looked at, in seconds on its clock, if it had not ended; `None`: it had.
+    pub seen_at_s: Option<f64>,
     /// What is special about a first look; `None`: all events were analysed.
     pub summary: Option<SummaryFacts>,
     /// The user's parameters.

@@ -76,7 +76,7 @@ impl Followed {
         self.ranks.get(place as usize).copied().unwrap_or(place)
     }
 
-    /// T_ideal by replay (METRICS §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
+    /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
         let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIf::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)

@@ -205,12 +205,16 @@ pub struct Totals {
 }
 
 /// A call that had not returned when the log ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct Pending {
     /// Number of the operation.
     pub operation: u16,
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
+    /// When it began, in seconds from the begin of the rank's window.
+    pub since_begin_s: f64,
+    /// The rank in MPI_COMM_WORLD that it receives from or sends to, where it names one.
+    pub peer: Option<u32>,
 }
 
 /// Polls that found nothing, and the time between them; see [`lbprof_collector::polling`]. Of a whole rank, whatever time was selected.

@@ -110,6 +110,8 @@ pub struct RankSamples {
     pub sampling: Option<Sampling>,
     /// By [`SampledThreads`].
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
+    /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.
+    pub recorder: CpuTime,
 }
 
 impl RankSamples {

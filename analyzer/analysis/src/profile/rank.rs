@@ -7,7 +7,7 @@ use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::format::Header;
 use lbprof_collector::polling::{PollSums, Polling};
 use lbprof_collector::profile::{self, CounterTotals};
-use lbprof_collector::{Activity, ProblemKind, Record};
+use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 
 use super::found::FoundIterations;
 use super::lines::LineTimes;
@@ -57,6 +57,13 @@ pub(super) struct RankBuilder<'a> {
     pub(super) counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
 }
 
+/// Returns the rank that a call of point-to-point communication on MPI_COMM_WORLD, number 0, names.
+fn peer_in_world(record: &Record) -> Option<u32> {
+    let operation = Operation::from_number(record.operation)?;
+    let is_named = operation.activity() == Activity::PointToPoint && record.comm == 0;
+    u32::try_from(record.peer).ok().filter(|_| is_named)
+}
+
 impl<'a> RankBuilder<'a> {
     pub(super) fn new(
         header: &Header,
@@ -73,6 +80,7 @@ impl<'a> RankBuilder<'a> {
             selected: Selected::default(),
             polling: Polling::default(),
             t_seq_s: None,
+            seen_at_s: None,
             summary: None,
             command: header.command.clone(),
             programs: ProgramList::from_rank(header.rank, header.command.clone()),
@@ -267,6 +275,9 @@ impl<'a> RankBuilder<'a> {
             for (&(region, activity, leaf), time) in places {
                 let region = self.region(region);
                 times.entry(SampledAt { region, activity, node: node(leaf) }).or_default().add(time);
+                if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node(leaf)) {
+                    self.rank.samples.recorder.add(time);
+                }
                 if activity == Activity::Computation || threads != SampledThreads::First {
                     lines.entry((threads, region, leaf)).or_default().add(time);
                 }
@@ -364,10 +375,11 @@ impl<'a> RankBuilder<'a> {
     }
 
     pub(super) fn pending(&mut self, record: Option<Record>) {
-        let operation = record.map(|record| (record.operation, record.call_site));
-        self.rank.pending = operation.map(|(operation, site)| Pending {
-            operation,
-            site: u32::try_from(site).ok().and_then(|site| self.site(site)),
+        self.rank.pending = record.map(|record| Pending {
+            operation: record.operation,
+            site: u32::try_from(record.call_site).ok().and_then(|site| self.site(site)),
+            since_begin_s: self.since_begin(record.begin),
+            peer: peer_in_world(&record),
         });
     }
 

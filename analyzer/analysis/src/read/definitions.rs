@@ -120,7 +120,7 @@ impl Definitions {
             Definition::Sampling(sampling) => self.sampling = Some(sampling),
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
             // Who reads samples keeps those that come before them.
-            Definition::SamplePlaces(_) => {}
+            Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}
             Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
             Definition::TeamPlacement(placement) => self.team_placement = Some(placement),
             Definition::Group(group) => drop(self.groups.insert(group.id, group.ranks)),

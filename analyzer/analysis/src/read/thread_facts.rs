@@ -6,9 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use lbprof_collector::Definition;
 use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::Header;
-use lbprof_collector::gap_use::{CpuEvidence, CpuSample, GapSums, GapSurvey, GapUses};
+use lbprof_collector::gap_survey::{CpuSample, GapSurvey};
+use lbprof_collector::gap_use::{CpuEvidence, GapSums, GapUses, PolledSite};
+use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps};
 use lbprof_collector::polling::{Lengths, Polling};
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, OpenError};
@@ -70,30 +73,44 @@ impl Run {
     }
 
     fn survey_gaps(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
-        let ThreadCpuSamples { definitions, by_thread } = self.read_cpu_samples(header, leading)?;
-        let shortest = Lengths::of(header).longest_brief();
+        let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
+        let lengths = Lengths::of(header).surveyed();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
+        let mut summed_up = ThreadGaps::default();
         while let Some(item) = log.next_item() {
-            if let Item::Records { head, records } = item {
-                let samples = || by_thread.get(&head.thread).map_or(&[][..], Vec::as_slice);
-                let survey = surveys.entry(head.thread).or_insert_with(|| GapSurvey::new(shortest, samples()));
-                survey.add(&records);
+            match item {
+                Item::Records { head, records } => {
+                    let survey = surveys.entry(head.thread).or_insert_with(|| {
+                        let mut survey = GapSurvey::new(lengths);
+                        survey.add_samples(by_thread.remove(&head.thread).unwrap_or_default(), 0);
+                        survey
+                    });
+                    survey.add(&records);
+                }
+                Item::Definitions(definitions) => {
+                    for definition in definitions {
+                        if let Definition::ProfileGaps(found) = definition {
+                            summed_up.add(found.thread, found.gaps);
+                        }
+                    }
+                }
+                _ => {}
             }
         }
+        let with_sums: BTreeSet<u32> = summed_up.0.keys().copied().collect();
+        let mut all_gaps = summed_up;
+        for (thread, mut survey) in surveys {
+            all_gaps.add(thread, survey.take_gaps());
+        }
         let mut gap_uses = GapUses::default();
-        for (thread, survey) in surveys {
-            let evidence = cpu_evidence(header, &definitions, thread);
-            let by_site = survey.finish();
-            let mut all = GapSums::default();
-            for sums in by_site.values() {
-                all.add(sums);
+        for (thread, by_site) in all_gaps.0 {
+            let mut evidence = cpu_evidence(header, &definitions, thread);
+            // The recorder counts the samples in the gaps of the first thread alone.
+            if thread != 0 && with_sums.contains(&thread) {
+                evidence.period_ns = None;
             }
-            for (call_site, sums) in by_site {
-                if let Some(gap_use) = sums.judge(&all, &evidence) {
-                    gap_uses.insert(thread, call_site, gap_use);
-                }
-            }
+            gap_uses.judge(thread, &by_site, &evidence);
         }
         Ok(gap_uses)
     }
@@ -130,6 +147,19 @@ impl Run {
             samples.sort_by_key(|sample| sample.ticks);
         }
         Ok(ThreadCpuSamples { definitions, by_thread })
+    }
+}
+
+/// The gaps of a rank's threads by thread and call site of the poll before them.
+#[derive(Default)]
+struct ThreadGaps(BTreeMap<u32, BTreeMap<PolledSite, GapSums>>);
+
+impl ThreadGaps {
+    fn add(&mut self, thread: u32, gaps: Vec<(GapPlace, PlacedGaps)>) {
+        let by_site = self.0.entry(thread).or_default();
+        for (place, found) in gaps {
+            by_site.entry(place.site).or_default().add(&found.sums);
+        }
     }
 }
 

@@ -78,6 +78,12 @@ impl SampledCode {
         self.functions.get(self.nodes.get(node as usize)?.function as usize)
     }
 
+    /// Returns whether a node is code of the recorder.
+    pub fn is_recorder(&self, node: u32) -> bool {
+        let module = self.function(node).and_then(|function| function.module.as_deref());
+        module.is_some_and(|module| base_name(module) == RECORDER)
+    }
+
     /// Whether nothing is known, not even of files.
     pub fn is_empty(&self) -> bool {
         self.leaves.is_empty()
@@ -208,6 +214,8 @@ mod tests {
         };
         assert_eq!(shown((Some(0), 5)), (String::new(), None));
         assert_eq!((module((Some(0), 5)), module((None, 5))), (Some("/opt/app".to_owned()), None));
+        let is_recorder = |address| code.is_recorder(code.leaves[code.leaf(address).unwrap() as usize].node);
+        assert_eq!([(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)].map(is_recorder), [false, false, true, false]);
         // So is what the recorder does, though all is known of it.
         assert_eq!(
             (shown((Some(1), 6)), module((Some(1), 6))),

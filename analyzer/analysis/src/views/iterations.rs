@@ -49,7 +49,7 @@ pub struct IterationView {
     /// Load balance: `mean` / `max`; NaN where one of them is, or nothing is computed.
     pub load_balance: Vec<f32>,
     /// Micro load balance of all iterations up to and with those of the column: the longest computation of a rank in them over
-    /// the sum of the longest in each (METRICS §1, by phase profile); NaN where nothing is computed.
+    /// the sum of the longest in each (docs/metrics.md §1, by phase profile); NaN where nothing is computed.
     pub micro_load_balance: Vec<f32>,
 }
 

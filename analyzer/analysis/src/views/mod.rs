@@ -1,4 +1,4 @@
-//! Matrices of bounded size of what ranks did, whatever the size of the run.
+//! Matrices of bounded size of what ranks did, whatever the size of the run (docs/metrics.md §6).
 //!
 //! ```text
 //!   model ─→ rows.rs         at most 1,024 rows of ranks

@@ -27,6 +27,14 @@ pub fn views(model: &Model, rows: &Rows) -> (Vec<RegionView>, Option<String>) {
 }
 
 fn largest(model: &Model, rows: &Rows, most: usize) -> (Vec<RegionView>, Option<String>) {
+    let order = largest_regions(model, most);
+    let views = order.iter().map(|&idx| view(model, rows, idx)).collect();
+    let (shown, all) = (Count(order.len() as u64), Count(model.regions.len() as u64));
+    (views, (order.len() < model.regions.len()).then(|| format!("{shown} of {all} regions, those that take longest")))
+}
+
+/// Returns the regions in which most time is spent, at most `most`, by number.
+pub(super) fn largest_regions(model: &Model, most: usize) -> Vec<RegionIdx> {
     let mut time_s = vec![0.0; model.regions.len()];
     for ((region, _), cell) in model.ranks.iter().flat_map(|rank| &rank.cells) {
         if let Some(sum) = time_s.get_mut(*region as usize) {
@@ -37,9 +45,7 @@ fn largest(model: &Model, rows: &Rows, most: usize) -> (Vec<RegionView>, Option<
     order.sort_by(|&a, &b| time_s[b as usize].total_cmp(&time_s[a as usize]));
     order.truncate(most);
     order.sort_unstable();
-    let views = order.iter().map(|&idx| view(model, rows, idx)).collect();
-    let (shown, all) = (Count(order.len() as u64), Count(model.regions.len() as u64));
-    (views, (order.len() < model.regions.len()).then(|| format!("{shown} of {all} regions, those that take longest")))
+    order
 }
 
 fn view(model: &Model, rows: &Rows, idx: RegionIdx) -> RegionView {

@@ -49,7 +49,7 @@ impl ReportArguments {
     /// The command that makes this report, but for how it is put out.
     pub fn again() -> String {
         const WITH_VALUE: [&str; 7] = ["--top", "--width", "--color", "--csv", "--html", "--json", "--fail-if"];
-        const ALONE: [&str; 3] = ["--full", "--quiet", "-q"];
+        const ALONE: [&str; 5] = ["--full", "--expert", "--markdown", "--quiet", "-q"];
         let mut words = vec!["lb-report".to_owned()];
         let mut given = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).peekable();
         while let Some(word) = given.next() {
@@ -209,9 +209,14 @@ pub struct JudgingArguments {
 pub struct OutputArguments {
     /// Write the report as JSON to FILE, or to standard output, in place of the text.
     ///
-    /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json.
+    /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json. --json=summary prints
+    /// the answer, the efficiencies and three losses in 4 kB at most.
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub json: Option<PathBuf>,
+
+    /// Print the answer, the efficiencies, three losses and a picture of the ranks as Markdown, for merge requests and chats.
+    #[arg(long, conflicts_with_all = ["json", "csv", "top", "full", "expert"], hide_short_help = true)]
+    pub markdown: bool,
 
     /// Also write the report as an HTML page: one file that works offline.
     #[arg(long, value_name = "FILE")]
@@ -221,9 +226,13 @@ pub struct OutputArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
 
-    /// Show all tables, with at most N rows each.
+    /// Show the tables, with at most N rows each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
+
+    /// Show the tables that need knowledge of their methods, too: critical path, overheads, dispersion, patterns, communication.
+    #[arg(long, hide_short_help = true)]
+    pub expert: bool,
 
     /// Show all tables with all rows.
     ///

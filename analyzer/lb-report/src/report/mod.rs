@@ -25,8 +25,12 @@ use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
 use crate::compare;
 use crate::exit::Exit;
-use crate::output::{Common, IN_A_FILE, default_columns, print, write_file};
+use crate::live;
+use crate::output::{Common, IN_A_FILE, default_columns, print, write_file, write_to};
 use crate::run::{analysed, open};
+
+/// The value of --json that asks for the summary.
+const SUMMARY: &str = "summary";
 
 /// What was meant where more than one folder is given: another command, or one whose name is mistyped.
 fn several_folders(arguments: &ReportArguments, grammar: &clap::Command) -> Option<String> {
@@ -68,6 +72,7 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         return Ok(Exit::Usage);
     }
     let OutputArguments { json, html, .. } = &arguments.output;
+    let is_summary = json.as_deref() == Some(Path::new(SUMMARY));
     for (option, path) in [("--json", json), ("--html", html)] {
         if let Some(folder) = path.as_deref().filter(|path| path.is_dir()) {
             let name = if option == "--html" { " report.html" } else { "" };
@@ -90,7 +95,10 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         cluster_radius: arguments.judging.cluster_radius,
         asked: (!arguments.judging.no_blocking && first_look.is_none()).then(|| arguments.judging.what_if.clone()),
         watch: arguments.output.html.is_some(),
-        statistics: json.is_some() || html.is_some() || arguments.output.csv.is_some() || arguments.output.full,
+        statistics: (json.is_some() && !is_summary)
+            || html.is_some()
+            || arguments.output.csv.is_some()
+            || arguments.output.full,
         ..analyse::Options::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
@@ -98,6 +106,9 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         (summary.asked, summary.estimate) = (asked, estimate);
     }
     model.facts.t_seq_s = arguments.judging.t_seq;
+    if model.facts.selected.is_all() {
+        model.facts.seen_at_s = live::running_until(&model, &run.dir);
+    }
     let judging = &arguments.judging;
     let choices = Choices {
         ranking: judging.rank_by,
@@ -126,7 +137,12 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
     }
     match &arguments.output.json {
         None if arguments.output.csv.is_some() || arguments.output.html.is_some() && common.quiet => {}
+        None if arguments.output.markdown => print(&text::markdown(&report), common.color)?,
         None => write_text(&report, arguments, common)?,
+        Some(_) if is_summary => {
+            write_to(io::stdout(), |out| json::write_pretty(&json::RunSummary::new(&report), out))
+                .context("standard output")?;
+        }
         Some(path) => {
             let bounds = if arguments.output.full { Bounds::ALL } else { Bounds::SMALL };
             write_file(path, |out| json::write(&report, &bounds, out))?;
@@ -190,15 +206,21 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> 
     print(&rendered, common.color)
 }
 
+/// Rows of a table that --expert shows where neither --top nor --full says how many.
+const EXPERT_ROWS: usize = 8;
+
 /// How the user wants the text.
 fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
     let output = &arguments.output;
     text::Options {
         command,
         columns: output.width.map_or_else(default_columns, usize::from),
-        first_screen: output.top.is_none() && !output.full,
+        first_screen: output.top.is_none() && !output.full && !output.expert,
+        expert: output.expert,
         asked: !arguments.judging.what_if.is_empty(),
-        top: output.top.map_or(usize::MAX, |top| top as usize),
+        top: output
+            .top
+            .map_or(if output.expert && !output.full { EXPERT_ROWS } else { usize::MAX }, |top| top as usize),
         full: output.full && output.top.is_none(),
     }
 }

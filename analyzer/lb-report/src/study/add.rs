@@ -30,6 +30,12 @@ pub struct AddArguments {
     #[arg(long = "param", value_name = "NAME=VALUE", value_parser = param)]
     params: Vec<(String, f64)>,
 
+    /// Label these runs, for example by the commit of the source: --label "$(git rev-parse --short HEAD)".
+    ///
+    /// The page's history and the list show it.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    label: String,
+
     /// Replace runs that are already in the study.
     #[arg(long)]
     replace: bool,
@@ -95,6 +101,7 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
         anyhow::bail!(StoreError::Twice { path: arguments.study.clone(), id, number });
     }
     let mut run = figures(dir, &arguments.common)?;
+    run.label.clone_from(&arguments.label);
     run.params.extend(arguments.params.iter().cloned());
     let study = match study {
         Some(study) => study,

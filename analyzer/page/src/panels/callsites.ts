@@ -1,13 +1,14 @@
 // Where MPI is called from.
 import { el, field } from "../dom";
 import { stateColour } from "../palette";
+import { NO_CALLS } from "../empty";
 import type { Panel } from "../panel";
 import type { SiteRow } from "../report.generated";
 import { table } from "../table";
 import { bytes, count, percent } from "../words";
 
 /** Function, file and line, as far as they are known. */
-export function sitePlace(site: SiteRow): string {
+export function sitePlace(site: Pick<SiteRow, "function" | "file" | "line" | "module" | "offset">): string {
     if (site.function === null) {
         return `${site.module?.split("/").at(-1) ?? "unknown"}+0x${(site.offset ?? 0).toString(16)}`;
     }
@@ -19,7 +20,7 @@ export const callSites: Panel = {
     id: "callsites",
     title: "Call sites",
     about: "Where the program calls MPI, the most costly first.",
-    missing: ({ report }) => (report.callsites.length > 0 ? null : "No MPI calls were recorded."),
+    missing: ({ report }) => (report.callsites.length > 0 ? null : NO_CALLS),
     build(host, { report }) {
         const place = el("div");
         const filter = el("input", { type: "search", size: 32, placeholder: "function, file or operation", oninput: () => fill() });

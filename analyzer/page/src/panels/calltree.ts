@@ -3,6 +3,7 @@ import { button, choice, el, field } from "../dom";
 import { Icicle } from "../icicle";
 import { key } from "../legend";
 import { stateColour } from "../palette";
+import { NO_CALLS } from "../empty";
 import type { Panel } from "../panel";
 import type { CallTreeRow } from "../report.generated";
 import { csvButton, svgButton } from "../save";
@@ -51,7 +52,7 @@ export const callTree: Panel = {
     id: "calltree",
     title: "Call tree",
     about: "The program's functions as it calls them, with its loops and phases, down to the calls of MPI.",
-    missing: ({ report }) => (report.call_tree.some((row) => row.kind !== "program") ? null : "No MPI calls were recorded."),
+    missing: ({ report }) => (report.call_tree.some((row) => row.kind !== "program") ? null : NO_CALLS),
     build(host, { report }) {
         const rows = report.call_tree;
         const weights = WEIGHTS.filter(({ of }) => of(rows[0]) !== null);

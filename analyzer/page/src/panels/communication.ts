@@ -2,6 +2,7 @@
 import { choice, el, field } from "../dom";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
+import { NOT_REPLAYED } from "../empty";
 import type { Data, Panel } from "../panel";
 import type { CommunicationTable, CommunicatorRow, HostVolume, OperationSizes, SizeRow, SiteRow } from "../report.generated";
 import { bar, table } from "../table";
@@ -13,7 +14,7 @@ export const communication: Panel = {
     id: "communication",
     title: "Communication",
     about: "Who sends how much to whom, how large messages are, and how long single calls take.",
-    missing: ({ report }) => (report.communication ? null : report.selection?.region ? "Messages are counted of all of the run or of a window, not of a region." : "Messages are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.communication ? null : report.selection?.region ? "Messages are counted of all of the run or of a window: make the page without --region." : `Messages are not known. ${NOT_REPLAYED}`),
     build(host, data) {
         const of = data.report.communication as CommunicationTable;
         const left = of.messages_left_out > 0 ? ` ${plural(of.messages_left_out, "message")} (${bytes(of.bytes_left_out)}) are of pairs with fewer bytes than those that the report lists.` : "";

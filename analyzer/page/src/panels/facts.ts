@@ -1,5 +1,7 @@
 // The run's facts, its warnings, and its ranks.
 import { el } from "../dom";
+import { isPointedOut } from "../address";
+import { lifetimeBar, lifetimeTable } from "../lifetime";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, Spread } from "../report.generated";
@@ -50,7 +52,7 @@ export const facts: Panel = {
         if (views.left_out.length > 0) {
             host.append(el("h3", {}, "Reduced in this page"), el("ul", {}, ...views.left_out.map((line) => el("li", {}, line))));
         }
-        host.append(rankTable(report));
+        host.append(lifetimeBar(report) ?? "", rankTable(report), lifetimeTable(report) ?? "");
         if (report.ranks.length < views.ranks.count) {
             host.append(byCluster(report));
         }
@@ -104,6 +106,7 @@ function rankTable(report: Report): HTMLElement {
         caption: listed < report.run.ranks_present ? `Ranks: ${count(listed)} of ${count(report.run.ranks_present)}, those with the largest and smallest figures` : "Ranks",
         rows: report.ranks,
         key: (row) => String(row.rank),
+        isSelected: (row, selection) => isPointedOut(selection, { rank: row.rank }),
         columns: [
             { title: "rank", cell: (row) => String(row.rank), by: (row) => row.rank, right: true },
             { title: "host", cell: (row) => row.host },

@@ -1,4 +1,5 @@
 // In which functions ranks compute, by samples: the slow rank beside the mean of all, coloured by what it spends more or less.
+import type { Selection } from "../address";
 import { button, choice, el, field } from "../dom";
 import { Icicle } from "../icicle";
 import { key } from "../legend";
@@ -22,7 +23,8 @@ function difference(excess: number, error: number, significant: boolean): string
     return significant ? `${excess > 0 ? "+" : ""}${seconds(excess)} ± ${seconds(error)}` : "–";
 }
 
-function name(row: FunctionRow): string {
+/** A function with its file and line, as far as they are known. */
+export function functionName(row: Pick<FunctionRow, "function" | "file" | "line" | "module">): string {
     const file = row.file?.split("/").at(-1);
     const place = file ? (row.line === null ? file : `${file}:${row.line}`) : (row.module?.split("/").at(-1) ?? "generated code");
     return row.function ? `${row.function} (${place})` : place;
@@ -32,7 +34,7 @@ export const functions: Panel = {
     id: "functions",
     title: "Functions",
     about: "In which functions the ranks compute, by samples, and in which of them the slowest rank does so longer than the others.",
-    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced || report.functions?.other_threads.length ? null : "The program was not sampled: which functions it computed in is not known."),
+    missing: ({ report }) => ((report.functions?.samples ?? 0) > 0 || report.functions?.unplaced || report.functions?.other_threads.length ? null : "Ranks were not sampled, so that their functions are not known: the kernel forbids it (kernel.perf_event_paranoid above 2), LBPROF_SAMPLE=0 was set, or the run was too short for a sample."),
     build(host, { report }) {
         const all = report.functions as FunctionTable;
         const { program } = all;
@@ -65,6 +67,15 @@ export const functions: Panel = {
         });
         const parts = [program, ...all.regions];
         const tables = byRegion(parts, rows);
+        host.addEventListener("selection", (event) => {
+            const { region } = (event as CustomEvent<Selection>).detail;
+            const at = parts.findIndex((part, at) => at > 0 && part.region === region);
+            const list = tables[0].querySelector("select");
+            if (region !== null && at > 0 && list) {
+                list.value = String(at);
+                list.dispatchEvent(new Event("change"));
+            }
+        });
         host.append(
             el("p", {}, `${plural(all.samples, "sample")} of CPU time on ${plural(all.ranks, "rank")}, one every ${seconds(all.period_s)}; ${seconds(all.computation_s)} of computation, ${seconds(all.mpi_s)} in MPI, all ranks together.`),
             el("div", { class: "controls" }, field("find", filter), found, button("show all", () => pictures.forEach(({ icicle }) => icicle.zoom(0)))),
@@ -130,7 +141,7 @@ function rowsUnder(caption: string, part: Pick<RegionFunctions, "functions" | "o
         caption: `${caption}${others}. ± is one standard error, – a difference below two`,
         rows: part.functions,
         columns: [
-            { title: "function", cell: name },
+            { title: "function", cell: functionName },
             { title: "share", cell: (row) => percent(row.share), by: (row) => row.share, right: true },
             { title: "mean", time: (row) => row.mean_s, bar: () => stateColour("computation") },
             { title: "min", time: (row) => row.min_s },

@@ -1,16 +1,16 @@
 // All terms of the page with what they mean.
 import { el } from "../dom";
-import { GLOSSARY, reference } from "../glossary";
+import { GLOSSARY } from "../glossary";
 import type { Panel } from "../panel";
 
 export const glossary: Panel = {
     id: "glossary",
     title: "Terms",
-    about: "What the words of this page mean, and where the documentation of lbprof explains them in full.",
+    about: "What the words of this page mean.",
     build(host) {
         const list = el("dl", { class: "glossary" });
         for (const [name, meaning] of Object.entries(GLOSSARY).sort(([a], [b]) => a.localeCompare(b))) {
-            list.append(el("dt", {}, name), el("dd", {}, `${meaning} `, el("span", { class: "sub" }, reference(name))));
+            list.append(el("dt", {}, name), el("dd", {}, meaning));
         }
         host.append(list);
     },

@@ -10,10 +10,21 @@ import { iterations } from "./iterations";
 import { overheads } from "./overheads";
 import { overTime } from "./overtime";
 import { patterns } from "./patterns";
-import { sinhaKale } from "./sinhakale";
+import { stagesAndRanks } from "./stages";
 import { summary } from "./summary";
+import { threads } from "./threads";
 import { timeline } from "./timeline";
 import { waiting } from "./waiting";
 import { whatIf } from "./whatif";
 
-export const PANELS: Panel[] = [summary, iterations, sinhaKale, patterns, timeline, overTime, waiting, whatIf, functions, callTree, callSites, communication, overheads, facts, glossary];
+/** Panels by the question that they answer; a panel that answers one by itself has no group. */
+const GROUPS: [question: string | undefined, panels: Panel[]][] = [
+    [undefined, [summary]],
+    ["Where", [functions, callTree, callSites]],
+    ["When", [iterations, timeline, overTime]],
+    ["Who", [waiting, communication, threads]],
+    [undefined, [whatIf]],
+    ["Expert", [stagesAndRanks, patterns, overheads, facts, glossary]],
+];
+
+export const PANELS: Panel[] = GROUPS.flatMap(([group, panels]) => panels.map((panel) => ({ ...panel, group })));

@@ -1,4 +1,5 @@
 // Iterations × ranks as a heat map, with the course of the longest and the mean computation beside it.
+import { formatAddress, type Selection } from "../address";
 import { Chart } from "../chart";
 import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
@@ -6,21 +7,27 @@ import { rowOrder, rowSum, type Order } from "../order";
 import type { Packed } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
-import { MARGINS, Picture, pictureHeight, type Scene } from "../picture";
+import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
 import { markOutliers, outlierKey, outlierList } from "../outliers";
-import { paintMeans, poolLongest, poolMeans, robustRange, type Pooling, type Range } from "../pool";
+import { againstMedians, paintMeans, poolLongest, poolMeans, rangeAroundZero, rangeFromZero, robustRange, type Pooling, type Range } from "../pool";
+import { drawSelected } from "../selected";
 import type { Report } from "../report.generated";
 import { iterationTicks } from "../ticks";
 import { term } from "../tip";
-import { attributes, columnName, iterationsIn, ranksIn, rowLabel, rowName, type Iterations } from "../views";
+import { attributes, cellInTimeline, columnName, columnOf, iterationsIn, ranksIn, rowLabel, rowName, rowOf, timesOf, type Iterations } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { count, percent, plural, seconds, secondsLike, shortPath } from "../words";
 
 export const iterations: Panel = {
     id: "iterations",
     title: "Iterations × ranks",
-    about: "How long each rank took in each iteration of the main loop: a bright row is a slow rank, a bright column a slow iteration.",
-    missing: ({ views, report }) => (views.iterations ? null : report.selection?.region ? "No iterations lie in the selected region." : "No iterations are marked in the program, and none were found in its calls. LBPROF_ITERATION_BEGIN marks them."),
+    about: "How long each rank took in each iteration of the main loop: a bright row is a slow rank, a bright column a slow iteration. A click opens the timeline there.",
+    missing: ({ views, report }) =>
+        views.iterations
+            ? null
+            : report.selection?.region
+              ? "No iterations lie in the selected region: make the page without --region, or with the region of a loop."
+              : "No iterations are marked in the program, and none were found in its calls. Mark them with LBPROF_ITERATION_BEGIN of lbprof.h, or name a call that ends each: lb-report --loop CALLSITE.",
     build(host, data) {
         return new HeatMap(data, data.views.iterations as Iterations).fill(host);
     },
@@ -29,11 +36,19 @@ export const iterations: Panel = {
 /** With more rows than this several share a pixel. */
 const SHARED = 400;
 
+/** Where colours start. */
+type Ground = "zero" | "median" | "least";
+
+const GROUNDS: [Ground, string][] = [["zero", "zero"], ["median", "the iteration's median"], ["least", "the least amount"]];
+
 class HeatMap {
     private shown = "computation";
     private order: Order = "rank";
     private scale: ScaleName = "viridis";
-    private fromZero = false;
+    private ground: Ground = "zero";
+    private selection: Selection = { rank: null, region: null, iterations: null };
+    /** What is drawn: amounts, or their differences from the medians. */
+    private shades!: Packed;
     /** What stands for several ranks in a row or a pixel: by the longest a single slow rank is seen. */
     private pooling: Pooling = "longest";
     private rows: number[] = [];
@@ -56,7 +71,7 @@ class HeatMap {
     fill(host: HTMLElement): () => void {
         const { of } = this;
         const { views } = this.data;
-        const orders: [Order, string][] = [["rank", "rank"], ["load", "load, the longest first"], ["host", "host"]];
+        const orders: [Order, string][] = [["rank", "rank"], ["load", "load: slow ranks on top"], ["host", "host"]];
         if (views.cluster_of_row) {
             orders.push(["cluster", "cluster"]);
         }
@@ -72,7 +87,7 @@ class HeatMap {
                 field("show", choice(attributes(of).map(([name]) => [name, name]), this.shown, (name) => this.change(() => (this.shown = name)))),
                 field("sort by", choice(orders, this.order, (order) => this.change(() => (this.order = order as Order)))),
                 field("colours", choice([["viridis", "viridis"], ["cividis", "cividis"]], this.scale, (name) => this.change(() => (this.scale = name as ScaleName)))),
-                field("from zero", el("input", { type: "checkbox", onchange: () => this.change(() => (this.fromZero = !this.fromZero)) })),
+                field("from", choice(GROUNDS, this.ground, (ground) => this.change(() => (this.ground = ground as Ground)))),
                 this.isShared && field("of several ranks", choice([["longest", "the longest"], ["mean", "the mean"]], this.pooling, (pooling) => this.change(() => (this.pooling = pooling as Pooling)))),
                 button("show all", () => this.picture.reset()),
             ),
@@ -83,19 +98,26 @@ class HeatMap {
             this.times.element,
             el("h3", {}, term("load balance"), " of each iteration, and ", term("micro load balance"), ` of all up to it, ${close ? "by iterations" : "at most: ranks also wait within them"}`),
             this.balance.element,
-            el("p", { class: "hint" }, "Wheel: zoom along iterations, with Shift along ranks. Drag: zoom to the part; with Shift: move. Double click: all. In the charts, drag zooms, too."),
+            el("p", { class: "hint" }, "Wheel: zoom along iterations, with Shift along ranks. Drag: zoom to the part; with Shift: move. 0: all. A click, or Enter, opens the timeline at that iteration. In the charts, drag zooms, too."),
         );
+        host.addEventListener("selection", (event) => this.select((event as CustomEvent<Selection>).detail));
         onWindow(this, (window) => this.follow(window));
         this.follow(timeWindow());
         return () => this.draw();
     }
 
-    /** When columns begin and end; null: all of them. */
-    private timesOf(x0: number, x1: number): TimeWindow | null {
-        const { of } = this;
-        const begin = (column: number) => (column < of.columns ? of.begin_s.at(column) : this.data.report.run.elapsed_s);
-        const window = { from: begin(Math.floor(x0)), to: begin(Math.ceil(x1)) };
-        return (x0 <= 0 && x1 >= of.columns) || !(window.from < window.to) ? null : window;
+    /** Marks the rank and the iterations that a link points out. */
+    private select(selection: Selection): void {
+        this.selection = selection;
+        this.picture.drawAbove();
+    }
+
+    /** Outlines what is selected. */
+    private above(plot: Plot): void {
+        const { rank, iterations: range } = this.selection;
+        const row = rank === null ? -1 : rowOf(this.data, rank);
+        const columns = range && { from: columnOf(this.of, range.first), to: columnOf(this.of, range.last) + 1 };
+        drawSelected(plot, { row: row < 0 ? null : this.rows.indexOf(row), columns: columns && columns.from >= 0 && columns.to > 0 ? columns : null });
     }
 
     /** Shows the iterations of a window of time that another view was zoomed to. */
@@ -169,8 +191,8 @@ class HeatMap {
     private choose(): void {
         const { matrix, of } = this;
         this.rows = rowOrder(this.data.views, this.order, (row) => rowSum(matrix, of.columns, row));
-        const range = robustRange(matrix, 0.01);
-        this.range = this.fromZero ? { low: 0, high: range.high } : range;
+        this.shades = this.ground === "median" ? againstMedians(matrix, of.columns) : matrix;
+        this.range = { zero: () => rangeFromZero(matrix), median: () => rangeAroundZero(this.shades, robustRange(matrix, 0.5).high), least: () => robustRange(matrix, 0.01) }[this.ground]();
     }
 
     private height(): number {
@@ -189,12 +211,14 @@ class HeatMap {
             least: 1,
             step: () => 1,
             paint: (plot) => {
-                const { matrix, pooling } = this;
+                const { shades, pooling } = this;
                 const { view, width, height } = plot;
-                const pooled = pooling === "longest" ? poolLongest(matrix, of.columns, rows, view, width, height, "mean") : poolMeans(matrix, of.columns, rows, view, width, height);
-                paintMeans(plot, pooled, this.range, scalePixels(this.scale));
+                const pooled = pooling === "longest" ? poolLongest(shades, of.columns, rows, view, width, height, "mean") : poolMeans(shades, of.columns, rows, view, width, height);
+                paintMeans(plot, pooled, this.range, scalePixels(this.colours));
                 markOutliers(plot, this.data, rows);
             },
+            overlay: (plot) => this.above(plot),
+            choose: (x, row) => this.open(Math.floor(x), rows[row]),
             rowName: (row) => rowLabel(views, rows[row]),
             ticks: (from, to, wanted) => iterationTicks(of, from, to, wanted),
             describe: (x, row) => {
@@ -210,20 +234,33 @@ class HeatMap {
             },
             moved: (view) => {
                 this.zoomCharts(view.x0, view.x1);
-                showWindow(this.timesOf(view.x0, view.x1), this);
+                showWindow(timesOf(this.data, of, Math.floor(view.x0), Math.ceil(view.x1)), this);
             },
         };
     }
 
+    /** Shows the iteration in the timeline. */
+    private open(column: number, row: number): void {
+        const target = cellInTimeline(this.data, this.of, Math.min(column, this.of.columns - 1), row);
+        if (target) {
+            window.location.hash = formatAddress(target);
+        }
+    }
+
+    private get colours(): ScaleName {
+        return this.ground === "median" ? "difference" : this.scale;
+    }
+
     private showLegend(): void {
         const bar = el("span", { class: "scale" });
-        bar.style.background = scaleGradient(this.scale);
+        bar.style.background = scaleGradient(this.colours);
         const { low, high } = this.range;
         const region = shortPath(this.of.region);
+        const more = this.ground === "median" ? ", less the median of all ranks" : "";
         this.legend.replaceChildren(
-            `${this.shown} in an iteration of ${region}: ${this.fromZero ? "" : "≤ "}${secondsLike(low, high)} `,
+            `${this.shown} in an iteration of ${region}${more}: ${this.ground === "zero" ? "" : "≤ "}${low === 0 ? "0" : secondsLike(low, high)} `,
             bar,
-            ` ≥ ${seconds(high)}`,
+            ` ≥ ${this.ground === "median" ? "+" : ""}${seconds(high)}`,
             el("span", {}, this.sharing()),
             outlierKey(this.data) ?? "",
             key("var(--cell)", this.shown === "computation" ? "no such iteration, or not known" : "no such iteration"),

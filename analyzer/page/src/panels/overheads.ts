@@ -1,19 +1,20 @@
 // What the phases cost against the same work on one rank.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
+import { NO_CALLS } from "../empty";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { OverheadPhase, Report } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
 import { placeOf, rankAt } from "../views";
-import { percent, plural, ratio, seconds } from "../words";
+import { percent, plural, ratio, roundTicks, seconds } from "../words";
 
 export const overheads: Panel = {
     id: "overheads",
     title: "Overheads",
     about: "What each phase of the run costs against the same work on one rank.",
-    missing: ({ report }) => (report.overheads.phases.length > 0 ? null : "Nothing was recorded."),
+    missing: ({ report }) => (report.overheads.phases.length > 0 ? null : NO_CALLS),
     build(host, data) {
         const { report } = data;
         const { overheads: of } = report;
@@ -81,7 +82,10 @@ function byRank(host: HTMLElement, { report, views }: Data): (() => void) | void
         height: 220,
         text: percent,
         xText: (rank: number) => (phase.ranks_per_ratio > 1 ? `largest of ranks ${rank} to ${rankAt(views, Math.min(placeOf(views, rank) + phase.ranks_per_ratio, views.ranks.count) - 1)}` : `rank ${rank}`),
-        whole: true,
+        ticks: (from: number, to: number, wanted: number) =>
+            roundTicks(from, to, wanted)
+                .filter((rank) => rank % 1 === 0)
+                .map((rank) => ({ at: rank, text: String(rank) })),
     });
     const chart = new Chart(spec(rows[0]));
     const select = choice(rows.map((row, at) => [String(at), row.phase]), "0", (value) => chart.show(spec(rows[Number(value)])));

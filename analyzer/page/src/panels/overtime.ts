@@ -1,6 +1,7 @@
 // The run over time: efficiencies and what ranks do, by windows of time and by blocks of iterations.
 import { Chart } from "../chart";
 import { choice, el, field } from "../dom";
+import { NOT_REPLAYED } from "../empty";
 import { key } from "../legend";
 import { svgButton } from "../save";
 import { SERIES, stateColour } from "../palette";
@@ -14,7 +15,7 @@ export const overTime: Panel = {
     id: "overtime",
     title: "Over time",
     about: "Efficiencies and what ranks do, from the begin of the run to its end: when did it get worse?",
-    missing: ({ report }) => (report.windows.length > 0 || report.blocks.length > 1 ? null : "Nothing is known of single windows of time: calls were recorded as sums (profile mode), --no-blocking was given, or a region is selected."),
+    missing: ({ report }) => (report.windows.length > 0 || report.blocks.length > 1 ? null : report.selection?.region ? "Windows of time are of all regions: make the page without --region." : `Nothing is known of single windows of time. ${NOT_REPLAYED}`),
     build(host, { report }) {
         const parts: ["windows" | "blocks", string][] = [];
         if (report.windows.length > 0) {

@@ -1,4 +1,5 @@
 // Patterns and dispersion of Calzarossa, Massari and Tessera: regions × ranks in four colours, and how unequal the ranks are.
+import { isPointedOut } from "../address";
 import { choice, el, field } from "../dom";
 import { PATTERN_COLOURS, pixel, stateColour } from "../palette";
 import { key } from "../legend";
@@ -28,7 +29,7 @@ function picture(host: HTMLElement, data: Data): (() => void) | undefined {
     const all = data.report.dispersion.patterns;
     const names = [...new Set(all.map((pattern) => pattern.activity))];
     if (names.length === 0) {
-        host.append(el("p", { class: "missing" }, "There are no patterns: no region takes time, or there is one rank."));
+        host.append(el("p", { class: "missing" }, "There are no patterns: no region takes time, or there is one rank. Record more ranks, or mark regions with LBPROF_PHASE_BEGIN of lbprof.h."));
         return undefined;
     }
     const of = (activity: string) => all.filter((pattern) => pattern.activity === activity);
@@ -152,6 +153,7 @@ function regionTable(report: Report): HTMLElement {
     return table<RegionRow>({
         caption: `Dispersion by region, inner regions excluded (★: severe, by ${report.dispersion.rank_by})`,
         rows,
+        isSelected: (row, selection) => isPointedOut(selection, { region: row.path }),
         first: 15,
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.path) },
@@ -176,6 +178,7 @@ function efficiencyTable(report: Report): HTMLElement {
         caption: "Efficiency by region, inner regions included",
         rows: report.regions,
         key: (row) => row.path,
+        isSelected: (row, selection) => isPointedOut(selection, { region: row.path }),
         first: 15,
         columns: [
             { title: "region", term: "region", cell: (row) => row.path },

@@ -1,31 +1,112 @@
 // The first screen: what was lost, where, and what to do about it. Its numbers lead to the other panels.
+import type { Target } from "../address";
 import { el, panelLink } from "../dom";
+import { isMuchOutside, lifetimeBar } from "../lifetime";
+import { LOSS_NAMES, lossViews, type LossView } from "../lossviews";
+import { linkMentions } from "../mentions";
+import { overview } from "../overview";
 import { SERIES, stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
-import type { EfficiencyRow, Report } from "../report.generated";
+import type { AnswerLabel, EfficiencyRow, Report, RunSituation } from "../report.generated";
 import { csvButton } from "../save";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { count, keepUnits, percent, plural, seconds, secondsLike } from "../words";
+import { count, percent, plural, seconds, secondsLike } from "../words";
 import { scenario, scenarios } from "./whatif";
 import { problemList, selected } from "./facts";
 
 export const summary: Panel = {
     id: "summary",
-    title: "Summary",
-    about: "What this run lost, where, and what would help.",
-    build(host, { report }: Data) {
+    title: "Answer",
+    about: "What this run lost, where, and what would help. Links lead to the pictures that show it.",
+    build(host, data: Data) {
+        const { report } = data;
         const chosen = selected(report);
         if (chosen) {
-            host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures are of this alone.`));
+            host.append(el("p", { class: "selected" }, el("b", {}, "Selected"), `: ${chosen}. All figures refer to this selection only.`));
         }
-        host.append(el("p", { class: "verdict", id: "verdict" }, keepUnits(report.verdict.text)));
+        host.append(answer(data));
+        const lost = lostParts(data);
+        if (lost) {
+            host.append(lost);
+        }
+        const life = isMuchOutside(report) ? lifetimeBar(report) : null;
+        const pictures = overview(data, slowRanks(report));
+        host.append(pictures.element, life ?? "");
         if (report.run.problems.length > 0) {
             host.append(problemList(report.run.problems));
         }
-        host.append(efficiencyTree(report.efficiency), lossList(report), whatIf(report), dataLine(report));
+        host.append(lossList(data), efficiencyTree(report), whatIf(report), dataLine(report));
+        return pictures.draw;
     },
 };
+
+/** The sentence of the first screen, and its lines: where, what would be gained, what to do, and notes. */
+function answer(data: Data): HTMLElement {
+    const { report } = data;
+    const { sentence, lines } = report.verdict.answer;
+    const list = el("dl", {});
+    for (const { label, text } of lines) {
+        const target = labelTarget(label, data);
+        list.append(el("dt", {}, target ? panelLink(target, label) : label), el("dd", { class: label === "note" ? "note" : undefined }, ...linkMentions(text, report)));
+    }
+    return el("div", { class: "verdict", id: "verdict" }, el("p", {}, ...linkMentions(sentence, report)), lines.length > 0 && list);
+}
+
+/** The view that shows what a line says; null where a line shows nothing that is in a picture. */
+function labelTarget(label: AnswerLabel, data: Data): Target | null {
+    const { report } = data;
+    if (label === "gain") {
+        return report.predictions.length > 0 ? { panel: "whatif" } : null;
+    }
+    const [loss] = report.losses;
+    const views = loss ? lossViews(data, loss.kind, loss) : [];
+    return label === "where" ? ((views.find(({ target }) => target.panel === "functions") ?? views[0])?.target ?? null) : null;
+}
+
+/** Situations in which no rank stands out in the sum. */
+const WITHOUT_SLOW_RANK: RunSituation[] = ["balanced", "nothing", "moving rank", "slow in turn", "chains", "serialization"];
+
+/** The ranks that stand out: the one that computes longest, else those that cause the largest loss. */
+function slowRanks({ verdict, losses }: Report): number[] {
+    if (losses.length === 0 || WITHOUT_SLOW_RANK.includes(verdict.situation)) {
+        return [];
+    }
+    if (verdict.worst && verdict.imbalance_s > 0) {
+        return [verdict.worst.rank];
+    }
+    return losses.find((loss) => loss.ranks.length > 0)?.ranks.slice(0, 4).map(({ rank }) => rank) ?? [];
+}
+
+/** Parts below it are not worth a word: 0.0 %. */
+const LEAST_PART = 0.0005;
+
+/** The elapsed time as a bar: computation, and each part that is lost, with a link to the picture that shows it. */
+function lostParts(data: Data): HTMLElement | null {
+    const { verdict, losses } = data.report;
+    if (verdict.parts.length === 0 || verdict.lost_share === null) {
+        return null;
+    }
+    const names = [{ text: "computation", share: 1 - verdict.lost_share, colour: stateColour("computation"), view: null as LossView | null }];
+    const parts = verdict.parts.filter(({ share }) => share >= LEAST_PART);
+    parts.forEach(({ kind, share }, at) => {
+        const [view] = lossViews(data, kind, losses.find((loss) => loss.kind === kind));
+        names.push({ text: LOSS_NAMES[kind], share, colour: `color-mix(in srgb, ${stateColour("waiting")} ${100 - 22 * Math.min(at, 3)}%, var(--cell))`, view: view ?? null });
+    });
+    const bar = el("div", { class: "lost-bar", role: "img", "aria-label": names.map(({ text, share }) => `${text} ${percent(share)}`).join(", ") });
+    const legend = el("div", { class: "legend" });
+    for (const { text, share, colour, view } of names) {
+        const part = el("span", { title: `${text} ${percent(share)}` });
+        part.style.width = `${100 * Math.max(0, share)}%`;
+        part.style.background = colour;
+        bar.append(part);
+        const swatch = el("span", { class: "swatch" });
+        swatch.style.background = colour;
+        const words = `${text} ${percent(share)}`;
+        legend.append(el("span", { class: "key" }, swatch, view ? panelLink(view.target, words) : words));
+    }
+    return el("div", { class: "lost-parts" }, bar, legend);
+}
 
 interface Branch {
     name: string;
@@ -36,15 +117,15 @@ interface Branch {
     formula: string;
     from: [number | null, number | null];
     means: string;
-    panel: string;
+    panel: string | Target;
 }
 
-function branches(of: EfficiencyRow): Branch[] {
+function branches({ efficiency: of, verdict }: Report): Branch[] {
     const { avg_computation_s: mean, max_computation_s: longest, elapsed_s: elapsed, t_ideal_s: ideal } = of;
-    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
+    const row = (name: string, depth: number, value: number | null, formula: string, from: [number | null, number | null], means: string, panel: string | Target, least?: number) => ({ name, depth, value, formula, from, means, panel, least });
     const whole = [
-        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "views"),
-        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", "iterations"),
+        row("parallel efficiency", 0, of.parallel, "mean / elapsed", [mean, elapsed], "the share that computes", "stages"),
+        row("load balance", 1, of.load_balance, "mean / longest", [mean, longest], "lost: ranks that compute longer", { panel: "iterations", rank: verdict.worst?.rank }),
         row("communication efficiency", 1, of.communication, "longest / elapsed", [longest, elapsed], "lost: MPI on the longest rank", "waiting"),
     ];
     if (of.t_ideal_max_s === null) {
@@ -74,9 +155,10 @@ function aboutIdeal(of: EfficiencyRow): string | null {
     return of.t_ideal_certain ? `The ideal time is ${error}.` : `Micro load balance and transfer are ranges: the ideal time is ${error}, for ranks also wait for each other within them.`;
 }
 
-function efficiencyTree(of: EfficiencyRow): HTMLElement {
+function efficiencyTree(report: Report): HTMLElement {
+    const of = report.efficiency;
     const body = el("tbody");
-    for (const branch of branches(of)) {
+    for (const branch of branches(report)) {
         const name = el("td", { class: `depth${branch.depth}` }, term(branch.name));
         const [above, below] = branch.from;
         // A line may end between the formula and its times alone.
@@ -94,7 +176,7 @@ function efficiencyTree(of: EfficiencyRow): HTMLElement {
     }
     const caption = el("caption", {}, "Efficiency: parallel = load balance × micro load balance × transfer");
     const about = aboutIdeal(of);
-    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(of).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
+    const csv = csvButton("efficiency", () => [["efficiency", "least", "value", "numerator [s]", "denominator [s]"], ...branches(report).map(({ name, least, value, from }) => [name, least ?? value, value, ...from])]);
     return el("div", { class: "table" }, el("table", { class: "tree" }, caption, body), el("div", { class: "below-table" }, csv), about === null ? null : el("p", { class: "hint" }, about));
 }
 
@@ -103,16 +185,18 @@ function range({ least, value }: Branch): string {
     return least === undefined ? percent(value) : `${percent(least)} to ${percent(value)}`;
 }
 
-/** The three largest losses, in the words of the text report. */
-function lossList({ losses }: Report): HTMLElement {
+/** The three largest losses, in the words of the text report, each with the views that show it. */
+function lossList(data: Data): HTMLElement {
+    const { report } = data;
+    const { losses } = report;
     if (losses.length === 0) {
         return el("p", {}, "No single loss costs 1 % of the elapsed time.");
     }
     const most = losses[0].lost_s;
     const list = el("ol", { class: "losses", "aria-label": "Largest losses" });
     for (const loss of losses.slice(0, 3)) {
-        const panel = loss.measured ? panelLink("waiting", "Causes of waiting") : panelLink("views", "Stages and ranks");
-        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, `${keepUnits(loss.text)} → `, panel)));
+        const views = lossViews(data, loss.kind, loss).flatMap(({ text, target }, at) => [at === 0 ? " → " : " · ", panelLink(target, text)]);
+        list.append(el("li", {}, bar(loss.lost_s / most, "", stateColour("waiting")), el("span", {}, ...linkMentions(loss.text, report), ...views)));
     }
     return el("div", {}, el("h3", {}, "Largest losses, of the mean rank's time"), list);
 }

@@ -1,33 +1,38 @@
 // Ranks × time: what each rank does when, who waits for whom, and the messages between them.
-import { button, choice, el, field } from "../dom";
+import type { Selection } from "../address";
+import { append, button, choice, el, field, panelLink } from "../dom";
+import { NOT_REPLAYED } from "../empty";
 import { rowOrder, rowSum, type Order } from "../order";
 import { key } from "../legend";
+import { lifetimeBar } from "../lifetime";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import { Picture, pictureHeight, type Plot, type Scene, type View } from "../picture";
-import { markOutliers, outlierKey } from "../outliers";
-import { paintTimeline, STACKED } from "../timeline/paint";
+import { listedOutlierRows, markOutliers, outlierKey } from "../outliers";
+import { drawSelected } from "../selected";
+import { causeChain, type ChainLink } from "../timeline/chain";
+import { paintLine, paintTimeline, rowsPerBand } from "../timeline/paint";
+import { Tracks } from "../timeline/tracks";
 import { SpanIndex } from "../timeline/spans";
 import { drawMessages, drawWait } from "../timeline/above";
-import { waitOf, type Wait } from "../timeline/waits";
+import { waitNumber, waitOf, type Wait } from "../timeline/waits";
 import { table } from "../table";
 import { term } from "../tip";
-import { ranksIn, rowLabel, rowName, rowOf, type Timeline } from "../views";
+import { columnOf, ranksIn, rowLabel, rowName, rowOf, timesOf, type Timeline } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
+import { sitePlace } from "./callsites";
+import { functionName } from "./functions";
 import { oneUnit, percent, plural, roundTicks, secondsLike, secondsTick, seconds, shortPath } from "../words";
 
 export const timeline: Panel = {
     id: "timeline",
     title: "Timeline",
-    about: "What each rank does when. Zoom in to see single calls and messages; click on a wait to see who ended it.",
-    missing: ({ views, report }) => (views.timeline ? null : report.selection?.region ? "There is no timeline of a region: it shows all of the run, or a window." : "There is no timeline: calls were recorded as sums (profile mode), or --no-blocking was given."),
+    about: "What each rank does when. Zoom in to see single calls and messages; click on a wait to see what caused it.",
+    missing: ({ views, report }) => (views.timeline ? null : report.selection?.region ? "There is no timeline of a region: make the page without --region; --from and --to show a window." : `There is no timeline. ${NOT_REPLAYED}`),
     build(host, data) {
         return new RanksOverTime(data, data.views.timeline as Timeline).fill(host);
     },
 };
-
-/** With more rows than this they are too low to show a stack each. */
-const SHARED = 80;
 
 class RanksOverTime {
     private order: Order = "rank";
@@ -35,10 +40,14 @@ class RanksOverTime {
     /** Where each row of the matrices is shown. */
     private placeOf: number[] = [];
     private chosen: Wait | null = null;
+    private chain: ChainLink[] = [];
+    private selection: Selection = { rank: null, region: null, iterations: null };
     private messages = true;
     private readonly spans: SpanIndex | null;
     private readonly waits: SpanIndex;
     private readonly picture: Picture;
+    private readonly tracks: Tracks;
+    private readonly sharing = el("span");
     private readonly inView = el("p", { class: "in-view", "aria-live": "polite" });
     private summing = false;
     private readonly details = el("div", { class: "details", "aria-live": "polite" });
@@ -54,10 +63,11 @@ class RanksOverTime {
         this.rows = rowOrder(data.views, this.order, () => 0);
         this.place();
         this.picture = new Picture(this.scene(), pictureHeight(rows, 44, 26, 520));
+        this.tracks = new Tracks(data, of, this.spans, ({ x0, x1 }) => this.picture.zoomTo({ ...this.picture.view, x0, x1 }));
     }
 
     fill(host: HTMLElement): () => void {
-        const orders: [Order, string][] = [["rank", "rank"], ["load", "computation, the longest first"], ["host", "host"]];
+        const orders: [Order, string][] = [["rank", "rank"], ["load", "computation: slow ranks on top"], ["host", "host"]];
         if (this.data.views.cluster_of_row) {
             orders.push(["cluster", "cluster"]);
         }
@@ -72,24 +82,78 @@ class RanksOverTime {
                 button("−", () => this.zoom(2), { "aria-label": "zoom out" }),
                 button("show all", () => this.picture.reset()),
             ),
-            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle"), this.rows.length > SHARED && el("span", {}, `of many ranks, bands of ${STACKED} pixels show the shares of the states`), outlierKey(this.data)),
+            el("div", { class: "legend" }, ...this.of.states.map((state) => key(stateColour(state), state)), key("var(--cell)", "not recorded, idle"), this.sharing, outlierKey(this.data)),
+            this.tracks.picture.element,
             this.picture.element,
+            el("details", { open: this.tracks.keys().length <= 8 }, el("summary", {}, "Colours of regions"), el("div", { class: "legend" }, ...this.tracks.keys().map(([colour, text]) => key(colour, text)))),
             this.inView,
             this.details,
             this.longest(),
-            el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; the arrow comes from the rank that ended it."),
+            lifetimeBar(this.data.report) ?? "",
+            el("p", { class: "hint" }, "Wheel: zoom in time, with Shift in ranks. Drag: zoom to the part; with Shift: move. Double click: all. A click chooses a wait; arrows come from the ranks that ended it."),
         );
         this.explain();
+        host.addEventListener("selection", (event) => this.point((event as CustomEvent<Selection>).detail));
+        host.addEventListener("find", (event) => {
+            const at = waitNumber((event as CustomEvent<string>).detail, this.of);
+            if (at >= 0) {
+                this.select(waitOf(this.of, at));
+                this.zoomTo(waitOf(this.of, at));
+            }
+        });
         onWindow(this, (window) => this.follow(window));
         this.follow(timeWindow());
-        return () => this.picture.draw();
+        return () => {
+            this.tracks.picture.draw();
+            this.picture.draw();
+            this.saySharing();
+        };
+    }
+
+    /** Marks what a link points out, and chooses the longest wait of this rank, or for it, in these iterations. */
+    private point(selection: Selection): void {
+        this.selection = selection;
+        this.tracks.pointOut(selection.region);
+        if (selection.rank !== null) {
+            this.tracks.show(selection.rank);
+        }
+        const window = this.selectedTimes();
+        if (window && selection.rank !== null) {
+            const { waits } = this.of;
+            const touches = (at: number) => waits.end_s.at(at) > window.from && waits.begin_s.at(at) < window.to && (waits.rank.at(at) === selection.rank || waits.delay_source.at(at) === selection.rank);
+            const first = Array.from({ length: waits.rank.length }, (_, at) => at).find(touches);
+            this.select(first === undefined ? null : waitOf(this.of, first));
+        }
+        this.picture.drawAbove();
+    }
+
+    /** When the selected iterations begin and end. */
+    private selectedTimes(): TimeWindow | null {
+        const { iterations: range } = this.selection;
+        const of = this.data.views.iterations;
+        const [from, to] = range && of ? [columnOf(of, range.first), columnOf(of, range.last)] : [-1, -1];
+        return of && from >= 0 && to >= 0 ? timesOf(this.data, of, from, to + 1) : null;
+    }
+
+    /** Says how many rows share a stack. */
+    private saySharing(): void {
+        const { width, height } = this.picture.element.querySelector("canvas") as HTMLCanvasElement;
+        const each = width > 0 ? rowsPerBand({ view: this.picture.view, ratio: window.devicePixelRatio || 1, height: height - 26 * (window.devicePixelRatio || 1) }) : 1;
+        const ranks = each * this.data.views.ranks.per_row;
+        this.sharing.textContent = ranks > 1 ? `a band shows the shares of ${ranks} ranks` : "";
     }
 
     /** Shows a window of time that another view was zoomed to. */
     private follow(window: TimeWindow | null): void {
         const { view } = this.picture;
         this.picture.zoomTo({ ...view, x0: window?.from ?? this.of.begin_s, x1: window?.to ?? this.of.end_s }, true);
+        this.zoomTracks();
         this.sumUpSoon();
+    }
+
+    private zoomTracks(): void {
+        const { x0, x1 } = this.picture.view;
+        this.tracks.picture.zoomTo({ ...this.tracks.picture.view, x0, x1 }, true);
     }
 
     /** Sums up once before the next frame, however often the view moves until then. */
@@ -141,6 +205,9 @@ class RanksOverTime {
             step: (view: View) => (view.x1 - view.x0) / 100,
             paint: (plot) => {
                 paintTimeline(plot, of, rows, this.spans);
+                if (rowsPerBand(plot) > 1) {
+                    listedOutlierRows(this.data).forEach((row) => paintLine(plot, of, row, this.placeOf[row]));
+                }
                 markOutliers(plot, this.data, rows);
             },
             overlay: (plot) => this.above(plot),
@@ -155,6 +222,8 @@ class RanksOverTime {
             moved: (view) => {
                 const isAll = view.x0 <= of.begin_s && view.x1 >= of.end_s;
                 showWindow(isAll ? null : { from: view.x0, to: view.x1 }, this);
+                this.zoomTracks();
+                this.saySharing();
                 this.sumUpSoon();
             },
         };
@@ -164,7 +233,11 @@ class RanksOverTime {
         if (this.messages) {
             drawMessages(plot, this.of.messages, this.shownAt);
         }
+        const { rank } = this.selection;
+        const window = this.selectedTimes();
+        drawSelected(plot, { row: rank === null || this.shownAt(rank) < 0 ? null : this.shownAt(rank), columns: window });
         if (this.chosen) {
+            [...this.chain].reverse().forEach(({ waited }) => waited && drawWait(plot, waited, this.shownAt));
             drawWait(plot, this.chosen, this.shownAt);
         }
     }
@@ -201,6 +274,10 @@ class RanksOverTime {
 
     private select(wait: Wait | null): void {
         this.chosen = wait;
+        this.chain = wait ? causeChain(wait, (rank, from, to) => this.waitsOf(rank, from, to)) : [];
+        if (wait) {
+            this.tracks.show(this.chain.at(-1)?.rank ?? wait.rank);
+        }
         this.explain();
         this.picture.drawAbove();
     }
@@ -212,12 +289,85 @@ class RanksOverTime {
             this.details.replaceChildren(el("p", { class: "about" }, "No wait is chosen: click on one, or choose one of the longest below."));
             return;
         }
-        const delaySource = chosen.delaySource === null ? "It is not known who ended it." : `Rank ${chosen.delaySource} ended it.`;
         this.details.replaceChildren(
-            el("p", {}, el("b", {}, `Rank ${chosen.rank} waits ${seconds(chosen.end - chosen.begin)}`), ` from ${secondsLike(chosen.begin, of.end_s)} to ${secondsLike(chosen.end, of.end_s)}: `, term(chosen.state), `. ${delaySource}`),
-            el("p", {}, `In ${shortPath(chosen.region)}${chosen.site ? `, at ${chosen.site}` : ""}.`),
+            el("p", {}, el("b", {}, `Rank ${chosen.rank} waits ${seconds(chosen.end - chosen.begin)}`), ` from ${secondsLike(chosen.begin, of.end_s)} to ${secondsLike(chosen.end, of.end_s)}: `, term(chosen.state), ...this.placeOfWait(chosen), "."),
+            this.causes(chosen),
             el("p", {}, button("zoom to it", () => this.zoomTo(chosen)), " ", button("forget it", () => this.select(null))),
         );
+    }
+
+    /** Where a wait is: the call and its source line, and the region. */
+    private placeOfWait({ site, region }: Wait): (string | Node)[] {
+        const operation = this.data.report.callsites.find((one) => sitePlace(one) === site)?.operation;
+        const call = operation ? `MPI_${operation} at ${site}` : site;
+        return [...(site ? [", in ", panelLink({ panel: "callsites", find: operation ? site : (/\(([^()]+:\d+)\)/.exec(site)?.[1] ?? site) }, call)] : []), `, region ${shortPath(region)}`];
+    }
+
+    /** The chain of causes, from the rank that ended the wait on. */
+    private causes(wait: Wait): HTMLElement {
+        if (this.chain.length === 0) {
+            return el("p", {}, "It is not known who ended it: no rank did, or the calls could not be matched.");
+        }
+        const list = el("ol", { class: "chain", "aria-label": "Chain of causes" });
+        for (const [at, link] of this.chain.entries()) {
+            const { rank, begin, end, waited } = link;
+            const word = at === 0 ? `Rank ${rank} ended it.` : `Rank ${rank} ended that.`;
+            const work = end > begin ? ` Until then it worked ${seconds(end - begin)}` : "";
+            const line = el("li", {}, el("b", {}, word), work);
+            append(line, work ? [...this.work(link), "."] : []);
+            append(line, waited ? [` Before, it waited ${seconds(waited.end - Math.max(waited.begin, wait.begin))} for rank ${waited.delaySource}`, ...this.placeOfWait(waited), "."] : []);
+            list.append(line);
+        }
+        const last = this.chain.at(-1)!;
+        const all = panelLink({ panel: "waiting", rank: last.rank }, `all that waits for rank ${last.rank}`);
+        return el("div", {}, el("p", {}, term("chain of causes", "Chain of causes"), ":"), list, el("p", {}, el("b", {}, `Cause: rank ${last.rank}`), ". See ", all, "."));
+    }
+
+    /** What a rank did from the begin of a link to its end: the region with most of that time, and the function that has most of the region. */
+    private work({ rank, begin, end }: ChainLink): (string | Node)[] {
+        const { of } = this;
+        const row = rowOf(this.data, rank);
+        const all = of.spans;
+        if (!all || !this.spans || row < 0) {
+            const cause = this.data.report.blocking?.causes.find((one) => one.rank === rank);
+            return cause ? [`; over the whole run most waiting comes from its ${cause.activity ?? "messages"} in ${shortPath(cause.region)}`, ...this.functionOf(cause.region)] : [];
+        }
+        const times = new Map<string, number>();
+        this.spans.each(row, begin, end, (index) => {
+            const state = of.states[all.state.at(index)];
+            const time = Math.min(all.end_s.at(index), end) - Math.max(all.begin_s.at(index), begin);
+            if (state !== "waiting" && time > 0) {
+                const region = of.regions[all.region.at(index)] ?? "main";
+                const place = `${state === "computation" ? "" : `${of.sites[all.site.at(index)] ?? state} in `}${shortPath(region)}\n${region}`;
+                times.set(place, (times.get(place) ?? 0) + time);
+            }
+        });
+        const [most] = [...times].sort((a, b) => b[1] - a[1]);
+        if (!most) {
+            return [];
+        }
+        const [words, region] = most[0].split("\n");
+        return [`, ${seconds(most[1])} of it in ${words}`, ...this.functionOf(region)];
+    }
+
+    /** The source line: the function with most samples in a region. */
+    private functionOf(region: string): (string | Node)[] {
+        const found = this.data.report.functions?.regions.find((one) => one.region === region)?.functions[0];
+        return found ? [", mostly in ", panelLink({ panel: "functions", region }, functionName(found))] : [];
+    }
+
+    /** The waits of a rank that touch a time. */
+    private waitsOf(rank: number, from: number, to: number): Wait[] {
+        const found: Wait[] = [];
+        const row = rowOf(this.data, rank);
+        if (row >= 0) {
+            this.waits.each(row, from, to, (index) => {
+                if (this.of.waits.rank.at(index) === rank) {
+                    found.push(waitOf(this.of, index));
+                }
+            });
+        }
+        return found;
     }
 
     private zoomTo(wait: Wait): void {
@@ -231,7 +381,7 @@ class RanksOverTime {
         const all = Array.from({ length: n }, (_, at) => waitOf(of, at)).sort((a, b) => b.end - b.begin - (a.end - a.begin));
         const top = all.slice(0, 100);
         if (top.length === 0) {
-            return el("p", { class: "missing" }, "No waits are known here.");
+            return el("p", { class: "missing" }, "No rank waits here: the calls were too few, or every partner was there in time.");
         }
         const words = oneUnit(top[0].end - top[0].begin);
         return table<Wait>({

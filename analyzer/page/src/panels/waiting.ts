@@ -1,12 +1,15 @@
 // Causes of blocking: who made whom wait, with what, and what each phase costs in all.
+import { formatAddress, isPointedOut, type Selection, type Target } from "../address";
 import { el, panelLink } from "../dom";
+import { NOT_REPLAYED } from "../empty";
 import { RankMatrix, type Place } from "../matrix";
 import { stateColour } from "../palette";
 import type { Data, Panel } from "../panel";
 import type { BlockingTable, ByClass, CauseRow, CausesOfCluster, PhaseRow, Report, SiteRow, WaitRow } from "../report.generated";
 import { bar, table } from "../table";
 import { term } from "../tip";
-import { rowOf } from "../views";
+import { waitName } from "../timeline/waits";
+import { placeOf, rowOf, type Pairs } from "../views";
 import { count, oneUnit, percent, plural, ratio, seconds, secondsLike, shortPath } from "../words";
 import { sitePlace } from "./callsites";
 
@@ -14,13 +17,14 @@ export const waiting: Panel = {
     id: "waiting",
     title: "Causes of waiting",
     about: "Who made whom wait, and by doing what. All causes together are all waiting.",
-    missing: ({ report }) => (report.blocking ? null : "Causes of waiting are not known: calls were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.blocking ? null : `Causes of waiting are not known. ${NOT_REPLAYED}`),
     build(host, data) {
         const { report } = data;
         const of = report.blocking as BlockingTable;
         host.append(el("p", {}, `Ranks wait ${seconds(of.total_s)} of their ${seconds(of.ranks_time_s)} (${percent(of.share)}).`));
         const matrix = pairMatrix(data, of);
         host.append(el("div", { class: "columns" }, classes(of), matrix?.element), causes(of, data), causesLeftOut(of) ?? "", phases(of), el("div", { class: "columns" }, states(of), waitsBySite(of, report)));
+        host.addEventListener("selection", (event) => matrix?.select((event as CustomEvent<Selection>).detail.rank));
         return () => matrix?.draw();
     },
 };
@@ -66,11 +70,36 @@ function pairMatrix(data: Data, of: BlockingTable): RankMatrix | null {
         isOwn && isPair ? "because of itself" : `because of ${column}`,
         ...(isPair || Number.isNaN(amount) ? [] : [`of these at most ${secondsLike(largest, most)} one rank because of another`]),
     ];
-    const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe }, pairs);
+    const choose = (row: number, column: number) => {
+        const target = longestWait(data, (rank) => blockOf(data, pairs, rank) === row, (rank) => blockOf(data, pairs, rank) === column);
+        if (target) {
+            window.location.hash = formatAddress(target);
+        }
+    };
+    const matrix = new RankMatrix(data, { title: "Who (row) waits for whom (column)", label: "Who waits for whom", text: (time) => (time > 0 ? seconds(time) : "0 s"), describe, choose }, pairs);
+    matrix.element.append(el("p", { class: "hint" }, "A click shows the longest wait of a pair in the timeline, with its chain of causes, if it is among the 20,000 longest."));
     if (of.not_selected_s > 0) {
         matrix.element.append(el("p", { class: "hint" }, `Ranks that are not selected are waited for ${seconds(of.not_selected_s)}.`));
     }
     return matrix;
+}
+
+/** The block of a matrix that holds a rank. */
+function blockOf({ views }: Data, pairs: Pairs, rank: number): number {
+    return Math.floor(placeOf(views, rank) / pairs.per_block);
+}
+
+/** The place in the timeline of the longest wait of some ranks that others ended; null where none is known. */
+function longestWait({ views }: Data, isWaiting: (rank: number) => boolean, isSource: (rank: number) => boolean): Target | null {
+    const waits = views.timeline?.waits;
+    // The longest come first.
+    for (let at = 0; at < (waits?.rank.length ?? 0); at++) {
+        const [rank, source] = [waits!.rank.at(at), waits!.delay_source.at(at)];
+        if (!Number.isNaN(source) && isWaiting(rank) && isSource(source)) {
+            return { panel: "timeline", rank, find: waitName(at) };
+        }
+    }
+    return null;
 }
 
 /** What is caused by next to nothing is caused by something else. */
@@ -110,6 +139,7 @@ function causes(of: BlockingTable, data: Data): HTMLElement {
         caption: "Causes: what a rank does that others wait for",
         rows: of.causes,
         first: 10,
+        isSelected: (row, selection) => isPointedOut(selection, row),
         columns: [
             { title: "what a rank does", term: "cause", cell: causeName },
             { title: "rank", cell: (row) => (rowOf(data, row.rank) >= 0 ? String(row.rank) : `${row.rank} (not selected)`), by: (row) => row.rank, right: true },
@@ -134,6 +164,7 @@ function phases(of: BlockingTable): HTMLElement {
         caption: "Total cost of phases, all ranks together: own time and the waiting that it causes",
         rows: of.phases,
         first: 8,
+        isSelected: (row, selection) => isPointedOut(selection, { region: row.region }),
         columns: [
             { title: "region", term: "region", cell: (row) => shortPath(row.region) },
             { title: "class", cell: (row) => term(row.class) },
@@ -176,7 +207,10 @@ function states(of: BlockingTable): HTMLElement {
 
 function waitsBySite(of: BlockingTable, report: Report): HTMLElement {
     const sites = new Map<number | null, SiteRow>(report.callsites.map((site) => [site.id, site]));
-    const place = (row: WaitRow) => (row.callsite === null ? "–" : sites.has(row.callsite) ? sitePlace(sites.get(row.callsite) as SiteRow) : "–");
+    const place = (row: WaitRow) => {
+        const site = row.callsite === null ? undefined : sites.get(row.callsite);
+        return site ? panelLink({ panel: "callsites", find: sitePlace(site) }, sitePlace(site)) : "–";
+    };
     return table<WaitRow>({
         caption: "Where ranks wait",
         rows: of.waits,

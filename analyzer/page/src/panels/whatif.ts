@@ -4,6 +4,7 @@ import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
 import type { PathRow, Prediction, Report } from "../report.generated";
 import { table } from "../table";
+import { NOT_REPLAYED } from "../empty";
 import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
@@ -32,9 +33,9 @@ export function scenario(replay: Prediction): string {
 
 export const whatIf: Panel = {
     id: "whatif",
-    title: "What if, critical path",
+    title: "What if",
     about: "How long the run would take under other conditions, and the chain of work and messages that set its time.",
-    missing: ({ report }) => (report.predictions.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window, not of a region." : "Calls were not replayed: they were recorded as sums (profile mode), or --no-blocking was given."),
+    missing: ({ report }) => (report.predictions.length > 0 || report.critical_path ? null : report.selection?.region ? "How long it would take otherwise, and what set its time, are known of all of the run or of a window: make the page without --region." : NOT_REPLAYED),
     build(host, { report }) {
         if (report.predictions.length > 0) {
             host.append(replays(report), ...report.prediction_notes.map((note) => el("p", { class: "hint" }, `${note.text}.`)));

@@ -1,4 +1,4 @@
-// The page of a study: its runs, how they scale, and the laws that they follow.
+// The page of a study: its runs, how they change and scale, and the laws that they follow.
 import "uplot/dist/uPlot.min.css";
 import "../style.css";
 import "./study.css";
@@ -6,6 +6,7 @@ import { Page, begin, read } from "../shell";
 import { installTips } from "../tip";
 import { plural } from "../words";
 import { causal } from "./causal";
+import { history } from "./history";
 import type { StudyData } from "../studydata.generated";
 import { models } from "./models";
 import { runs } from "./runs";
@@ -15,5 +16,5 @@ begin(async () => {
     installTips();
     const data = read("study") as StudyData;
     const programs = [...new Set(data.runs.map((run) => run.program))].join(", ");
-    new Page([runs, scaling, models, causal], data, { title: data.name, sub: `${plural(data.runs.length, "run")} of ${programs}` });
+    new Page([runs, history, scaling, models, causal], data, { title: data.name, sub: `${plural(data.runs.length, "run")} of ${programs}` });
 });

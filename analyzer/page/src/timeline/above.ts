@@ -5,7 +5,7 @@ import type { Messages } from "../views";
 import type { Wait } from "./waits";
 
 /** More messages than this in view are not drawn: they would hide all else. */
-const MOST_MESSAGES = 400;
+const MOST_MESSAGES = 120;
 
 type ShownAt = (rank: number) => number;
 

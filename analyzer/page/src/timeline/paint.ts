@@ -1,5 +1,5 @@
-// The picture of the timeline: exact states where few enough are in view, else the share of each state in slices of time. Of rows that
-// are too low for that, bands of pixels show the shares.
+// The picture of the timeline: exact states where few enough are in view, else the share of each state in slices of time, stacked. Rows that are
+// too low for a stack share one.
 import { pixel, stateColour } from "../palette";
 import type { Plot, View } from "../picture";
 import { poolMeans, putOver } from "../pool";
@@ -9,20 +9,18 @@ import type { SpanIndex } from "./spans";
 /** More spans than this are drawn from slices: they would be narrower than pixels anyway. */
 const MOST_SPANS = 30_000;
 
-/** Rows at least this high, in CSS pixels, show the shares of states stacked; of lower ones, bands as high as this do. */
-export const STACKED = 6;
+/** Rows at least this high, in CSS pixels, have a stack each. */
+const STACKED = 6;
+
+/** Stacks of several rows are about as high as this. */
+const BAND = 14;
 
 export function paintTimeline(plot: Plot, of: Timeline, rows: number[], spans: SpanIndex | null): void {
     if (spans && isFew(plot, rows, spans)) {
         paintSpans(plot, of, rows, spans);
         return;
     }
-    const rowHeight = (plot.height / (plot.view.y1 - plot.view.y0)) | 0;
-    if (rowHeight >= STACKED * plot.ratio) {
-        paintStacked(plot, of, rows);
-    } else {
-        paintBands(plot, of, rows);
-    }
+    paintStacked(plot, of, rows, rowsPerBand(plot));
 }
 
 function isFew(plot: Plot, rows: number[], spans: SpanIndex): boolean {
@@ -63,19 +61,23 @@ function inBins(view: View, of: Timeline): View {
     return { ...view, x0: place(view.x0), x1: Math.min(place(view.x1), of.bins) };
 }
 
-function paintStacked(plot: Plot, of: Timeline, rows: number[]): void {
+/** Shares of states as stacks, each of `each` successive rows. */
+function paintStacked(plot: Plot, of: Timeline, rows: number[], each: number): void {
     const image = new ImageData(plot.width, plot.height);
     const pixels = new Uint32Array(image.data.buffer);
-    const first = Math.floor(plot.view.y0);
-    const shown = Math.min(rows.length, Math.ceil(plot.view.y1)) - first;
-    const view = { ...inBins(plot.view, of), y0: first, y1: first + shown };
+    // Bands start at multiples, so that they stay what they are when the view moves.
+    const first = Math.floor(plot.view.y0 / each);
+    const shown = Math.ceil(Math.min(rows.length, Math.ceil(plot.view.y1)) / each) - first;
+    const view = { ...inBins(plot.view, of), y0: first * each, y1: (first + shown) * each };
     const levels = new Float32Array(plot.width * shown);
+    // A gap between rows; bands of many meet, for they are no rows.
+    const gap = each === 1 ? plot.ratio : 0;
     for (const state of of.states) {
         const means = poolMeans(of.share[state], of.bins, rows, view, plot.width, shown);
         const colour = pixel(stateColour(state));
         for (let line = 0; line < shown; line++) {
-            const top = Math.round(plot.py(first + line)) + plot.ratio;
-            const height = Math.round(plot.py(first + line + 1)) - plot.ratio - top;
+            const top = Math.round(plot.py((first + line) * each)) + gap;
+            const height = Math.round(plot.py(Math.min((first + line + 1) * each, rows.length))) - gap - top;
             for (let x = 0; x < plot.width; x++) {
                 const at = line * plot.width + x;
                 const share = means[at];
@@ -94,32 +96,21 @@ function paintStacked(plot: Plot, of: Timeline, rows: number[]): void {
     putOver(plot, image);
 }
 
-/**
- * Shares of states where a band of pixels holds many ranks. Each line of pixels has the shares of its own rows, and shows the state that
- * stands as high in their stack as the line does in its band. So a band of ranks that do the same looks like their stack, a state
- * has as many pixels as its share, and ranks that are in one state all the time differ from their neighbours.
- */
-function paintBands(plot: Plot, of: Timeline, rows: number[]): void {
-    const image = new ImageData(plot.width, plot.height);
-    const pixels = new Uint32Array(image.data.buffer);
-    const band = Math.max(1, Math.round(STACKED * plot.ratio));
-    const levels = new Float32Array(pixels.length);
-    const view = inBins(plot.view, of);
-    for (const state of of.states) {
-        const means = poolMeans(of.share[state], of.bins, rows, view, plot.width, plot.height);
-        const colour = pixel(stateColour(state));
-        for (let y = 0; y < plot.height; y++) {
-            const height = ((y % band) + 0.5) / band;
-            for (let i = y * plot.width; i < (y + 1) * plot.width; i++) {
-                if (means[i] > 0) {
-                    const from = levels[i];
-                    levels[i] += means[i];
-                    if (from <= height && height < levels[i]) {
-                        pixels[i] = colour;
-                    }
-                }
-            }
+/** How many successive rows share a band of pixels: of rows that are too low for a stack of states, as many as give it the height of a band. */
+export function rowsPerBand(plot: Pick<Plot, "height" | "ratio" | "view">): number {
+    const rowHeight = plot.height / (plot.view.y1 - plot.view.y0);
+    return rowHeight >= STACKED * plot.ratio ? 1 : Math.ceil((BAND * plot.ratio) / rowHeight);
+}
+
+/** Puts the state that a row is in most of the time onto the line of pixels in its middle: a row that stands out is not lost in its band. */
+export function paintLine(plot: Plot, of: Timeline, row: number, at: number): void {
+    const shares = of.states.map((state) => poolMeans(of.share[state], of.bins, [row], { ...inBins(plot.view, of), y0: 0, y1: 1 }, plot.width, 1));
+    const y = Math.floor(plot.py(at + 0.5));
+    for (let x = 0; x < plot.width; x++) {
+        const most = shares.reduce((best, share, state) => (share[x] > (shares[best]?.[x] ?? 0) ? state : best), -1);
+        if (most >= 0) {
+            plot.context.fillStyle = stateColour(of.states[most]);
+            plot.context.fillRect(x, y, 1, 1);
         }
     }
-    putOver(plot, image);
 }

@@ -24,3 +24,14 @@ export function waitOf({ waits, regions, sites }: Timeline, at: number): Wait {
         delaySource: Number.isNaN(delaySource) ? null : delaySource,
     };
 }
+
+/** What an address calls the wait with this number. */
+export function waitName(at: number): string {
+    return `wait ${at}`;
+}
+
+/** The number of the wait that is called so; −1 where it is none. */
+export function waitNumber(name: string, { waits }: Timeline): number {
+    const at = Number(/^wait (\d+)$/.exec(name)?.[1] ?? -1);
+    return at < waits.rank.length ? at : -1;
+}

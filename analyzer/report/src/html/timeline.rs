@@ -27,6 +27,8 @@ pub(super) struct TimelineData {
     /// was recorded.
     #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
     share: ByName,
+    /// In which regions the ranks are, all ranks together.
+    region_course: RegionCourseData,
     /// The 20,000 longest waits, the longest first, by columns.
     waits: WaitsData,
     /// At most 20,000 messages, those that ended waits first, and among these those longest in transit, by columns.
@@ -37,6 +39,19 @@ pub(super) struct TimelineData {
     regions: Vec<String>,
     /// Labels of call sites, likewise.
     sites: Vec<String>,
+}
+
+/// In which regions the ranks are over time, all ranks together.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(super) struct RegionCourseData {
+    /// Bins of equal length into which the window is cut: at most 2,000.
+    bins: usize,
+    /// The regions in which most time is spent, at most 24, as indices in the timeline's `regions`.
+    regions: Vec<u32>,
+    /// A row for each of them, and a last one for all other regions, × bins: the share of the ranks' time in a bin that is in the region alone,
+    /// without those in it. Empty if nothing was seen.
+    share: Packed,
 }
 
 /// Waits, by columns.
@@ -103,6 +118,12 @@ pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io:
     let mut names = Names::default();
     let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));
     let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
+    let course = &seen.regions;
+    let region_course = RegionCourseData {
+        bins: course.bins,
+        regions: course.regions.iter().map(|&region| names.region(model, region)).collect(),
+        share: small(&course.share, 1.0 / 255.0)?,
+    };
     let waits = writer.waits(&seen.waits, |region, site| (names.region(model, region), names.site(places, site)))?;
     let mut place = |span: &SpanSeen| (names.region(model, span.region), names.site(places, span.site));
     let spans = seen.spans.as_ref().map(|spans| writer.spans(spans, &mut place)).transpose()?;
@@ -112,6 +133,7 @@ pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io:
         bins: seen.bins,
         states: writer.states.iter().map(|&state| state_name(state)).collect(),
         share,
+        region_course,
         waits,
         messages: writer.messages(&seen.messages)?,
         spans,

@@ -1,8 +1,9 @@
 //! The report as JSON, schema "lbprof-report/2": the rows of the report as they are, and the sentences of the text report.
 //!
-//! docs/report.schema.json is generated from the rows, docs/report-json.md and the types of the page are from that (see `schema.rs` of the crate). Numbers
+//! docs/report.schema.json is generated from the rows, and the types of the page and the tables of docs/report-json.md are made from that (see `schema.rs` of the crate). Numbers
 //! have all their digits, times are in seconds.
 
+mod summary;
 mod write;
 
 use std::borrow::Cow;
@@ -18,12 +19,14 @@ use super::overheads::OverheadFigures;
 use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
+use super::situation::RunSituation;
 use super::what_if::{CriticalPath, Note, Prediction};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
     Doubt, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow,
     ThreadTable, Verdict, WindowRow, text,
 };
+pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
 pub use write::{write_compact, write_pretty};
 
@@ -49,7 +52,7 @@ pub(crate) struct Document<'a> {
     lifetime: Option<&'a LifetimeTable>,
     /// The part of the run that all figures are of; null: all of it.
     selection: Option<SelectionRow<'a>>,
-    /// The first sentences of the text report, as figures and words.
+    /// The answer of the first screen, as figures and words.
     verdict: VerdictInWords<'a>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     losses: Vec<LossInWords<'a>>,
@@ -118,7 +121,11 @@ struct VerdictInWords<'a> {
     /// The figures.
     #[serde(flatten)]
     verdict: &'a Verdict,
-    /// The verdict in words.
+    /// The situation that the answer is about.
+    situation: RunSituation,
+    /// The answer of the first screen in words.
+    answer: text::AnswerText,
+    /// The same as one text.
     text: String,
     /// Doubts about the figures; their words are also in `text`.
     doubts: Vec<DoubtInWords>,
@@ -176,6 +183,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
     let clusters: FxHashMap<u32, Option<u32>> = report.ranks.iter().map(|row| (row.rank, row.cluster)).collect();
     let cluster_of = |rank: u32| clusters.get(&rank).copied().flatten();
     let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
+    let answer = text::AnswerText::new(report);
     let document = Document {
         schema: SCHEMA,
         generator: GENERATOR,
@@ -184,7 +192,9 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         selection: SelectionRow::new(&report.facts.selected, bounds),
         verdict: VerdictInWords {
             verdict: &report.verdict,
-            text: text::verdict(report),
+            situation: RunSituation::new(report),
+            text: answer.in_one_line(),
+            answer,
             doubts: report.doubts.iter().map(doubt).collect(),
             advised: !report.is_only_described(),
         },

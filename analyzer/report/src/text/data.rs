@@ -4,6 +4,7 @@ use lbprof_collector::ProblemKind;
 
 use super::{DIM, Options};
 use crate::Report;
+use crate::data::DataFacts;
 use crate::words::{count, plural, seconds, wrap};
 use lbprof_analysis::model::PollTimes;
 
@@ -23,6 +24,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     });
     let (took, share) = (seconds(data.recorder_s), 100.0 * data.recorder_share);
     parts.push(format!("writing the logs took {took} ({share:.2} %)"));
+    parts.extend(cost_in_calls(data));
     parts.push(match (report.facts.common_clock, report.facts.clock_error_s) {
         (true, Some(error)) if error > 0.0 => format!("clocks agree within {}", seconds(error)),
         (true, _) => "one clock".to_owned(),
@@ -37,6 +39,15 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         parts.push(format!("{} preempted", plural(problem.ranks.len() as u64, "rank")));
     }
     format!("{DIM}{}{DIM:#}\n", wrap(&format!("Data: {}", parts.join("; ")), options.columns, 6))
+}
+
+/// Returns what the recorder cost beside the writing of logs, where samples show it.
+fn cost_in_calls(data: &DataFacts) -> Option<String> {
+    let (cost_s, error_s) = data.recorder_in_calls_s.zip(data.recorder_in_calls_error_s)?;
+    let whole_s = data.elapsed_s * f64::from(data.ranks_present);
+    let share = |part_s: f64| 100.0 * part_s / whole_s;
+    (cost_s > 0.0 && whole_s > 0.0)
+        .then(|| format!("recording calls took {} ({:.2} ± {:.2} %)", seconds(cost_s), share(cost_s), share(error_s)))
 }
 
 /// How much was polled, and what the time after the polls counts as. These are sums over all polls, not the time from one to the next.

@@ -30,16 +30,14 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
                 more => format!(", and a third or more of {} other ranks'", count(*more as u64)),
             };
             format!(
-                "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}. Measure again with \
-                 one rank per core.",
+                "Ranks shared cores: {how} {} of the {} of rank {rank}'s computation is waiting for a core{alike}.",
                 seconds(lost.delayed_s),
                 seconds(lost.computation_s),
             )
         }
-        Doubt::NoCore { share } => format!(
-            "Ranks shared cores: on average they had none for {} of the time. Measure again with one rank per core.",
-            percent(*share)
-        ),
+        Doubt::NoCore { share } => {
+            format!("Ranks shared cores: on average they had none for {} of the time.", percent(*share))
+        }
         Doubt::Asleep { rank, found, ranks } => format!(
             "{} slept or waited for I/O in much of what counts as computation: at least {} of rank {rank}'s {} used no CPU.",
             named(ranks),
@@ -85,13 +83,4 @@ fn named(ranks: &[u32]) -> String {
         [one] => format!("Rank {one}"),
         many => format!("Ranks {}", ranges(many)),
     }
-}
-
-/// All doubts, and that the figures after them are those of the run as it is; empty where there are none.
-pub(super) fn sentences(report: &Report) -> String {
-    let mut text: String = report.doubts.iter().map(|doubt| sentence(report, doubt) + " ").collect();
-    if report.doubts.iter().any(Doubt::is_of_figures) {
-        text.push_str("As it is: ");
-    }
-    text
 }

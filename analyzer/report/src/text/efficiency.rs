@@ -17,6 +17,9 @@ const ROOM_FOR_WORDS: usize = 116;
 /// Value from which on it goes without saying what is missing.
 const WELL: f64 = 0.97;
 
+/// Value from which on 100.0 % is printed.
+const WHOLE: f64 = 0.9995;
+
 /// One line of the table of efficiencies.
 struct Line {
     name: &'static str,
@@ -56,8 +59,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         let words = missing.join("; ");
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
     }
-    writeln!(text, "  {DIM}{}{DIM:#}\n", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
-    text
+    // How a certain ideal time is known matters to who looks closer.
+    if !(certain && options.first_screen) {
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
+    }
+    text + "\n"
 }
 
 fn lines(report: &Report) -> [Line; 5] {
@@ -110,6 +116,7 @@ fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: 
     }
     let words = match columns < ROOM_FOR_WORDS {
         true => String::new(),
+        false if line.value.is_none_or(|value| value >= WHOLE) => String::new(),
         false => format!("  {DIM}{}{DIM:#}", line.missing),
     };
     let bar = bar(line.value.unwrap_or(0.0));

@@ -2,9 +2,9 @@
 
 use super::function_parts::{Part, render, shown};
 use super::{DIM, LONGEST_NAME, Options};
-use crate::Report;
 use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
+use crate::{Doubt, Report};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
 const NOT_RUNNING: f64 = 0.05;
@@ -88,11 +88,20 @@ fn hardware(table: &FunctionTable) -> Option<String> {
     Some(text + ".")
 }
 
+/// Returns what a rank does that computes by its calls and does not run, as far as it is known.
+pub(super) fn idle_in_words(report: &Report) -> &'static str {
+    let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
+    match is_preempted || report.doubts.iter().any(Doubt::is_of_cores) {
+        true => "asleep, or waiting for a core or I/O",
+        false => "asleep or waiting for I/O",
+    }
+}
+
 /// Where an excess is, in words: `92 % of it in PairLJCut::compute (pair_lj_cut.cpp:112)`, `of it` being `whole`; empty where samples do not show it.
-pub(super) fn explained(excess: &ExplainedExcess, whole: &str) -> String {
+pub(super) fn explained(excess: &ExplainedExcess, whole: &str, idle: &str) -> String {
     let functions = excess.functions.iter().take(MOST_NAMED);
     let named = functions.map(|one| (one.share, format!("in {}", shorten(&clean(&one.name.label()), LONGEST_NAME))));
-    let not_running = (excess.not_running_share, "not running".to_owned());
+    let not_running = (excess.not_running_share, idle.to_owned());
     let mut shares: Vec<(f64, String)> = named
         .chain([not_running])
         .filter_map(|(share, what)| Some((share.filter(|&share| share >= NAMED)?, what)))
@@ -158,9 +167,9 @@ mod tests {
         };
         let functions = vec![function("force", 0.92), function("tiny", 0.02)];
         let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };
-        assert_eq!(explained(&excess, "of it"), "92 % of it in force (f.c:7)");
+        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7)");
         let excess = ExplainedExcess { not_running_share: Some(0.4), not_running_s: Some(0.4), ..excess };
-        assert_eq!(explained(&excess, "of it"), "92 % of it in force (f.c:7), 40 % not running");
-        assert_eq!(explained(&ExplainedExcess::default(), "of it"), "");
+        assert_eq!(explained(&excess, "of it", "asleep"), "92 % of it in force (f.c:7), 40 % asleep");
+        assert_eq!(explained(&ExplainedExcess::default(), "of it", "asleep"), "");
     }
 }

@@ -2,53 +2,58 @@
 
 use super::{BOLD, DIM, LONGEST_NAME, Options};
 use crate::Report;
-use crate::words::{clean, count, mpi_name, plural, seconds, shorten, wrap};
+use crate::words::{clean, count, mpi_name, plural, seconds, shorten, width, wrap};
 use lbprof_analysis::read::open::ranges;
 
 /// Most parameters of the user's in the head.
 const MOST_PARAMS: usize = 8;
+
+/// Columns that a command line needs beside the facts.
+const SHORT_COMMAND: usize = 24;
 
 /// Most programs in the head.
 const MOST_PROGRAMS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let facts = &report.facts;
-    let commands = commands(report, options);
-    let mut parts = vec![ranks(report)];
-    if report.data.hosts > 1 {
-        parts[0].push_str(&format!(" on {}", plural(report.data.hosts as u64, "host")));
-    } else if let Some(rank) = report.ranks.first() {
-        parts[0].push_str(&format!(" on {}", clean(&rank.host)));
-    }
+    let mut parts = vec![format!("{} on {}", ranks(report), plural(report.data.hosts as u64, "host"))];
     if !facts.mpi.is_empty() {
         parts.push(shown_mpi(&facts.mpi));
     }
-    parts.push(format!("{} elapsed", seconds(report.data.elapsed_s)));
+    parts.push(seconds(report.data.elapsed_s));
     parts.extend(facts.params.iter().take(MOST_PARAMS).map(|(name, value)| format!("{}={value}", clean(name))));
     if facts.params.len() > MOST_PARAMS {
         parts.push(plural((facts.params.len() - MOST_PARAMS) as u64, "more parameter"));
     }
-    format!("{commands}{DIM}{}{DIM:#}\n\n", wrap(&parts.join(" · "), options.columns, 0))
+    let parts = parts.join(" · ");
+    if facts.programs.programs.len() > 1 {
+        return format!("{}{DIM}{}{DIM:#}\n\n", commands(report, options), wrap(&parts, options.columns, 0));
+    }
+    // In one line, if the command leaves room.
+    let room = options.columns.saturating_sub(width(&parts) + 3);
+    let command = in_columns(&facts.command, if room < SHORT_COMMAND { options.columns } else { room });
+    match width(&command) <= room {
+        true => format!("{BOLD}{command}{BOLD:#}{DIM} · {parts}{DIM:#}\n\n"),
+        false => format!("{BOLD}{command}{BOLD:#}\n{DIM}{}{DIM:#}\n\n", wrap(&parts, options.columns, 0)),
+    }
 }
 
-/// Returns a line for each program, with its ranks if there are several.
+/// Returns a command line in so many columns.
+fn in_columns(command: &[String], columns: usize) -> String {
+    let words: Vec<String> = command.iter().map(|word| clean(word)).collect();
+    shorten(&words.join(" "), columns)
+}
+
+/// Returns a line for each of several programs, with its ranks.
 fn commands(report: &Report, options: &Options) -> String {
-    let facts = &report.facts;
-    let line = |command: &[String], columns: usize| {
-        let words: Vec<String> = command.iter().map(|word| clean(word)).collect();
-        shorten(&words.join(" "), columns)
-    };
-    let programs = &facts.programs.programs;
-    if programs.len() < 2 {
-        return format!("{BOLD}{}{BOLD:#}\n", line(&facts.command, options.columns));
-    }
+    let programs = &report.facts.programs.programs;
     let mut text = String::new();
     for program in programs.iter().take(MOST_PROGRAMS) {
         let all: Vec<u32> = program.ranks.iter().collect();
         let ranks = format!(" ({} {})", if all.len() == 1 { "rank" } else { "ranks" }, ranges(&all));
         let ranks = shorten(&ranks, options.columns / 2);
         let columns = options.columns.saturating_sub(ranks.chars().count());
-        text.push_str(&format!("{BOLD}{}{BOLD:#}{DIM}{ranks}{DIM:#}\n", line(&program.command, columns)));
+        text.push_str(&format!("{BOLD}{}{BOLD:#}{DIM}{ranks}{DIM:#}\n", in_columns(&program.command, columns)));
     }
     if programs.len() > MOST_PROGRAMS {
         let more = plural((programs.len() - MOST_PROGRAMS) as u64, "more program");

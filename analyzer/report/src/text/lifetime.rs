@@ -1,31 +1,27 @@
 //! The life of the processes outside of the recorded window, in a sentence, where it is long.
 
-use super::{DIM, Options};
 use crate::Report;
 use crate::lifetime::{LifetimePart, LifetimePhase, LifetimeTable};
-use crate::words::{percent, seconds, wrap};
+use crate::words::{percent, seconds};
 
 /// Share of the run below which a phase is left out.
 const SHORT: f64 = 0.01;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
-    match sentence(report) {
-        Some(text) => format!("{DIM}{}{DIM:#}\n\n", wrap(&text, options.columns, 0)),
-        None => String::new(),
-    }
-}
-
 /// Returns what share of the run the efficiencies describe, and where the rest went, or `None` if it is short.
-pub fn sentence(report: &Report) -> Option<String> {
+pub(super) fn sentence(report: &Report) -> Option<String> {
     let table = report.lifetime.as_ref().filter(|table| table.is_worth_a_line())?;
-    let parts: Vec<String> = table.parts.iter().filter_map(|part| part_in_words(part, table)).collect();
     Some(format!(
-        "The efficiencies describe {} of the run, {} of {} from its start to its end. Outside of that: {}.",
+        "the efficiencies describe {} of the run, {} of {} from its start to its end; outside of that: {}",
         percent(table.described_share),
         seconds(report.data.elapsed_s),
         seconds(table.elapsed_s),
-        parts.join(", "),
+        phases_in_words(table).join(", "),
     ))
+}
+
+/// Returns the phases outside of the window that are long.
+pub(super) fn phases_in_words(table: &LifetimeTable) -> Vec<String> {
+    table.parts.iter().filter_map(|part| part_in_words(part, table)).collect()
 }
 
 /// Returns a phase with its median, and the rank that stands out.

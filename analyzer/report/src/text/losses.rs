@@ -17,8 +17,14 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 /// Losses on the first screen.
 const FIRST: usize = 3;
 
+/// Most lines of a loss on the first screen.
+const MAX_LINES: usize = 3;
+
 /// Share of a loss from which on a rank causes it by itself, as far as words go.
 const NEARLY_ALL: f64 = 0.95;
+
+/// Share of a loss below which a rank is not named.
+const LEAST_SHARE: f64 = 0.005;
 
 /// Share of the elapsed time from which on balance helps, as far as words go.
 const LEAST: f64 = 0.01;
@@ -43,7 +49,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     };
     let mut text = format!("{BOLD}Largest losses{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(how, options.columns - 16));
     for (number, loss) in (1..).zip(report.losses.iter().take(shown)) {
-        let sentence = wrap(&format!("{number}. {}", sentence(report, loss)), options.columns - 2, 5);
+        let sentence = within_lines(&format!("{number}. "), &sentences(report, loss), options);
         let end = sentence.find(':').map_or(0, |at| at + 1);
         writeln!(text, "  {BOLD}{}{BOLD:#}{}", &sentence[..end], &sentence[end..]).ok();
     }
@@ -51,65 +57,90 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     text
 }
 
-/// A loss in words: how much, by what, where ranks wait for it, what would be gained.
+/// Returns the sentences about a loss in lines, on the first screen as many as there is room for in [`MAX_LINES`].
+fn within_lines(number: &str, sentences: &[String], options: &Options) -> String {
+    let wrapped = |n: usize| wrap(&format!("{number}{}", sentences[..n].concat()), options.columns - 2, 5);
+    let fits = |n: &usize| !options.first_screen || wrapped(*n).lines().count() <= MAX_LINES;
+    wrapped((1..=sentences.len()).rev().find(fits).unwrap_or(1))
+}
+
+/// Returns a loss in words: how much, by what, where ranks wait for it, what would be gained.
 pub fn sentence(report: &Report, loss: &Loss) -> String {
-    let elapsed_s = report.verdict.elapsed_s;
-    let seconds = |part: f64| seconds_like(part, elapsed_s);
-    let mut text = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
+    sentences(report, loss).concat()
+}
+
+/// Returns the sentences about a loss, the most important first.
+fn sentences(report: &Report, loss: &Loss) -> Vec<String> {
+    let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
+    let mut first = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
-        Some(at) => text.push_str(&where_it_is(loss.kind, at)),
-        None => text.push('.'),
+        Some(at) => first.push_str(&where_it_is(loss.kind, at)),
+        None => first.push('.'),
     }
-    let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_verdict(report, loss, rank));
-    if let Some((rank, excess)) = rank.zip(loss.explained.as_ref()) {
-        let explained = functions::explained(excess, &format!("of what rank {rank} computes more there is"));
-        let is_said = functions::decisive(excess).is_some() || explained.is_empty();
-        text.push_str(&if is_said { String::new() } else { format!(" {explained}.") });
+    let mut all = vec![first];
+    all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, &seconds)));
+    all.extend(doubt_of_cores(report, loss));
+    if !report.is_only_described() {
+        all.extend(Some(advice(report, loss).to_owned()).filter(|text| !text.is_empty()));
     }
+    all.extend(explanation(report, loss));
     if loss.explained.as_ref().is_some_and(|excess| excess.not_running_share.is_some_and(|share| share >= MOST)) {
-        text.push_str(" Most of that it was not running: if it accesses files there, let all ranks do so, or do it in the background.");
+        let idle = functions::idle_in_words(report);
+        all.push(format!(
+            " Most of that it was {idle}: if it accesses files there, let all ranks do so, or do it in the background."
+        ));
     }
-    let is_advised = !report.is_only_described();
-    if is_advised {
-        text.push_str(advice(report, loss));
-    }
+    all
+}
+
+/// Returns in which functions the first rank of a loss computes longer, where the answer does not say so.
+fn explanation(report: &Report, loss: &Loss) -> Option<String> {
+    let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_answer(report, loss, rank))?;
+    let excess = loss.explained.as_ref()?;
+    let explained = functions::explained(
+        excess,
+        &format!("of what rank {rank} computes more there is"),
+        functions::idle_in_words(report),
+    );
+    let is_said = functions::decisive(excess).is_some() || explained.is_empty();
+    (!is_said).then(|| format!(" {explained}."))
+}
+
+/// Returns that a loss may be one of cores.
+fn doubt_of_cores(report: &Report, loss: &Loss) -> Option<String> {
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
         let in_mpi = |doubt: &Doubt| matches!(doubt, Doubt::NoCore { .. });
         let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
-        write!(text, " {part} of it is waiting for a core, not for the network.").ok();
+        return Some(format!(" {part} of it is waiting for a core, not for the network."));
     }
-    if loss.lacked_core {
-        text.push_str(match loss.ranks.as_slice() {
-            [_] => " That rank had no core for part of the time, which may be why it is slow.",
-            _ => " Ranks had no core for part of the time, which may be why these are slow.",
-        });
-    }
-    if let Some(row) = &loss.remedy {
-        let what = match (row.scenario, &row.region, row.rank) {
-            (WhatIf::Ideal, ..) => "An ideal network would save".to_owned(),
-            (WhatIf::RankAsMean(_), _, Some(rank)) => format!("Bringing rank {rank} down to the mean would save"),
-            (WhatIf::RunBalancedEach, ..) => "Balancing each iteration would save".to_owned(),
-            _ if !gains(row) => "Balancing it alone would save".to_owned(),
-            _ => "Balancing it would save".to_owned(),
-        };
-        match gains(row) {
-            true => write!(text, " {what} about {} ({}).", seconds(row.saved_s), percent(row.saved_share)).ok(),
-            false => write!(text, " {what} nothing.").ok(),
-        };
-    }
-    text
+    loss.lacked_core.then(|| match loss.ranks.as_slice() {
+        [_] => " That rank had no core for part of the time, which may be why it is slow.".to_owned(),
+        _ => " Ranks had no core for part of the time, which may be why these are slow.".to_owned(),
+    })
 }
 
-/// Whether the verdict says in which functions the rank computes longer in the region of a loss.
-fn is_in_verdict(report: &Report, loss: &Loss, rank: u32) -> bool {
+/// Returns what a change would gain, or `None` if that is nothing worth a sentence.
+fn remedy(row: &Prediction, seconds: &dyn Fn(f64) -> String) -> Option<String> {
+    let saved = format!("{} ({})", seconds(row.saved_s), percent(row.saved_share));
+    match (row.scenario, row.rank) {
+        _ if !gains(row) => None,
+        (WhatIf::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
+        (WhatIf::RankAsMean(_), Some(rank)) => Some(format!(" Average work on rank {rank} would save {saved}.")),
+        (WhatIf::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
+        _ => Some(format!(" Even work there would save {saved}.")),
+    }
+}
+
+/// Returns whether the answer says in which functions the rank computes longer in the region of a loss.
+fn is_in_answer(report: &Report, loss: &Loss, rank: u32) -> bool {
     let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
     let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
     region.is_some() && region == loss.region.as_deref()
 }
 
 /// Whether a prediction saves anything, as far as words go.
-pub(super) fn gains(row: &Prediction) -> bool {
+pub(in crate::text) fn gains(row: &Prediction) -> bool {
     row.saved_share > NOTHING
 }
 
@@ -128,12 +159,10 @@ fn what(report: &Report, loss: &Loss) -> String {
         }
         LossKind::Imbalance => format!("load imbalance: {of} computes longest{}", more_in(loss)),
         LossKind::SlowInTurn => {
-            format!("serialization (slow in turn): in different iterations different ranks are the slowest, {of}")
+            format!("ranks slow in turn: in different iterations different ranks are the slowest, {of}")
         }
         LossKind::DependencyChains => {
-            format!(
-                "serialization (dependency chains): within iterations ranks wait in chains for the computation of {of}{mostly}"
-            )
+            format!("chains: within iterations ranks wait in chains for the computation of {of}{mostly}")
         }
         LossKind::Serialization => {
             let kind = match report.verdict.undivided {
@@ -141,7 +170,7 @@ fn what(report: &Report, loss: &Loss) -> String {
                 _ => "slow in turn or dependency chains: iterations are not known on all ranks",
             };
             format!(
-                "serialization ({kind}): waiting for the computation of {of}, though none computes that long in the sum"
+                "serialization ({kind}): waiting for the computation of {of}, though none has that much more work in total"
             )
         }
         LossKind::Control => format!("waiting for the control of parallelism by {of}{region}"),
@@ -169,13 +198,11 @@ fn advice(report: &Report, loss: &Loss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.
         LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
-        LossKind::SlowInTurn => " Balance the work within each iteration; balancing the sums does not help.",
+        LossKind::SlowInTurn => " Balance the work within each iteration; a better static partition will not help.",
         LossKind::DependencyChains if report.what_if.balance_gains(LEAST) => {
             " Shorten the chains or let their steps overlap."
         }
-        LossKind::DependencyChains => {
-            " Shorten the chains or let their steps overlap; balancing the work does not help."
-        }
+        LossKind::DependencyChains => " Shorten the chains or let their steps overlap; even work will not help.",
         LossKind::FileAccess if loss.ranks.first().is_some_and(|&(_, share)| share >= NEARLY_ALL) => {
             " Let all ranks access files, or one of them in the background: a better network saves nothing."
         }
@@ -203,11 +230,12 @@ fn ranks(report: &Report, loss: &Loss) -> String {
             false => format!("rank {rank} (not selected)"),
         },
         ranks => {
-            let named = ranks.iter().take(MOST_RANKS).map(|&(rank, share)| match is_selected(rank) {
+            let is_worth = |(_, share): &&(u32, f64)| *share >= LEAST_SHARE;
+            let named = ranks.iter().filter(is_worth).take(MOST_RANKS).map(|&(rank, share)| match is_selected(rank) {
                 true => format!("{rank} ({})", percent(share)),
                 false => format!("{rank} ({}, not selected)", percent(share)),
             });
-            let more = if ranks.len() > MOST_RANKS { " …" } else { "" };
+            let more = if ranks.iter().filter(is_worth).count() > MOST_RANKS { " …" } else { "" };
             format!("ranks {}{more}", named.collect::<Vec<_>>().join(", "))
         }
     }

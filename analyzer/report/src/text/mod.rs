@@ -3,6 +3,7 @@
 //! The text carries colours as ANSI sequences; who writes it to a file or pipe strips them. All names from logs are escaped.
 
 mod activities;
+mod answer;
 mod blocking;
 mod call_sites;
 mod call_tree;
@@ -22,6 +23,7 @@ mod iterations;
 mod lifetime;
 mod loops;
 mod losses;
+mod markdown;
 mod next;
 mod other_threads;
 mod overheads;
@@ -31,7 +33,6 @@ mod ranks;
 mod regions;
 mod selection;
 mod threads;
-mod verdict;
 mod what_if;
 mod windows;
 mod work;
@@ -40,10 +41,11 @@ use anstyle::Style;
 
 use super::Report;
 use super::words::{clean, count, short_path, shorten};
+pub use answer::{AnswerLabel, AnswerLine, AnswerText, answer_in_words};
 pub use doubts::sentence as doubt;
 use lbprof_analysis::structure::code_place::CodePlace;
 pub use losses::sentence as loss;
-pub use verdict::verdict;
+pub use markdown::markdown;
 pub use what_if::note as what_if_note;
 
 /// How much to say, and in how many columns.
@@ -55,6 +57,8 @@ pub struct Options<'a> {
     pub columns: usize,
     /// Whether to say no more than the answer: the first screen.
     pub first_screen: bool,
+    /// Whether to show tables that need knowledge of their methods, too.
+    pub expert: bool,
     /// Whether the user has asked what would be if, so that the first screen has to answer.
     pub asked: bool,
     /// Rows of a table of which not all are shown.
@@ -71,8 +75,7 @@ const FIRST_SCREEN: &[Section] = &[
     head::section,
     selection::section,
     first_look::section,
-    verdict::section,
-    lifetime::section,
+    answer::section,
     problems::section,
     threads::efficiency,
     efficiency::section,
@@ -83,19 +86,48 @@ const FIRST_SCREEN: &[Section] = &[
     data::section,
 ];
 
-/// The sections of the whole report, in their order.
-const ALL: &[Section] = &[
+/// The sections of the tables, in their order.
+const TABLES: &[Section] = &[
     head::section,
     selection::section,
     first_look::section,
-    verdict::section,
-    lifetime::section,
+    answer::section,
     problems::section,
     clusters::section,
     threads::efficiency,
     efficiency::section,
     losses::section,
     what_if::section,
+    blocking::section,
+    activities::section,
+    ranks::section,
+    threads::section,
+    loops::section,
+    regions::section,
+    functions::section,
+    other_threads::section,
+    call_tree::section,
+    iterations::section,
+    windows::section,
+    work::section,
+    counters::section,
+    call_sites::section,
+    data::section,
+];
+
+/// The sections of the whole report for experts, in their order.
+const ALL: &[Section] = &[
+    head::section,
+    selection::section,
+    first_look::section,
+    answer::section,
+    problems::section,
+    clusters::section,
+    threads::efficiency,
+    efficiency::section,
+    losses::section,
+    what_if::section,
+    what_if::critical_path,
     blocking::section,
     overheads::section,
     activities::section,
@@ -134,7 +166,11 @@ const WIDE: usize = 96;
 
 /// The report as text, with colours.
 pub fn render(report: &Report, options: &Options) -> String {
-    let sections = if options.first_screen { FIRST_SCREEN } else { ALL };
+    let sections = match (options.first_screen, options.expert || options.full) {
+        (true, _) => FIRST_SCREEN,
+        (false, false) => TABLES,
+        (false, true) => ALL,
+    };
     sections.iter().map(|section| section(report, options)).collect()
 }
 

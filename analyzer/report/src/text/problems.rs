@@ -3,16 +3,17 @@
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
+use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 
 use super::Options;
 use crate::words::{clean, count, width, wrap};
-use crate::{ProblemRow, Report};
+use crate::{Doubt, ProblemRow, Report};
 use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let mut text = String::new();
-    for problem in &report.problems {
+    for problem in report.problems.iter().filter(|problem| !options.first_screen || !is_in_answer(report, problem)) {
         let (colour, mark) = match problem.kind.severity() {
             Severity::Note => (Style::new().dimmed(), "note"),
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),
@@ -26,6 +27,15 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns whether a note after the answer says the same.
+fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
+    match problem.kind {
+        ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(Doubt::is_of_cores),
+        ProblemKind::NotClosed | ProblemKind::Unfinished => report.facts.seen_at_s.is_some(),
+        _ => false,
+    }
 }
 
 /// Most details of one kind of problem on the first screen.

@@ -16,7 +16,7 @@ const LEAST: f64 = 0.01;
 const MOST_RANKS: usize = 4;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    predictions_of(report, options) + &critical_path(report, options)
+    predictions_of(report, options)
 }
 
 /// The predictions alone, where the user has asked for them.
@@ -126,7 +126,7 @@ fn scenario(row: &Prediction) -> String {
     }
 }
 
-fn critical_path(report: &Report, options: &Options) -> String {
+pub(super) fn critical_path(report: &Report, options: &Options) -> String {
     let what_if = &report.what_if;
     let total = what_if.path_s;
     if total <= 0.0 {

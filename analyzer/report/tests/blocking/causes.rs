@@ -242,8 +242,8 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");
     let loss = text::loss(&unsure, &unsure.losses[0]);
     assert!(loss.contains("serialization (slow in turn or dependency chains: the loop found is unsure)"), "{loss}");
-    let words = text::verdict(&unsure);
-    assert!(words.contains("in chains is not known, for the loop found is unsure"), "{words}");
+    let words = text::answer_in_words(&unsure);
+    assert!(words.contains("Look at: which loop is the main one: mark its iterations"), "{words}");
     // The tables, the page and JSON say the same.
     let json: serde_json::Value = serde_json::from_str(&json(&unsure)).unwrap();
     let (verdict, imbalance) = (&json["verdict"], &json["overheads"]["imbalance"]);

@@ -1,7 +1,7 @@
 //! What a run's elapsed time is made of, so that the change between runs can be split without a rest.
 //!
 //! T is, for every rank, the sum of its exclusive times by region and activity, of the time it was idle and of that not recorded
-//! (METRICS §3); so it is also the sum of their means over ranks, however many ranks there are:
+//! (docs/metrics.md §3); so it is also the sum of their means over ranks, however many ranks there are:
 //!
 //! ```text
 //!   T = Σ_ij mean_p t_ijp + mean_p idle_p + mean_p not recorded_p                                   (by place)
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! There T grows by 6. By place force takes 3 more and waiting 3 more; by reason, force on rank 1 costs 6 more: 3 are its own mean
-//! time, and 3 the waiting that it causes (METRICS §4: own time + blocking it causes). What ranks wait is taken out of the calls, or
+//! time, and 3 the waiting that it causes (docs/metrics.md §4: own time + blocking it causes). What ranks wait is taken out of the calls, or
 //! the idle time, in which they wait and given to what they wait for. What is left of calls is their own work.
 
 use std::collections::BTreeMap;

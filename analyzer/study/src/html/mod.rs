@@ -75,6 +75,8 @@ struct Program {
 struct RunRow<'a> {
     /// Its number in the study.
     number: u32,
+    /// What the user calls it, such as a commit; empty if nothing.
+    label: &'a str,
     /// Its program.
     program: &'a str,
     /// Its ranks.
@@ -148,6 +150,7 @@ fn run(kept: &Kept) -> RunRow<'_> {
     let times = &run.times;
     RunRow {
         number: *number,
+        label: &run.label,
         program: run.program(),
         ranks: run.n_ranks,
         params: &run.params,

@@ -1,4 +1,4 @@
-//! Laws that many runs follow, and what they say of runs that were not made (METRICS §5; Lemeire et al. 2004, §§3, 5).
+//! Laws that many runs follow, and what they say of runs that were not made (docs/metrics.md §5; Lemeire et al. 2004, §§3, 5).
 //!
 //! | module | what it holds |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a run's time adds up to: overhead ratios, efficiency and speedup (METRICS §3; Lemeire et al. 2004, eqs 1–5). These are
+//! What a run's time adds up to: overhead ratios, efficiency and speedup (docs/metrics.md §3; Lemeire et al. 2004, eqs 1–5). These are
 //! definitions, so they hold in each run to rounding; that they do is checked from both sides.
 
 use serde::Serialize;

@@ -52,7 +52,7 @@ impl Chosen {
 /// the lowest degree, for a difference that small is chance. Errors below a billionth of the values are rounding, and all the same.
 /// Degrees for which there are too few points are not tried: the error is that of degree 0 where there are too few for all.
 ///
-/// Source: METRICS §5; the one-standard-error rule: Breiman et al., "Classification and Regression Trees" (1984), §3.4.3.
+/// Source: docs/metrics.md §5; the one-standard-error rule: Breiman et al., "Classification and Regression Trees" (1984), §3.4.3.
 pub fn choose(points: &[Point]) -> Result<Chosen, FitError> {
     let mut fits = vec![fit(points, 0)?];
     fits.extend((1..=MAX_DEGREE).map_while(|degree| fit(points, degree).ok()));

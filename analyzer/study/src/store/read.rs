@@ -32,7 +32,7 @@ pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// Hosts, problems and parameters of a run, and what its processors counted.
+/// Hosts, problems, label and parameters of a run, and what its processors counted.
 fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
     run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
@@ -41,6 +41,10 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     let params = "SELECT name, value FROM params WHERE run = ?1";
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
+    if schema::has_table(connection, "labels")? {
+        let labels = rows(connection, &schema::select_of_run("labels"), number, |row| row.get("label"))?;
+        run.label = labels.into_iter().next().unwrap_or_default();
+    }
     if schema::has_table(connection, "hardware")? {
         let counted = rows(connection, &schema::select_of_run("hardware"), number, counted)?;
         run.counted = counted.first().copied();

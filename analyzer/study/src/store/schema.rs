@@ -109,8 +109,9 @@ pub const TABLES: [StudyTable; 9] = [
     },
 ];
 
-/// Tables that studies begun by older versions lack until a run is added: what processors counted, and the functions that ranks compute in.
-pub const ADDED_TABLES: [StudyTable; 2] = [
+/// Tables that studies begun by older versions lack until a run is added: labels, what processors counted, and the functions that ranks compute in.
+pub const ADDED_TABLES: [StudyTable; 3] = [
+    StudyTable { name: "labels", key: "run", columns: &["run", "label"] },
     StudyTable { name: "hardware", key: "run", columns: &["run", "instructions", "cycles", "seconds"] },
     StudyTable {
         name: "functions",
@@ -120,6 +121,10 @@ pub const ADDED_TABLES: [StudyTable; 2] = [
 ];
 
 const CREATE_ADDED: &str = "
+CREATE TABLE IF NOT EXISTS labels (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  label TEXT NOT NULL
+);
 CREATE TABLE IF NOT EXISTS hardware (
   run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
   instructions REAL,

@@ -21,6 +21,7 @@ fn run(id: u64, n: u32) -> Run {
     let by_rank = |scale: f64| (0..n).map(|rank| scale * f64::from(rank + 1)).collect::<Vec<f64>>();
     let times = Times { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
     Run {
+        label: "v1".into(),
         id,
         command: vec!["/opt/it's here/solver".to_owned(), "--grid=\"8 µ\"".to_owned()],
         started_unix_s: 1_700_000_000,
@@ -326,7 +327,7 @@ fn a_study_of_an_older_version_has_neither_counts_nor_functions_until_a_run_is_a
     study.add(&run(1, 2), false).unwrap();
     study
         .connection
-        .execute_batch("DROP TABLE hardware; DROP TABLE functions; DROP TABLE checksums; PRAGMA user_version = 1")
+        .execute_batch("DROP TABLE labels; DROP TABLE hardware; DROP TABLE functions; DROP TABLE checksums; PRAGMA user_version = 1")
         .unwrap();
     drop(study);
     let mut study = Study::open(&dir.path().join("a.study")).unwrap();

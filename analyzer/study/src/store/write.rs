@@ -63,6 +63,9 @@ fn lists(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()
             insert.execute(params![number, whole(at as u64), text])?;
         }
     }
+    if !run.label.is_empty() {
+        connection.execute("INSERT INTO labels VALUES (?1, ?2)", params![number, run.label])?;
+    }
     let mut insert = connection.prepare("INSERT INTO params VALUES (?1, ?2, ?3)")?;
     for (name, value) in &run.params {
         insert.execute(params![number, name, value])?;

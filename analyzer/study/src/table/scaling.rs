@@ -1,4 +1,4 @@
-//! Speedup and efficiency against a base (METRICS §3; strong scaling: the same work on more ranks, weak: work that grows with them).
+//! Speedup and efficiency against a base (docs/metrics.md §3; strong scaling: the same work on more ranks, weak: work that grows with them).
 
 use super::figures::{Figures, line};
 use super::grouping::{RunGroup, comparable};

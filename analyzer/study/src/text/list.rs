@@ -16,11 +16,14 @@ pub fn list(kept: &[Kept], columns: usize) -> String {
     if kept.is_empty() {
         return "There are no runs in the study.\n".to_owned();
     }
-    let heads = ["run", "<program", "ranks", "<parameters", "elapsed", "<started (UTC)", "<host", "<data"];
-    let mut table = Table::new(&heads, 3);
+    let is_labelled = kept.iter().any(|kept| !kept.run.label.is_empty());
+    let heads = ["run", "<label", "<program", "ranks", "<parameters", "elapsed", "<started (UTC)", "<host", "<data"];
+    let heads: Vec<&str> = heads.into_iter().filter(|head| is_labelled || *head != "<label").collect();
+    let mut table = Table::new(&heads, if is_labelled { 4 } else { 3 });
     for Kept { number, run } in kept {
-        table.row(vec![
-            number.to_string(),
+        let mut row = vec![number.to_string()];
+        row.extend(is_labelled.then(|| clean(&run.label)));
+        row.extend([
             clean(run.program()),
             run.n_ranks.to_string(),
             params(run),
@@ -29,6 +32,7 @@ pub fn list(kept: &[Kept], columns: usize) -> String {
             hosts(run),
             if run.complete { "complete" } else { "incomplete" }.to_owned(),
         ]);
+        table.row(row);
     }
     let spare: &[&[&str]] = &[&["host"], &["started (UTC)"], &["data"]];
     let mut text = table.sparing(columns, spare).render(columns, DIM);

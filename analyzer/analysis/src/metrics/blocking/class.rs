@@ -1,4 +1,4 @@
-//! Classes of causes (§3.2 of the paper), and the parts of imbalance (METRICS §3).
+//! Classes of causes (§3.2 of the paper), and the parts of imbalance (docs/metrics.md §3).
 
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
@@ -117,7 +117,7 @@ impl ByClass {
         } += seconds;
     }
 
-    /// Splits what is caused by workload imbalance, which is all in `unsplit_s`, in the parts of METRICS §3: as much as one rank works
+    /// Splits what is caused by workload imbalance, which is all in `unsplit_s`, in the parts of docs/metrics.md §3: as much as one rank works
     /// alone, then as much as follows from the ranks' sums, then from the iterations'; the rest are chains. Where no more is known than
     /// the estimate from iterations, the rest counts as theirs.
     pub(super) fn split(&mut self, split: &ImbalanceSplit) {

@@ -1,4 +1,4 @@
-//! Blocking and its causes, summed up ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; METRICS §4).
+//! Blocking and its causes, summed up ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
 //! Waits are those of the selected part of a run; their causes may lie outside of it. So ranks are identified by their numbers, and regions are
 //! those of the whole run, [`Followed::regions`].

@@ -1,4 +1,4 @@
-//! Groups of like regions (k-means, METRICS §2) and of ranks that run the same code (DBSCAN, METRICS §1).
+//! Groups of like regions (k-means, docs/metrics.md §2) and of ranks that run the same code (DBSCAN, docs/metrics.md §1).
 
 mod code;
 mod difference;

@@ -1,4 +1,4 @@
-//! Clusters of ranks that run the same code: DBSCAN (METRICS §1). A global load balance means nothing across clusters.
+//! Clusters of ranks that run the same code: DBSCAN (docs/metrics.md §1). A global load balance means nothing across clusters.
 //!
 //! The distance of two ranks is the larger of the shares of their calls that the other does not make ([`super::difference`]). So
 //! how long a rank takes for its code does not matter: ranks that all run the same have distance 0 however much they differ in

@@ -1,4 +1,4 @@
-//! Groups of regions that spend their time alike: k-means on the vectors (t_i1 … t_iK) (METRICS §2; §2 of "Load Imbalance in
+//! Groups of regions that spend their time alike: k-means on the vectors (t_i1 … t_iK) (docs/metrics.md §2; §2 of "Load Imbalance in
 //! Parallel Programs" (2003)).
 //!
 //! Each activity is measured by the largest time that a region spends in it, so that all count alike, as in the paper's

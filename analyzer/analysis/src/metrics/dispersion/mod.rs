@@ -1,4 +1,4 @@
-//! Dispersion of the ranks (METRICS §2; "Load Imbalance in Parallel Programs" (2003), §§2–4): in which regions and activities
+//! Dispersion of the ranks (docs/metrics.md §2; "Load Imbalance in Parallel Programs" (2003), §§2–4): in which regions and activities
 //! the ranks' times differ, and how much that matters.
 //!
 //! ```text
@@ -107,7 +107,7 @@ impl RegionTimes {
 /// `times`: seconds of each rank in one activity of one region; one entry a rank, none negative. The result lies in
 /// 0..=√(1 − 1/P), 0 where all ranks take equally long, the largest where one has all the time. `None` where no rank has any.
 ///
-/// Source: METRICS §2, activity view.
+/// Source: docs/metrics.md §2, activity view.
 pub fn index_of_dispersion(times: &[f64]) -> Option<f64> {
     let sum: f64 = times.iter().sum();
     let equal = 1.0 / times.len() as f64;

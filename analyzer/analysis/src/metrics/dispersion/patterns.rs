@@ -1,4 +1,4 @@
-//! Patterns of an activity's times over the ranks of a region (METRICS §2; the paper's Figs 1, 2).
+//! Patterns of an activity's times over the ranks of a region (docs/metrics.md §2; the paper's Figs 1, 2).
 
 /// Share of the range of a region's times that lies next to its minimum, and next to its maximum.
 const MARGIN: f64 = 0.15;

@@ -1,4 +1,4 @@
-//! The rank view (METRICS §2; the paper's §3.1): which rank divides its time between the activities of a region differently
+//! The rank view (docs/metrics.md §2; the paper's §3.1): which rank divides its time between the activities of a region differently
 //! from the others.
 
 use lbprof_collector::Activity;

@@ -1,4 +1,4 @@
-//! The breakdown of the time, the activity view and the region view, from t_ij and ID_ij (METRICS §2; the paper's §§2, 3.2,
+//! The breakdown of the time, the activity view and the region view, from t_ij and ID_ij (docs/metrics.md §2; the paper's §§2, 3.2,
 //! 3.3). They take no ranks, so that a printed table is enough.
 
 use lbprof_collector::Activity;

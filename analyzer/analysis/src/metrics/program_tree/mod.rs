@@ -78,7 +78,7 @@ pub struct Balance {
     pub max_s: f64,
     /// That rank, the lowest of several.
     pub slowest_rank: Option<u32>,
-    /// Load balance (METRICS §1): mean / longest; `None` if nothing is computed.
+    /// Load balance (docs/metrics.md §1): mean / longest; `None` if nothing is computed.
     pub load_balance: Option<f64>,
 }
 

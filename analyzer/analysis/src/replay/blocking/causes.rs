@@ -1,4 +1,4 @@
-//! What a wait is caused by ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; METRICS §4).
+//! What a wait is caused by ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
 //! ```text
 //!            T*                        wait

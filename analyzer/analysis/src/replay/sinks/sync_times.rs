@@ -1,4 +1,4 @@
-//! Tracks when two threads synchronised, by a message or in a collective (T* in METRICS §4).
+//! Tracks when two threads synchronised, by a message or in a collective (T* in docs/metrics.md §4).
 //!
 //! A wait is explained by what both threads did between T* and the event that ended the wait. A synchronisation has two times: at
 //! `available_ns` one side did what the other needs of it, at `collected_ns` the other was done with the call in which it took note of that.

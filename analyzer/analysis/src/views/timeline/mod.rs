@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   follow ─→ watch.rs ─┬→ shares.rs    states × rows × bins
+//!                       ├→ region_shares.rs  regions × bins, all ranks together
 //!                       ├→ longest.rs   the longest waits and messages
 //!                       ├→ blocked.rs   waiting by row and iteration
 //!                       └→ spans, where there are few calls
@@ -10,6 +11,7 @@
 mod blocked;
 mod cells;
 mod longest;
+mod region_shares;
 mod shares;
 mod watch;
 
@@ -45,6 +47,8 @@ pub struct Watched {
     pub bins: usize,
     /// The share of each bin's time that a row's ranks are in a state, in 255ths, by row and bin; of states that occur, by number.
     pub shares: Vec<(u8, Vec<u8>)>,
+    /// In which regions the ranks are.
+    pub regions: RegionCourse,
     /// The longest waits, the longest first.
     pub waits: Vec<WaitSeen>,
     /// Number of waits in all.
@@ -57,6 +61,17 @@ pub struct Watched {
     pub spans: Option<Vec<SpanSeen>>,
     /// Seconds of waiting by row and column of iterations, summed; `None` where no main loop is known.
     pub blocked: Option<Matrix>,
+}
+
+/// In which regions the ranks are over time, all ranks together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RegionCourse {
+    /// Number of bins into which the window is cut.
+    pub bins: usize,
+    /// The regions in which most time is spent, by number.
+    pub regions: Vec<RegionIdx>,
+    /// The share of the ranks' time in a bin, in 255ths, by region and bin; the last row is of all other regions. Empty if nothing was seen.
+    pub share: Vec<u8>,
 }
 
 /// A wait.

@@ -49,12 +49,18 @@ impl Shares {
 
     /// Adds that of other time.
     pub(super) fn join(&mut self, other: &[Cells; STATES]) {
-        for (all, more) in self.ns.iter_mut().zip(other) {
-            if all.is_empty() && !more.is_empty() {
-                all.resize(self.rows * self.bins, 0);
-            }
-            more.add_to(all);
+        for (state, more) in (0..).zip(other) {
+            self.join_state(state, more);
         }
+    }
+
+    /// Adds other time in a state.
+    pub(super) fn join_state(&mut self, state: u8, other: &Cells) {
+        let Some(all) = self.ns.get_mut(usize::from(state)) else { return };
+        if all.is_empty() && !other.is_empty() {
+            all.resize(self.rows * self.bins, 0);
+        }
+        other.add_to(all);
     }
 
     /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row

@@ -7,6 +7,7 @@ use super::super::Rows;
 use super::blocked::Blocked;
 use super::cells::Cells;
 use super::longest::{Longest, LongestOfSegment};
+use super::region_shares::RegionShares;
 use super::shares::Shares;
 use super::{MessageSeen, STATES, SpanSeen, WAITING, WaitSeen, Watched};
 use crate::model::Model;
@@ -34,6 +35,7 @@ pub struct Watch<'a> {
     bins: usize,
     end: Ns,
     shares: Shares,
+    regions: RegionShares,
     waits: Longest<Ns, WaitSeen>,
     messages: Longest<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
@@ -57,6 +59,7 @@ impl<'a> Watch<'a> {
             bins,
             end,
             shares: Shares::new(rows.len(), bins, end),
+            regions: RegionShares::new(model, end),
             waits: Longest::new(MOST_WAITS),
             messages: Longest::new(MOST_MESSAGES),
             spans: (calls <= MOST_CALLS).then(Vec::new),
@@ -78,6 +81,7 @@ impl<'a> Watch<'a> {
             end: self.end,
             bins: self.bins,
             shares: self.shares.finish(&self.rows.sizes().collect::<Vec<_>>()),
+            regions: self.regions.finish(),
             waits,
             all_waits,
             messages,
@@ -112,6 +116,7 @@ impl<'a> Watch<'a> {
             return;
         }
         self.shares.add(self.rows.of(spent.thread.rank as usize), state, begin, end);
+        self.regions.add(spent.kind.region(), time);
         let rank = self.number(spent.thread.rank);
         let span = SpanSeen { rank, begin, end, state, region: spent.kind.region(), site: spent.site };
         match &mut self.spans {
@@ -151,8 +156,9 @@ impl Watcher for Watch<'_> {
     }
 
     fn add(&mut self, seen: Seen) {
-        let Some(SegmentSeen { shares, waits, messages, spans, blocked }) = decoded(&seen) else { return };
+        let Some(SegmentSeen { shares, regions, waits, messages, spans, blocked }) = decoded(&seen) else { return };
         self.shares.join(&shares);
+        self.regions.join(&regions);
         self.waits.join(waits);
         self.messages.join(messages);
         self.spans = match (self.spans.take(), spans) {
@@ -170,9 +176,10 @@ impl Watcher for Watch<'_> {
 
 impl SegmentWatcher for Watch<'_> {
     fn seen(self: Box<Self>) -> Seen {
-        let Watch { shares, waits, messages, spans, blocked, .. } = *self;
+        let Watch { shares, regions, waits, messages, spans, blocked, .. } = *self;
         encoded(&SegmentSeen {
             shares: shares.cells(),
+            regions: regions.cells(),
             waits: waits.of_segment(),
             messages: messages.of_segment(),
             spans,
@@ -185,6 +192,7 @@ impl SegmentWatcher for Watch<'_> {
 #[derive(Encode, Decode)]
 struct SegmentSeen {
     shares: [Cells; STATES],
+    regions: Cells,
     waits: LongestOfSegment<Ns, WaitSeen>,
     messages: LongestOfSegment<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,

@@ -1,4 +1,5 @@
-// Views of Sinha and Kalé: an attribute by stage and by rank, over chosen stages and ranks, or of one stage or one rank.
+// An attribute by stage and by rank, over chosen stages and ranks, or of one stage or one rank.
+import type { Selection } from "../address";
 import { Chart, type ChartSpec } from "../chart";
 import { button, choice, el, field } from "../dom";
 import { stateColour } from "../palette";
@@ -11,11 +12,11 @@ import { rowName, rowOf } from "../views";
 import { onWindow, showWindow, timeWindow, type TimeWindow } from "../window";
 import { percent, plural, seconds, secondsLike } from "../words";
 
-export const sinhaKale: Panel = {
-    id: "views",
+export const stagesAndRanks: Panel = {
+    id: "stages",
     title: "Stages and ranks",
     about: "Any activity by stage and by rank. Choose ranks and stages, or click on one: the other chart then shows it alone.",
-    missing: ({ views }) => (sources(views).length > 0 ? null : "Neither iterations nor a timeline are known."),
+    missing: ({ views }) => (sources(views).length > 0 ? null : "Neither iterations nor a timeline are known: mark iterations with LBPROF_ITERATION_BEGIN of lbprof.h, or record with LBPROF_MODE=events."),
     build(host, data) {
         return new StagesAndRanks(data).fill(host);
     },
@@ -55,11 +56,21 @@ class StagesAndRanks {
         this.show();
         host.append(this.choices, this.wrong, this.only, this.stageTitle, this.byStage.element, this.rankTitle, this.byRank.element, this.totals);
         onWindow(this, (window) => this.follow(window));
+        host.addEventListener("selection", (event) => this.point((event as CustomEvent<Selection>).detail.rank));
         return () => {
             this.byStage.draw();
             this.byRank.draw();
             this.follow(timeWindow());
         };
+    }
+
+    /** Shows the rank that a link points out alone. */
+    private point(rank: number | null): void {
+        const row = rank === null ? -1 : rowOf(this.data, rank);
+        if (row >= 0) {
+            this.oneRow = row;
+            this.change();
+        }
     }
 
     private controls(): void {

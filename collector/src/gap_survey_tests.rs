@@ -1,6 +1,7 @@
 //! Gaps and samples worked out by hand, in nanoseconds.
 
 use super::*;
+use crate::gap_use::{CpuEvidence, GapUse, GapUses};
 use crate::record::Flags;
 
 const MS: u64 = 1_000_000;
@@ -22,10 +23,16 @@ fn samples(begin: u64, end: u64) -> Vec<CpuSample> {
     ticks.map(|ticks| CpuSample { ticks, weight_ns: 5 * MS }).collect()
 }
 
-fn survey(records: &[Record], samples: &[CpuSample]) -> BTreeMap<u64, GapSums> {
-    let mut survey = GapSurvey::new(20_000, samples);
+fn survey(records: &[Record], samples: &[CpuSample]) -> BTreeMap<PolledSite, GapSums> {
+    let mut survey =
+        GapSurvey::new(SurveyedLengths { shortest: 20_000, shortest_after_spin: 100_000, lost_core: 20 * MS });
+    survey.add_samples(samples.iter().copied(), 0);
     survey.add(records);
-    survey.finish()
+    let mut by_site: BTreeMap<PolledSite, GapSums> = BTreeMap::new();
+    for (place, found) in survey.take_gaps() {
+        by_site.entry(place.site).or_default().add(&found.sums);
+    }
+    by_site
 }
 
 const EVIDENCE: CpuEvidence =
@@ -37,12 +44,18 @@ fn ten_polls(end: Record) -> Vec<Record> {
 }
 
 fn judged(records: &[Record], samples: &[CpuSample], evidence: &CpuEvidence) -> Option<GapUse> {
-    let sums = survey(records, samples);
-    let mut all = GapSums::default();
-    for one in sums.values() {
-        all.add(one);
-    }
-    sums[&1].judge(&all, evidence)
+    judged_at(site(1), records, samples, evidence)
+}
+
+fn judged_at(site: PolledSite, records: &[Record], samples: &[CpuSample], evidence: &CpuEvidence) -> Option<GapUse> {
+    let mut uses = GapUses::default();
+    uses.judge(0, &survey(records, samples), evidence);
+    uses.get(0, site)
+}
+
+/// A call site whose polls are no spin.
+fn site(call_site: u64) -> PolledSite {
+    PolledSite { call_site, after_spin: false }
 }
 
 #[test]
@@ -50,7 +63,7 @@ fn sleep_until_the_same_poll_succeeds_is_waiting() {
     let records = ten_polls(call(Operation::Iprobe, 1, 100 * MS));
     let sums = survey(&records, &[]);
     let ticks = 100 * MS - 10 * 100;
-    assert_eq!(sums[&1], GapSums { gaps: 10, ticks, sampled_ns: 0, succeeded: ticks });
+    assert_eq!(sums[&site(1)], GapSums { gaps: 10, ticks, sampled_ns: 0, succeeded: ticks });
     assert_eq!(judged(&records, &[], &EVIDENCE), Some(GapUse::Asleep));
 }
 
@@ -102,8 +115,8 @@ fn several_polls_in_turn_are_one_loop() {
     let round = |k: u64| (1..=4).map(move |site| poll(site, 10 * k * MS + 1000 * site));
     let records: Vec<_> = (0..10).flat_map(round).chain([call(Operation::Iprobe, 2, 100 * MS)]).collect();
     let sums = survey(&records, &[]);
-    assert_eq!(sums.keys().copied().collect::<Vec<_>>(), [4]);
-    assert_eq!(sums[&4].judge(&sums[&4], &EVIDENCE), Some(GapUse::Asleep));
+    assert_eq!(sums.keys().copied().collect::<Vec<_>>(), [site(4)]);
+    assert_eq!(judged_at(site(4), &records, &[], &EVIDENCE), Some(GapUse::Asleep));
 }
 
 #[test]
@@ -127,9 +140,19 @@ fn a_spin_with_sleep_in_each_round_waits_and_the_time_after_a_spin_is_work() {
     let sleeping: Vec<Record> = (0..20).map(|k| sync(10 * k * MS)).collect();
     let ended = [sleeping.clone(), vec![call(Operation::Barrier, 2, 200 * MS)]].concat();
     assert_eq!(judged(&ended, &[], &EVIDENCE), Some(GapUse::Asleep));
-    // Work, which a test may sleep for, after each 100 calls in a row.
-    let working = |k: u64| (0..100).map(move |n| sync(20 * k * MS + 1_000 * n));
-    assert!(survey(&(0..20).flat_map(working).collect::<Vec<_>>(), &[]).is_empty());
+    // Work after each 100 calls in a row: too long for others that take the core.
+    let rounds = |period: u64| (0..20).flat_map(move |k| (0..100).map(move |n| sync(period * k * MS + 1_000 * n)));
+    assert!(survey(&rounds(21).collect::<Vec<_>>(), &[]).is_empty());
+    // Shorter, by its samples or because it is slept for.
+    let after_spin = PolledSite { call_site: 1, after_spin: true };
+    let judged_after = |samples: &[CpuSample], voluntary_switches: u64| {
+        let evidence = CpuEvidence { voluntary_switches: Some(voluntary_switches), ..EVIDENCE };
+        judged_at(after_spin, &rounds(10).collect::<Vec<_>>(), samples, &evidence)
+    };
+    assert_eq!(judged_after(&samples(0, 200 * MS), 3), Some(GapUse::Computing));
+    assert_eq!(judged_after(&[], 1000), Some(GapUse::Unclear));
+    // Others have the core, again and again.
+    assert_eq!(judged_after(&[], 3), Some(GapUse::Preempted));
     // Numbers from a counter may be fetched for pieces of work.
     let counter: Vec<Record> = (0..20).map(|k| call(Operation::Fetch_and_op, 1, 10 * k * MS)).collect();
     assert_eq!(judged(&counter, &[], &EVIDENCE), Some(GapUse::Unclear));

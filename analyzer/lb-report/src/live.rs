@@ -1,0 +1,23 @@
+//! Whether a run that has not ended still runs, as far as this host shows: the processes of its ranks are there, and have its files mapped.
+
+use std::fs;
+use std::path::Path;
+
+use lbprof_analysis::model::Model;
+use rustix::time::{ClockId, clock_gettime};
+
+/// Returns the present time on the run's clock in seconds if a rank that has not ended still runs on this host.
+pub fn running_until(model: &Model, folder: &Path) -> Option<f64> {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let folder = fs::canonicalize(folder).ok()?;
+    let is_alive = |pid: u32| {
+        let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let path = folder.as_os_str().as_encoded_bytes();
+        maps.split(|&byte| byte == b'\n').any(|line| line.windows(path.len()).any(|part| part == path))
+    };
+    let mut unended = model.ranks.iter().filter(|rank| rank.end_reason.is_none() && rank.host == host.trim_end());
+    let rank = unended.find(|rank| is_alive(rank.pid))?;
+    let now = clock_gettime(ClockId::Monotonic);
+    let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
+    Some(rank.run_seconds(now_ns) - model.window_s().0)
+}

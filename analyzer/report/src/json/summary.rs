@@ -1,0 +1,118 @@
+//! The answer in a few lines of JSON, for scripts, chats and language models: [`MAX_BYTES`] at most.
+
+use serde::Serialize;
+
+use crate::Report;
+use crate::efficiency::EfficiencyRow;
+use crate::situation::RunSituation;
+use crate::text::{self, AnswerText};
+use crate::verdict::LossKind;
+use crate::words::shorten;
+
+/// Name and version of the schema.
+const SCHEMA: &str = "lbprof-summary/1";
+
+/// Most bytes of the document.
+pub const MAX_BYTES: usize = 4096;
+
+/// Most losses.
+const MAX_LOSSES: usize = 3;
+
+/// Most columns of a text.
+const MAX_COLUMNS: usize = 300;
+
+/// Most columns of the command.
+const MAX_COMMAND: usize = 120;
+
+/// A report in short.
+#[derive(Debug, Serialize)]
+pub struct RunSummary {
+    schema: &'static str,
+    command: String,
+    ranks: u32,
+    hosts: usize,
+    mpi: String,
+    elapsed_s: f64,
+    complete: bool,
+    situation: RunSituation,
+    answer: AnswerText,
+    lost_share: Option<f64>,
+    efficiency: SummaryEfficiency,
+    losses: Vec<SummaryLoss>,
+}
+
+/// Efficiencies, 0 to 1; null where they are not known.
+#[derive(Debug, Serialize)]
+struct SummaryEfficiency {
+    parallel: Option<f64>,
+    load_balance: Option<f64>,
+    communication: Option<f64>,
+    micro_load_balance: Option<f64>,
+    transfer: Option<f64>,
+}
+
+/// A loss.
+#[derive(Debug, Serialize)]
+struct SummaryLoss {
+    kind: LossKind,
+    lost_s: f64,
+    share: Option<f64>,
+    text: String,
+}
+
+impl RunSummary {
+    /// Returns the summary of a report: texts give way until it has [`MAX_BYTES`].
+    pub fn new(report: &Report) -> RunSummary {
+        let mut columns = MAX_COLUMNS;
+        let mut summary = RunSummary::with(report, columns);
+        while summary.bytes() > MAX_BYTES && columns > 40 {
+            columns = columns * 3 / 4;
+            summary = RunSummary::with(report, columns);
+        }
+        while summary.bytes() > MAX_BYTES && summary.answer.lines.pop().is_some() {}
+        summary
+    }
+
+    fn with(report: &Report, columns: usize) -> RunSummary {
+        let short = |text: String| shorten(&text, columns);
+        let mut answer = AnswerText::new(report);
+        answer.sentence = short(answer.sentence);
+        for line in &mut answer.lines {
+            line.text = shorten(&line.text, columns);
+        }
+        let loss = |loss: &crate::Loss| SummaryLoss {
+            kind: loss.kind,
+            lost_s: loss.lost_s,
+            share: loss.share,
+            text: short(text::loss(report, loss)),
+        };
+        let EfficiencyRow { parallel, load_balance, communication, micro_load_balance, transfer, .. } =
+            report.efficiency;
+        let is_known = report.efficiency.t_ideal_certain;
+        RunSummary {
+            schema: SCHEMA,
+            command: shorten(&report.facts.command.join(" "), MAX_COMMAND.min(columns)),
+            ranks: report.facts.n_ranks,
+            hosts: report.data.hosts,
+            mpi: shorten(crate::words::mpi_name(&report.facts.mpi), MAX_COMMAND.min(columns)),
+            elapsed_s: report.data.elapsed_s,
+            complete: report.data.complete,
+            situation: RunSituation::new(report),
+            answer,
+            lost_share: report.verdict.lost_share,
+            efficiency: SummaryEfficiency {
+                parallel,
+                load_balance,
+                communication,
+                micro_load_balance: micro_load_balance.filter(|_| is_known),
+                transfer: transfer.filter(|_| is_known),
+            },
+            losses: report.losses.iter().take(MAX_LOSSES).map(loss).collect(),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let mut bytes = Vec::new();
+        super::write_pretty(self, &mut bytes).map_or(usize::MAX, |()| bytes.len())
+    }
+}

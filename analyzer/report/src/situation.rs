@@ -1,0 +1,325 @@
+//! The run's situation: the one answer that the first screen gives, as data. Its words are in [`text`](crate::text).
+
+use serde::Serialize;
+
+use super::losses::Loss;
+use super::threads::GOOD_EFFICIENCY;
+use super::verdict::{LossKind, VerdictKind, Worst};
+use super::{Doubt, Report, SiteRow};
+use crate::iteration::IterationRow;
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+
+/// Share of the run between `MPI_Init` and `MPI_Finalize` below which set-up is the answer.
+const MOSTLY_SET_UP: f64 = 0.5;
+
+/// Share of a rank's computation in a region that all others together may have for the rank to work there alone.
+const ALONE: f64 = 0.05;
+
+/// Share of an excess from which on it is one of sleep or I/O.
+const MOSTLY_ASLEEP: f64 = 0.5;
+
+/// Share of a loss from which on one rank causes it.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Bytes a call up to which messages are small.
+const SMALL_BYTES: u64 = 4096;
+
+/// Calls of a rank from which on they are many.
+const MANY_CALLS: u64 = 500;
+
+/// Bytes a call from which on messages are large.
+const LARGE_BYTES: u64 = 65_536;
+
+/// Iterations that a rank is the slowest one after another, on average, from which on a slow rank moves.
+const LASTING: usize = 3;
+
+/// The answer to what a run loses most by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum RunSituation {
+    /// It has not ended: a rank computes, or waits in a call.
+    #[serde(rename = "still running")]
+    StillRunning,
+    /// Ranks did not end by themselves.
+    #[serde(rename = "ended early")]
+    EndedEarly,
+    /// No rank computes, or nothing is known.
+    #[serde(rename = "nothing")]
+    Nothing,
+    /// There are too few calls to judge.
+    #[serde(rename = "few calls")]
+    FewCalls,
+    /// There is one rank.
+    #[serde(rename = "one rank")]
+    OneRank,
+    /// Ranks had no cores of their own.
+    #[serde(rename = "no cores")]
+    NoCores,
+    /// Most of the run lies outside of `MPI_Init` … `MPI_Finalize`.
+    #[serde(rename = "set-up")]
+    SetUp,
+    /// Threads idle outside of MPI.
+    #[serde(rename = "threads")]
+    Threads,
+    /// Nearly all time is computation, but asleep.
+    #[serde(rename = "asleep")]
+    Asleep,
+    /// It is not clear what time between polls is.
+    #[serde(rename = "unclear polls")]
+    UnclearPolls,
+    /// Nearly all time is computation.
+    #[serde(rename = "balanced")]
+    Balanced,
+    /// One rank has more work than the others.
+    #[serde(rename = "static excess")]
+    StaticExcess,
+    /// One rank works while the others have nothing to do.
+    #[serde(rename = "serial code")]
+    SerialCode,
+    /// One rank sleeps or waits for I/O, while the others wait for it.
+    #[serde(rename = "asleep rank")]
+    AsleepRank,
+    /// Ranks access files, or wait for those that do.
+    #[serde(rename = "file access")]
+    FileAccess,
+    /// One rank has more work for a while, then another.
+    #[serde(rename = "moving rank")]
+    MovingRank,
+    /// In each iteration another rank is the slowest.
+    #[serde(rename = "slow in turn")]
+    SlowInTurn,
+    /// Ranks wait for one another in chains.
+    #[serde(rename = "chains")]
+    Chains,
+    /// Ranks wait for one another; it is not known how.
+    #[serde(rename = "serialization")]
+    Serialization,
+    /// Many small messages.
+    #[serde(rename = "small messages")]
+    SmallMessages,
+    /// Large messages.
+    #[serde(rename = "large messages")]
+    LargeMessages,
+    /// Large messages that were started in time and are waited for: they may move in MPI calls alone.
+    #[serde(rename = "late progress")]
+    LateProgress,
+    /// Other communication.
+    #[serde(rename = "communication")]
+    Communication,
+}
+
+impl RunSituation {
+    /// Returns the situation of a run.
+    pub fn new(report: &Report) -> RunSituation {
+        if let Some(situation) = ended(report) {
+            return situation;
+        }
+        let is_nothing = report.verdict.kind == VerdictKind::Nothing;
+        beyond_figures(report).filter(|_| !is_nothing).unwrap_or_else(|| RunSituation::from_figures(report))
+    }
+
+    /// Returns what the figures alone say, whether or not there is a reason to doubt them.
+    pub fn from_figures(report: &Report) -> RunSituation {
+        match report.verdict.kind {
+            VerdictKind::Nothing => RunSituation::Nothing,
+            VerdictKind::Threads => RunSituation::Threads,
+            VerdictKind::Good | VerdictKind::Doubtful => well_used(report),
+            VerdictKind::Imbalance => imbalance(report),
+            VerdictKind::SlowInTurn if is_lasting(report) => RunSituation::MovingRank,
+            VerdictKind::SlowInTurn => RunSituation::SlowInTurn,
+            VerdictKind::DependencyChains => RunSituation::Chains,
+            VerdictKind::Serialization => RunSituation::Serialization,
+            VerdictKind::Communication => communication(report),
+        }
+    }
+
+    /// Returns whether most is lost by messages.
+    pub fn is_of_network(self) -> bool {
+        use RunSituation::{Communication, LargeMessages, LateProgress, SmallMessages};
+        matches!(self, Communication | LargeMessages | LateProgress | SmallMessages)
+    }
+
+    /// Returns whether the run is judged by what its efficiencies say it loses.
+    pub fn is_of_losses(self) -> bool {
+        use RunSituation::{
+            Asleep, Balanced, EndedEarly, FewCalls, NoCores, Nothing, OneRank, SetUp, StillRunning, Threads,
+            UnclearPolls,
+        };
+        !matches!(
+            self,
+            StillRunning
+                | EndedEarly
+                | Nothing
+                | FewCalls
+                | OneRank
+                | NoCores
+                | SetUp
+                | Threads
+                | Asleep
+                | UnclearPolls
+                | Balanced
+        )
+    }
+}
+
+/// Returns the situation of a run that did not end by itself.
+fn ended(report: &Report) -> Option<RunSituation> {
+    let is_unended = report.ranks.iter().any(|row| row.end_reason.is_none());
+    match (is_unended, report.facts.seen_at_s.is_some()) {
+        (true, true) => Some(RunSituation::StillRunning),
+        (true, false) => Some(RunSituation::EndedEarly),
+        (false, _) => None,
+    }
+}
+
+/// Returns the situation of a run whose efficiencies are not the answer.
+fn beyond_figures(report: &Report) -> Option<RunSituation> {
+    let selected = &report.facts.selected;
+    let described = report.lifetime.as_ref().map_or(1.0, |table| table.described_share);
+    let is_doubted = |is_meant: fn(&Doubt) -> bool| report.doubts.iter().any(is_meant);
+    match () {
+        () if is_doubted(|doubt| matches!(doubt, Doubt::FewCalls { .. })) => Some(RunSituation::FewCalls),
+        () if is_doubted(Doubt::is_of_cores) => Some(RunSituation::NoCores),
+        () if report.facts.n_ranks == 1 && report.threads.is_none() => Some(RunSituation::OneRank),
+        () if described < MOSTLY_SET_UP && selected.is_all() => Some(RunSituation::SetUp),
+        () => None,
+    }
+}
+
+/// Returns the situation of a run that computes nearly all of the time.
+fn well_used(report: &Report) -> RunSituation {
+    let polls = report.doubts.iter().find_map(|doubt| match doubt {
+        Doubt::Polling { efficiency, .. } => Some(efficiency.0),
+        _ => None,
+    });
+    match () {
+        () if report.doubts.iter().any(|doubt| matches!(doubt, Doubt::Asleep { .. })) => RunSituation::Asleep,
+        () if polls.is_some_and(|least| least < GOOD_EFFICIENCY) => RunSituation::UnclearPolls,
+        () => RunSituation::Balanced,
+    }
+}
+
+/// Returns which kind of imbalance it is.
+fn imbalance(report: &Report) -> RunSituation {
+    let Some(worst) = &report.verdict.worst else { return RunSituation::StaticExcess };
+    // What does not run may also wait for a core.
+    let has_core = worst.preempted.is_none() && !report.doubts.iter().any(Doubt::is_of_cores);
+    let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
+    match () {
+        () if asleep.is_some_and(|share| share >= MOSTLY_ASLEEP) => RunSituation::AsleepRank,
+        () if works_alone(report, worst) => RunSituation::SerialCode,
+        () => RunSituation::StaticExcess,
+    }
+}
+
+/// Returns whether the rank that computes longest has nearly all of the computation where most of its excess lies.
+fn works_alone(report: &Report, worst: &Worst) -> bool {
+    let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
+    let row = report.regions.iter().find(|row| row.path == region.path);
+    let means = row.map(|row| row.mean_in_s(lbprof_collector::Activity::Computation));
+    let n_ranks = report.verdict.cluster.as_ref().map_or(report.ranks.len(), |cluster| cluster.ranks.len()) as f64;
+    // What it has more than the mean is all but its own part of the mean, if it has all.
+    let is_most = region.excess_s >= 0.5 * worst.over_mean_s;
+    is_most && means.is_some_and(|mean_s| mean_s * (n_ranks - 1.0) <= region.excess_s * (1.0 + ALONE))
+}
+
+/// Returns whether a rank that is the slowest stays so for some iterations.
+fn is_lasting(report: &Report) -> bool {
+    let turns = turns_of_slowest(report);
+    let known: usize = turns.iter().map(|turn| turn.iterations).sum();
+    turns.len() >= 2 && known >= LASTING * turns.len()
+}
+
+/// Iterations one after another in which a rank is the slowest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlowestTurn {
+    /// The rank.
+    pub rank: u32,
+    /// The first of the iterations.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+    /// How many of them are known.
+    pub iterations: usize,
+}
+
+/// Returns which ranks are the slowest of iterations one after another.
+pub fn turns_of_slowest(report: &Report) -> Vec<SlowestTurn> {
+    let rows: &[IterationRow] = report.iterations.as_ref().map_or(&[], |iterations| &iterations.rows);
+    let mut turns: Vec<SlowestTurn> = Vec::new();
+    for row in crate::course::known(rows) {
+        match turns.last_mut().filter(|turn| turn.rank == row.slowest_rank) {
+            Some(turn) => (turn.last, turn.iterations) = (row.iteration, turn.iterations + 1),
+            None => turns.push(SlowestTurn {
+                rank: row.slowest_rank,
+                first: row.iteration,
+                last: row.iteration,
+                iterations: 1,
+            }),
+        }
+    }
+    turns
+}
+
+/// Returns which kind of communication most is lost by.
+fn communication(report: &Report) -> RunSituation {
+    if report.losses.first().is_some_and(|loss| loss.kind == LossKind::FileAccess) {
+        return RunSituation::FileAccess;
+    }
+    let Some(calls) = report
+        .losses
+        .iter()
+        .find(|loss| loss.kind == LossKind::Communication)
+        .and_then(|loss| CallAmounts::new(report, loss))
+    else {
+        return RunSituation::Communication;
+    };
+    match calls.bytes_each {
+        0..SMALL_BYTES if calls.calls_each >= MANY_CALLS && calls.carries_data => RunSituation::SmallMessages,
+        LARGE_BYTES.. if calls.completes => RunSituation::LateProgress,
+        LARGE_BYTES.. => RunSituation::LargeMessages,
+        _ => RunSituation::Communication,
+    }
+}
+
+/// How often a call is made that a loss is laid to, and how much it carries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CallAmounts {
+    /// Calls of a rank, the mean over all.
+    pub calls_each: u64,
+    /// Bytes sent, or if there are none, received, by a call.
+    pub bytes_each: u64,
+    /// Whether there are bytes at all.
+    pub carries_data: bool,
+    /// Whether it completes what another call began.
+    pub completes: bool,
+    /// Time in a call, waiting included.
+    pub seconds_each: f64,
+}
+
+impl CallAmounts {
+    /// Returns how often the call of a loss is made, or `None` if that is not known.
+    pub fn new(report: &Report, loss: &Loss) -> Option<CallAmounts> {
+        let at = loss.at.as_ref()?;
+        let is_there = |row: &&SiteRow| row.operation == at.operation && row.place == at.place;
+        let rows = || report.call_sites.iter().filter(is_there);
+        let sum = |of: fn(&SiteRow) -> u64| rows().map(of).sum::<u64>();
+        let calls = sum(|row| row.sum.calls);
+        let (sent, received) = (sum(|row| row.sum.sent), sum(|row| row.sum.received));
+        let bytes = if sent > 0 { sent } else { received };
+        let seconds: f64 = rows().map(|row| row.sum.seconds).sum();
+        let of_one = |sum: u64| sum.checked_div(calls).unwrap_or(0);
+        (calls > 0).then(|| CallAmounts {
+            calls_each: calls / report.ranks.len().max(1) as u64,
+            bytes_each: of_one(bytes),
+            carries_data: bytes > 0,
+            completes: at.operation.starts_with("Wait") || at.operation.starts_with("Test"),
+            seconds_each: seconds / calls as f64,
+        })
+    }
+}
+
+/// Returns the one rank that causes a loss, if there is one.
+pub fn single_cause(loss: &Loss) -> Option<u32> {
+    loss.ranks.first().filter(|(_, share)| *share >= NEARLY_ALL).map(|&(rank, _)| rank)
+}

@@ -1,0 +1,172 @@
+//! What to try where it is known to help, else what to look at.
+
+use super::{AnswerLabel, AnswerLine};
+use crate::situation::{RunSituation, single_cause};
+use crate::text::losses;
+use crate::verdict::{LossKind, Undivided};
+use crate::{Doubt, Report};
+
+/// Share of the time from which on balance helps.
+const LEAST: f64 = 0.01;
+
+/// Share of an excess of CPU time that must be one of instructions, for the rank to have more work for sure.
+const MORE_WORK: f64 = 0.6;
+
+/// Returns what to do, or `None` if there is nothing to advise.
+pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
+    let (label, text) = advice(report, situation)?;
+    Some(AnswerLine::new(label, text))
+}
+
+fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
+    use AnswerLabel::{LookAt, Try};
+    let fixed = |label: AnswerLabel, text: &str| Some((label, text.to_owned()));
+    match situation {
+        RunSituation::NoCores => return without_cores(report),
+        RunSituation::OneRank => return fixed(Try, "record more ranks: mpirun -n 4 lb-run PROGRAM"),
+        RunSituation::SetUp => {
+            return fixed(
+                LookAt,
+                "what the program does before MPI_Init and after MPI_Finalize (imports, reading input, other start-up)",
+            );
+        }
+        RunSituation::Asleep => {
+            return fixed(LookAt, "what the ranks wait for outside of MPI: files, sleep(), locks, devices");
+        }
+        RunSituation::UnclearPolls => {
+            return fixed(
+                LookAt,
+                "what the program does between polls; then --polling waiting or --polling computation says so",
+            );
+        }
+        _ if report.is_only_described() || !situation.is_of_losses() => return None,
+        _ => {}
+    }
+    match situation {
+        RunSituation::StaticExcess => of_excess(report),
+        RunSituation::SerialCode => fixed(Try, "share this code among the ranks, or let the others work meanwhile"),
+        RunSituation::AsleepRank => fixed(
+            LookAt,
+            "what the rank waits for: if it accesses files, let all ranks do so, or do it in the background",
+        ),
+        RunSituation::FileAccess => {
+            match report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess).and_then(single_cause) {
+                Some(_) => fixed(
+                    Try,
+                    "let all ranks access files together, or one of them in the background; a better network saves nothing",
+                ),
+                None => {
+                    fixed(LookAt, "how often files are accessed, and in which pieces; a better network saves nothing")
+                }
+            }
+        }
+        RunSituation::MovingRank if each_gains(report) == Some(true) => fixed(
+            Try,
+            "move work between ranks during the run, again and again; a better static partition will not help",
+        ),
+        RunSituation::SlowInTurn if each_gains(report) == Some(true) => fixed(
+            Try,
+            "balance the work within each iteration (dynamic scheduling, smaller tasks), or let ranks wait for each other less often; a better \
+             static partition will not help",
+        ),
+        RunSituation::MovingRank | RunSituation::SlowInTurn if each_gains(report).is_none() => fixed(
+            LookAt,
+            "how the work could be balanced within each iteration; a better static partition will not help",
+        ),
+        RunSituation::MovingRank | RunSituation::SlowInTurn => {
+            fixed(LookAt, "how ranks depend on each other: balancing each iteration alone would save nothing")
+        }
+        RunSituation::Chains if report.what_if.balance_gains(LEAST) => fixed(
+            Try,
+            "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends)",
+        ),
+        RunSituation::Chains => fixed(
+            Try,
+            "shorten the chains, or let their steps overlap (smaller blocks, the next sweep before the last one ends); even work will not help",
+        ),
+        RunSituation::Serialization => fixed(
+            LookAt,
+            match report.verdict.undivided {
+                Some(Undivided::UnsureLoop) => {
+                    "which loop is the main one: mark its iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE); then \
+                     the report says whether ranks are slow in turn or wait in chains"
+                }
+                _ => {
+                    "which loop is the main one: mark its iterations (LBPROF_ITERATION_BEGIN); then the report says whether ranks are slow in \
+                     turn or wait in chains"
+                }
+            },
+        ),
+        _ => communication(report, situation),
+    }
+}
+
+/// Returns what helps against one rank's excess.
+fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
+    let worst = report.verdict.worst.as_ref()?;
+    let hardware = report.functions.as_ref().and_then(|table| table.program.hardware);
+    let executes_more = hardware.is_some_and(|counts| {
+        let sum_s = counts.more_instructions_s + counts.slower_instructions_s.max(0.0);
+        sum_s > 0.0 && counts.more_instructions_s >= MORE_WORK * sum_s
+    });
+    let rank = worst.rank;
+    Some(match executes_more {
+        true => (
+            AnswerLabel::Try,
+            format!(
+                "rank {rank} executes more instructions: give it less work, by the program's own load balancing or parts weighted by cost"
+            ),
+        ),
+        false => (
+            AnswerLabel::LookAt,
+            format!(
+                "how the work is divided: does rank {rank} get more of it, or does the same work take longer there (core, memory)?"
+            ),
+        ),
+    })
+}
+
+/// Returns whether balance in each iteration gains anything by a replay, or `None` if that was not asked.
+fn each_gains(report: &Report) -> Option<bool> {
+    let is_in_turn = |loss: &&crate::Loss| loss.kind == LossKind::SlowInTurn;
+    let remedy = report.losses.iter().find(is_in_turn)?.remedy.as_ref()?;
+    Some(losses::gains(remedy))
+}
+
+/// Returns what helps where ranks have no cores.
+fn without_cores(report: &Report) -> Option<(AnswerLabel, String)> {
+    let of_threads = report.doubts.iter().find(|doubt| matches!(doubt, Doubt::FewerCores { .. }));
+    let text = match of_threads {
+        Some(doubt) => crate::text::doubt(report, doubt),
+        None => "measure again with one rank per core: as many ranks as cores at most, each bound to its own (mpirun --bind-to core, srun \
+                 --cpu-bind=cores)"
+            .to_owned(),
+    };
+    Some((AnswerLabel::Try, text))
+}
+
+/// Returns what to look at where ranks communicate.
+fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
+    if report.doubts.iter().any(Doubt::is_of_cores) || report.has_unrecorded_partners() {
+        return None;
+    }
+    let (label, text) = match situation {
+        RunSituation::SmallMessages => {
+            (AnswerLabel::Try, "put several messages into one, so that there are fewer calls")
+        }
+        RunSituation::LargeMessages => (
+            AnswerLabel::LookAt,
+            "whether less data would do, and whether it can move while ranks compute (MPI_Isend, MPI_Irecv, nonblocking collectives)",
+        ),
+        RunSituation::LateProgress => (
+            AnswerLabel::LookAt,
+            "whether messages move while ranks compute: many MPI libraries move large ones in MPI calls alone; an MPI_Test in the middle of the \
+             computation, or the library's progress thread, shows",
+        ),
+        _ => (
+            AnswerLabel::LookAt,
+            "how often this call is needed, and whether ranks could compute meanwhile (nonblocking calls)",
+        ),
+    };
+    Some((label, text.to_owned()))
+}

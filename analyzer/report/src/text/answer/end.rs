@@ -1,0 +1,88 @@
+//! The answer to a run that has not ended, or did not end by itself: where its ranks are.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::EndReason;
+
+use super::phrases::{capitalized, named_ranks};
+use crate::text::place_name;
+use crate::words::{plural, seconds};
+use crate::{RankRow, Report};
+use lbprof_analysis::read::open::ranges;
+
+/// Most groups of ranks that are named.
+const MAX_GROUPS: usize = 3;
+
+/// Returns how far a run is, or how it ended, and in which calls its ranks are.
+pub(super) fn ending(report: &Report) -> String {
+    let places = places(report);
+    let text = match report.facts.seen_at_s {
+        Some(now_s) => format!("Still running, {} so far", seconds(now_s)),
+        None => ended_early(report),
+    };
+    let last_seen = if report.facts.seen_at_s.is_none() { "last seen: " } else { "" };
+    let places = if places.is_empty() { String::new() } else { format!("; {last_seen}{places}") };
+    capitalized(&format!("{text}{places}."))
+}
+
+/// Returns how a run ended that did not end by itself.
+fn ended_early(report: &Report) -> String {
+    let aborted = report.ranks.iter().find_map(|row| match row.end_reason {
+        Some(EndReason::Abort(code)) => Some(format!("rank {} called MPI_Abort with code {code}; ", row.rank)),
+        _ => None,
+    });
+    let unended: Vec<&RankRow> = report.ranks.iter().filter(|row| row.end_reason.is_none()).collect();
+    let killed: Vec<u32> = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.rank).collect();
+    let last_s = unended.iter().filter(|row| row.lifetime.is_killed).map(|row| row.end_s).fold(0.0, f64::max);
+    let who = match unended.len() == report.ranks.len() {
+        true => "the run".to_owned(),
+        false => plural(unended.len() as u64, "rank"),
+    };
+    let how = match killed.as_slice() {
+        [] => String::new(),
+        [one] => format!(": rank {one} was ended by a signal after {}", seconds(last_s)),
+        many => format!(": ranks {} were ended by signals, the last after {}", ranges(many), seconds(last_s)),
+    };
+    format!("{}{who} did not end by MPI_Finalize or exit{how}", aborted.unwrap_or_default())
+}
+
+/// Returns where the ranks are that have not ended, those that differ from most first.
+fn places(report: &Report) -> String {
+    let mut groups: BTreeMap<String, Vec<&RankRow>> = BTreeMap::new();
+    for row in report.ranks.iter().filter(|row| row.end_reason.is_none()) {
+        let place = match &row.in_call {
+            Some((operation, place)) => format!("in {operation} at {}", place_name(place)),
+            None => "outside of MPI".to_owned(),
+        };
+        groups.entry(place).or_default().push(row);
+    }
+    let mut groups: Vec<(String, Vec<&RankRow>)> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, rows)| rows.len());
+    let shown: Vec<String> =
+        groups.iter().take(MAX_GROUPS).map(|(place, rows)| one_place(report, place, rows)).collect();
+    let more = if groups.len() > MAX_GROUPS { " …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// Returns where some ranks are, since when, and for whom they wait.
+fn one_place(report: &Report, place: &str, rows: &[&RankRow]) -> String {
+    let ranks: Vec<u32> = rows.iter().map(|row| row.rank).collect();
+    let have = if ranks.len() == 1 { "has" } else { "have" };
+    let since_s = rows.iter().map(|row| row.since_s.unwrap_or(row.end_s)).fold(f64::INFINITY, f64::min);
+    let mut text = match report.facts.seen_at_s {
+        Some(now_s) => {
+            format!("{} {have} been {place} for {}", named_ranks(&ranks), seconds((now_s - since_s).max(0.0)))
+        }
+        None => format!("{} {place}", named_ranks(&ranks)),
+    };
+    let mut waited_for: Vec<u32> = rows.iter().filter_map(|row| row.waits_for).collect();
+    waited_for.sort_unstable();
+    waited_for.dedup();
+    if let [first, ..] = waited_for.as_slice() {
+        match waited_for.len() {
+            1 => text.push_str(&format!(", waiting for rank {first}")),
+            _ => text.push_str(&format!(", waiting for ranks {}", ranges(&waited_for))),
+        }
+    }
+    text
+}

@@ -1,0 +1,58 @@
+//! What a change would gain, by replay.
+
+use super::{AnswerLabel, AnswerLine};
+use crate::Report;
+use crate::situation::RunSituation;
+use crate::text::region_name;
+use crate::verdict::LossKind;
+use crate::what_if::Prediction;
+use crate::words::seconds_like;
+use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+
+use super::phrases::short_percent;
+
+/// Share of the time from which on a gain is named.
+const WORTH_NAMING: f64 = 0.02;
+
+/// Returns what the change that saves most would gain, or `None` if that is little, or advice is withheld.
+pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
+    if report.clusters.are_apart() || report.is_only_described() {
+        return None;
+    }
+    let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;
+    let is_much = |row: &&Prediction| row.saved_s > WORTH_NAMING * measured_s;
+    let text = match report.what_if.best().filter(is_much) {
+        Some(best) => format!("{}: {}", change(best), from_to(measured_s, best)),
+        None => {
+            let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
+            let row =
+                loss.and_then(|loss| loss.remedy.as_ref()).filter(is_much).filter(|_| situation.is_of_network())?;
+            format!("at most {}, if messages took no time", seconds_and_share(measured_s, row))
+        }
+    };
+    Some(AnswerLine::new(AnswerLabel::Gain, text))
+}
+
+/// Returns `1.32 s → 0.67 s (−49 %)`.
+fn from_to(measured_s: f64, row: &Prediction) -> String {
+    let time = |part_s: f64| seconds_like(part_s, measured_s);
+    format!("{} → {} (−{})", time(measured_s), time(row.time_s), short_percent(row.saved_share))
+}
+
+fn seconds_and_share(measured_s: f64, row: &Prediction) -> String {
+    format!("{} ({})", seconds_like(row.saved_s, measured_s), short_percent(row.saved_share))
+}
+
+/// Returns a change in words: `even work on all ranks`.
+fn change(row: &Prediction) -> String {
+    match (row.scenario, row.region.as_deref(), row.rank) {
+        (WhatIf::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
+        (WhatIf::Network(..), ..) => "the other network".to_owned(),
+        (WhatIf::RegionsBalanced, ..) => "even work in every region".to_owned(),
+        (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "even work in each iteration".to_owned(),
+        (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
+        (_, Some(region), _) => format!("even work in {}", region_name(region)),
+        (_, None, rank) => format!("average work on rank {}", rank.unwrap_or(0)),
+    }
+}

@@ -1,0 +1,128 @@
+//! The answer of the first screen: one sentence, then where, what would be gained, what to try, and notes.
+
+mod advice;
+mod end;
+mod gain;
+mod notes;
+mod phrases;
+mod place;
+mod sentence;
+
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+
+use self::phrases::capitalized;
+use super::{DIM, Options};
+use crate::Report;
+use crate::situation::RunSituation;
+use crate::words::wrap;
+
+/// Columns of a line's label, the margin included.
+const LABEL: usize = 11;
+
+/// The answer in words.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AnswerText {
+    /// How much is lost, and why, in a sentence.
+    pub sentence: String,
+    /// What supports it, in the order of the first screen.
+    pub lines: Vec<AnswerLine>,
+}
+
+/// A line after the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AnswerLine {
+    /// What it is about.
+    pub label: AnswerLabel,
+    /// Its words.
+    pub text: String,
+}
+
+/// What a line after the answer is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum AnswerLabel {
+    /// Where in the program, and in which calls.
+    #[serde(rename = "where")]
+    Where,
+    /// What a change would gain, by replay.
+    #[serde(rename = "gain")]
+    Gain,
+    /// What helps for sure.
+    #[serde(rename = "try")]
+    Try,
+    /// What may help.
+    #[serde(rename = "look at")]
+    LookAt,
+    /// A doubt, or what else must be known.
+    #[serde(rename = "note")]
+    Note,
+}
+
+impl AnswerLabel {
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            AnswerLabel::Where => "where",
+            AnswerLabel::Gain => "gain",
+            AnswerLabel::Try => "try",
+            AnswerLabel::LookAt => "look at",
+            AnswerLabel::Note => "note",
+        }
+    }
+}
+
+impl AnswerLine {
+    fn new(label: AnswerLabel, text: impl Into<String>) -> AnswerLine {
+        AnswerLine { label, text: text.into() }
+    }
+}
+
+impl AnswerText {
+    /// Returns the answer to a run.
+    pub fn new(report: &Report) -> AnswerText {
+        let situation = RunSituation::new(report);
+        let mut lines = Vec::new();
+        lines.extend(place::line(report, situation));
+        lines.extend(gain::line(report, situation));
+        lines.extend(advice::line(report, situation));
+        lines.extend(notes::lines(report, situation).into_iter().map(|text| AnswerLine::new(AnswerLabel::Note, text)));
+        AnswerText { sentence: sentence::sentence(report, situation), lines }
+    }
+
+    /// Returns the answer as one text.
+    pub fn in_one_line(&self) -> String {
+        let lines = self.lines.iter().map(|line| {
+            let end = if line.text.ends_with(['.', '!', '?']) { "" } else { "." };
+            format!(" {}: {}{end}", capitalized(line.label.word()), line.text)
+        });
+        std::iter::once(self.sentence.clone()).chain(lines).collect()
+    }
+}
+
+/// Returns the answer of a report as one text.
+pub fn answer_in_words(report: &Report) -> String {
+    AnswerText::new(report).in_one_line()
+}
+
+pub(super) fn section(report: &Report, options: &Options) -> String {
+    use RunSituation::{Asleep, Balanced, FewCalls, NoCores, Nothing, OneRank, StillRunning, UnclearPolls};
+    let colour = match RunSituation::new(report) {
+        Balanced => AnsiColor::Green,
+        Asleep | FewCalls | NoCores | Nothing | OneRank | StillRunning | UnclearPolls => AnsiColor::Yellow,
+        _ => AnsiColor::Red,
+    };
+    let style = Style::new().bold().fg_color(Some(colour.into()));
+    let answer = AnswerText::new(report);
+    let sentence = wrap(&answer.sentence, options.columns, 0);
+    let mut text = format!("{style}{sentence}{style:#}\n");
+    for line in &answer.lines {
+        let label = format!("{:<width$}", line.label.word(), width = LABEL - 2);
+        let words = wrap(&line.text, options.columns - LABEL, 0).replace('\n', &format!("\n{:LABEL$}", ""));
+        text.push_str(&format!("  {DIM}{label}{DIM:#}{words}\n"));
+    }
+    text.push('\n');
+    text
+}

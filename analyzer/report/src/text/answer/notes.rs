@@ -1,0 +1,140 @@
+//! Notes after the answer: doubts about the figures, and what they leave out, one each.
+
+use super::phrases::{capitalized_ranks, members, named_ranks};
+use super::sentence::judged;
+use crate::situation::RunSituation;
+use crate::text::{doubts, lifetime, threads};
+use crate::verdict::Chosen;
+use crate::words::{plural, seconds_like};
+use crate::{Doubt, Report};
+
+/// Share of the time from which on waiting for other groups of ranks is named.
+const WORTH_NAMING: f64 = 0.02;
+
+/// Most iterations that are few.
+const FEW_ITERATIONS: usize = 9;
+
+/// Seconds from which on an iteration is long.
+const LONG_S: f64 = 0.1;
+
+/// Returns the notes, those that touch the answer most first.
+pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
+    let mut notes = Vec::new();
+    notes.extend(as_measured(report, situation));
+    notes.extend(of_groups(report));
+    notes.extend(doubts(report, situation));
+    notes.extend(not_recorded(report));
+    notes.extend(preempted(report, situation));
+    notes.extend(of_threads(report, situation));
+    notes.extend(few_iterations(report, situation));
+    notes.extend(lifetime::sentence(report).filter(|_| situation != RunSituation::SetUp));
+    notes
+}
+
+/// Returns what the figures say, where they are not the answer.
+fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
+    let first = match (situation, report.facts.seen_at_s) {
+        (RunSituation::StillRunning | RunSituation::EndedEarly, Some(_)) => "so far",
+        (RunSituation::StillRunning | RunSituation::EndedEarly, None) => "up to there",
+        (RunSituation::NoCores, _) => "as measured",
+        _ => return None,
+    };
+    let sentence = judged(report, RunSituation::from_figures(report));
+    let mut rest = sentence.chars();
+    let lower: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
+    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}, {lower}"))
+}
+
+/// Returns that ranks run different code, and which of them the answer is on.
+fn of_groups(report: &Report) -> Option<String> {
+    let clusters = &report.clusters;
+    if !clusters.are_apart() {
+        return None;
+    }
+    let groups: Vec<String> = clusters.rows.iter().map(|row| named_ranks(&row.ranks)).collect();
+    let alone: Vec<u32> = clusters.alone.iter().flat_map(|row| row.ranks.iter().copied()).collect();
+    let groups_in_words = match groups.as_slice() {
+        [] => String::new(),
+        [one] => format!("one group ({one})"),
+        many => format!("{} groups ({})", many.len(), many.join("; ")),
+    };
+    let alone_in_words = match alone.as_slice() {
+        [] => String::new(),
+        [one] => format!("rank {one} runs code of its own"),
+        _ => format!("{} run code of their own each", named_ranks(&alone)),
+    };
+    let who =
+        [groups_in_words, alone_in_words].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
+    let Some(cluster) = &report.verdict.cluster else {
+        return Some(format!("{who}, so balance over all of them means little"));
+    };
+    let chosen = match cluster.chosen {
+        Chosen::Only => String::new(),
+        Chosen::LosesMost => format!("; most is lost in {}", members(cluster)),
+        Chosen::LosesMostByItself => format!("; most is lost in {}, besides waiting for other ranks", members(cluster)),
+        Chosen::ComputesMost => format!("; {} compute most", members(cluster)),
+    };
+    let verdict = &report.verdict;
+    let waits = match cluster.waits_for_others_s > WORTH_NAMING * verdict.elapsed_s {
+        true => format!(
+            ". {} wait {} for other ranks",
+            capitalized_ranks(cluster),
+            seconds_like(cluster.waits_for_others_s, verdict.elapsed_s)
+        ),
+        false => String::new(),
+    };
+    Some(format!("{who}, so they are judged separately{chosen}{waits}"))
+}
+
+/// Returns the doubts that are not the answer.
+fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
+    let is_said = |doubt: &&Doubt| match doubt {
+        Doubt::FewCalls { .. } => situation != RunSituation::FewCalls,
+        Doubt::FewerCores { .. } => situation != RunSituation::NoCores,
+        _ => true,
+    };
+    report.doubts.iter().filter(is_said).map(|doubt| doubts::sentence(report, doubt)).collect()
+}
+
+/// Returns how much of the run has no records.
+fn not_recorded(report: &Report) -> Option<String> {
+    let verdict = &report.verdict;
+    (verdict.not_recorded_s > 0.01 * verdict.window_s).then(|| {
+        let time = |part_s: f64| seconds_like(part_s, verdict.window_s);
+        format!("recorded are {} of {}", time(verdict.elapsed_s), time(verdict.window_s))
+    })
+}
+
+/// Returns that the rank with most work waited for a core, too.
+fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
+    let worst = report.verdict.worst.as_ref().filter(|_| situation != RunSituation::NoCores)?;
+    let lost = worst.preempted?;
+    let elapsed_s = report.verdict.elapsed_s;
+    let how = if lost.certain { "at least" } else { "about" };
+    Some(format!(
+        "rank {} waited {how} {} of its {} for a core, which may be why it is slow",
+        worst.rank,
+        seconds_like(lost.delayed_s, elapsed_s),
+        seconds_like(worst.computation_s, elapsed_s)
+    ))
+}
+
+/// Returns what the cores of ranks with threads do.
+fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
+    let sentence = threads::sentence(report);
+    (situation != RunSituation::Threads && !sentence.is_empty()).then_some(sentence)
+}
+
+/// Returns that there are few iterations to judge by.
+fn few_iterations(report: &Report, situation: RunSituation) -> Option<String> {
+    let iterations = report.iterations.as_ref().filter(|_| situation.is_of_losses())?;
+    let each_s = report.verdict.elapsed_s / iterations.count.max(1) as f64;
+    let is_few = (1..=FEW_ITERATIONS).contains(&iterations.count) && each_s >= LONG_S;
+    is_few.then(|| {
+        format!(
+            "only {}, of {} each: which ranks are slow may be chance; record more of them",
+            plural(iterations.count as u64, "iteration"),
+            seconds_like(each_s, report.verdict.elapsed_s)
+        )
+    })
+}

@@ -1,0 +1,37 @@
+//! Phrases that several parts of the answer use: ranks and shares.
+
+use crate::verdict::VerdictCluster;
+use crate::words::percent;
+use lbprof_analysis::read::open::ranges;
+
+/// Returns the ranks of a cluster: `ranks 1-3`.
+pub(super) fn members(cluster: &VerdictCluster) -> String {
+    named_ranks(&cluster.ranks)
+}
+
+/// Returns the same at the begin of a sentence.
+pub(super) fn capitalized_ranks(cluster: &VerdictCluster) -> String {
+    capitalized(&members(cluster))
+}
+
+/// Returns `rank 3`, or `ranks 1-3`.
+pub(super) fn named_ranks(ranks: &[u32]) -> String {
+    match ranks {
+        [one] => format!("rank {one}"),
+        many => format!("ranks {}", ranges(many)),
+    }
+}
+
+/// Returns a share without digits that nobody needs: `50 %`, `7.3 %`.
+pub(super) fn short_percent(share: f64) -> String {
+    match 100.0 * share {
+        small if small.abs() < 9.95 => percent(share),
+        large => format!("{large:.0} %"),
+    }
+}
+
+/// Returns a text that begins with a capital.
+pub(super) fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,132 @@
+//! Where the answer lies: functions, code between calls, and the call in which ranks wait.
+
+use super::{AnswerLabel, AnswerLine};
+use crate::losses::Loss;
+use crate::situation::RunSituation;
+use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
+use crate::verdict::{LossKind, Worst, WorstRegion};
+use crate::words::{clean, short_path, shorten};
+use crate::{Report, Verdict};
+use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
+
+/// Share of the time from which on it is said where a rank computes more than the mean.
+const WORTH_NAMING: f64 = 0.01;
+
+/// Returns where the answer lies, or `None` if there is no place to name.
+pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
+    let verdict = &report.verdict;
+    let loss = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind);
+    let situation = match situation {
+        RunSituation::NoCores | RunSituation::EndedEarly | RunSituation::StillRunning => {
+            RunSituation::from_figures(report)
+        }
+        other => other,
+    };
+    let text = match situation {
+        RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank => of_excess(report, verdict),
+        RunSituation::MovingRank | RunSituation::SlowInTurn => {
+            loss(LossKind::SlowInTurn).and_then(|loss| of_serialization(report, loss))
+        }
+        RunSituation::Chains => loss(LossKind::DependencyChains).and_then(|loss| of_serialization(report, loss)),
+        RunSituation::Serialization => loss(LossKind::Serialization).and_then(|loss| of_serialization(report, loss)),
+        RunSituation::FileAccess => loss(LossKind::FileAccess).and_then(call_and_place),
+        _ if situation.is_of_network() => loss(LossKind::Communication).and_then(call_and_place),
+        _ => None,
+    };
+    text.map(|text| AnswerLine::new(AnswerLabel::Where, text))
+}
+
+/// Returns where the rank that computes longest does so: its functions, then the code between calls.
+fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
+    let worst = verdict.worst.as_ref().filter(|_| verdict.imbalance_s > WORTH_NAMING * verdict.elapsed_s)?;
+    let explained = worst
+        .explained
+        .as_ref()
+        .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
+    let explained = explained.filter(|text| !text.is_empty());
+    let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));
+    let place = worst.region.as_ref().map(|region| region_in_words(worst, region));
+    match (explained, place) {
+        (Some(explained), Some(place)) => {
+            Some(format!("{explained} ({})", place.strip_prefix("in ").unwrap_or(&place)))
+        }
+        (Some(text), None) | (None, Some(text)) => Some(text),
+        (None, None) => None,
+    }
+}
+
+/// Returns a region as a place: `in main, after the MPI call on line 19`.
+fn region_in_words(worst: &Worst, region: &WorstRegion) -> String {
+    let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
+    if region.path == WHOLE_PROGRAM {
+        return "outside of marked regions".to_owned();
+    }
+    if region.between.is_some() {
+        let is_found = region.found && region.path != WHOLE_PROGRAM;
+        let function = worst.explained.as_ref().and_then(functions::decisive);
+        let caller = function.map(|one| functions::called_from(one, is_found.then_some(region.name.as_str())));
+        let place = code_in_words(&region.name, region.between.as_deref());
+        return match caller.filter(|caller| !caller.is_empty()) {
+            Some(caller) => {
+                let between = region.between.as_deref().map(clean).unwrap_or_default();
+                format!("{}, {between}", caller.trim_start_matches(", "))
+            }
+            None => format!("in {place}"),
+        };
+    }
+    match (region.found, after_one_call(&region.name)) {
+        (true, Some(place)) => place,
+        (true, None) if region.name.contains(" → ") => format!("in the code {}", name(&region.name)),
+        (true, None) => format!("between the MPI calls of {}", name(&region.name)),
+        (false, _) => format!("in region {}", name(short_path(&region.path))),
+    }
+}
+
+/// Returns code after the one call of a function, `main (spin.c:19)`, as `in main, after the MPI call on line 19`.
+pub(super) fn after_one_call(name: &str) -> Option<String> {
+    let (function, place) = name.strip_suffix(')')?.rsplit_once(" (")?;
+    let (file, line) = place.rsplit_once(':')?;
+    let is_one = !name.contains(" → ") && !file.contains(' ') && line.bytes().all(|byte| byte.is_ascii_digit());
+    is_one.then(|| {
+        format!("in {}, after the MPI call on line {line} of {}", shorten(&clean(function), LONGEST_NAME), clean(file))
+    })
+}
+
+/// Returns the call of a loss, and where it is.
+fn call_and_place(loss: &Loss) -> Option<String> {
+    let at = loss.at.as_ref()?;
+    Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
+}
+
+/// Returns where ranks compute that others wait for, and where they wait.
+fn of_serialization(report: &Report, loss: &Loss) -> Option<String> {
+    let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
+    let region = path.map(|path| {
+        let row = report.regions.iter().find(|row| row.path == path);
+        let between = row.and_then(|row| row.between.as_deref());
+        let name = row.map_or(path, |row| row.name.as_str());
+        match row.filter(|row| row.found && between.is_none()).and_then(|row| after_one_call(&row.name)) {
+            Some(place) => format!("mostly {place}"),
+            None if between.is_some() => format!("mostly in {}", code_in_words(name, between)),
+            None => format!("mostly in {}", region_name(path)),
+        }
+    });
+    let at = loss.at.as_ref().map(|at| format!("ranks wait in MPI_{} at {}", at.operation, place_name(&at.place)));
+    match (region, at) {
+        (Some(region), Some(at)) => Some(format!("{region}; {at}")),
+        (region, at) => region.or(at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::after_one_call;
+
+    #[test]
+    fn code_after_a_call_is_named_by_its_line() {
+        let place = after_one_call("main (spin.c:19)");
+        assert_eq!(place.as_deref(), Some("in main, after the MPI call on line 19 of spin.c"));
+        assert_eq!(after_one_call("solve (cg.c:3 → 7)"), None);
+        assert_eq!(after_one_call("scenario+0x10"), None);
+    }
+}

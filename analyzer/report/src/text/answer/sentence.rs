@@ -1,0 +1,340 @@
+//! The answer in a sentence: how much is lost, and why.
+
+use super::end::ending;
+use super::phrases::{capitalized, members, short_percent};
+use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
+use crate::text::threads;
+use crate::verdict::{GOOD_BALANCE, LossKind, Worst};
+use crate::words::{bytes, percent, plural, seconds, seconds_like};
+use crate::{Doubt, LifetimeTable, Report};
+use lbprof_collector::Activity;
+
+/// Share of what is lost from which on the largest part is all that a sentence says.
+const NEARLY_ALL: f64 = 0.9;
+
+/// Share of the time from which on a second part of what is lost is named.
+const WORTH_NAMING: f64 = 0.05;
+
+/// Most turns of slowest ranks that are named.
+const MAX_TURNS: usize = 3;
+
+/// Most ranks that are named.
+const MAX_RANKS: usize = 3;
+
+/// Returns the answer to a run as a sentence.
+pub(super) fn sentence(report: &Report, situation: RunSituation) -> String {
+    match situation {
+        RunSituation::StillRunning | RunSituation::EndedEarly => ending(report),
+        _ => format!("{}{}", of_what(report), judged(report, situation)),
+    }
+}
+
+/// Returns what the figures say of a run, whatever its end.
+pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
+    match situation {
+        RunSituation::Nothing if report.ranks.is_empty() || report.data.unknown_share > 0.5 => {
+            "Nothing is known of most of the time.".to_owned()
+        }
+        RunSituation::Nothing => {
+            "No rank computes between MPI_Init and MPI_Finalize: there is nothing to balance.".to_owned()
+        }
+        RunSituation::FewCalls => few_calls(report),
+        RunSituation::OneRank => one_rank(report),
+        RunSituation::NoCores => without_cores(report),
+        RunSituation::SetUp => set_up(report),
+        RunSituation::Threads => threads::sentence(report),
+        RunSituation::Asleep | RunSituation::Balanced | RunSituation::UnclearPolls => well_used(report, situation),
+        _ => format!("{}{}{}.", how_much(report), why(report, situation), second_part(report)),
+    }
+}
+
+/// Returns what the figures are of, where data are missing: the begin of a sentence.
+fn of_what(report: &Report) -> String {
+    let data = &report.data;
+    let all = plural(u64::from(report.facts.n_ranks), "rank");
+    let mut missing = Vec::new();
+    if u64::from(data.ranks_present) < data.ranks_recorded {
+        missing.push(format!("logs of {} of {}", data.ranks_present, plural(data.ranks_recorded, "rank")));
+    }
+    if data.unknown_share > 0.005 {
+        missing.push(format!("{} of the time unknown", percent(data.unknown_share)));
+    }
+    if data.dropped_events > 0 {
+        missing.push(format!("{} dropped", plural(data.dropped_events, "event")));
+    }
+    match (data.complete, missing.is_empty()) {
+        (true, _) if data.ranks_recorded < u64::from(report.facts.n_ranks) => {
+            format!("Of {} of {all}: ", data.ranks_recorded)
+        }
+        (true, _) => String::new(),
+        (false, true) => "From incomplete data (see below): ".to_owned(),
+        (false, false) => format!("From incomplete data ({}): ", missing.join(", ")),
+    }
+}
+
+/// Returns how much is lost, and of what: `Half of the time (50 %) is lost`.
+fn how_much(report: &Report) -> String {
+    let share = report.verdict.lost_share.unwrap_or(0.0);
+    let per_cent = short_percent(share);
+    let named = [
+        (0.25, "A quarter"),
+        (1.0 / 3.0, "A third"),
+        (0.5, "Half"),
+        (2.0 / 3.0, "Two thirds"),
+        (0.75, "Three quarters"),
+    ];
+    let named = named.into_iter().find(|(part, _)| (share - part).abs() < 0.012);
+    let whose = report.verdict.cluster.as_ref().map_or_else(String::new, |cluster| format!(" of {}", members(cluster)));
+    match named {
+        Some((_, words)) => format!("{words} of the time{whose} ({per_cent}) is lost"),
+        None => format!("{per_cent} of the time{whose} is lost"),
+    }
+}
+
+/// Returns how many times the mean a rank works: `twice`, `1.6 times`.
+fn factor_in_words(factor: f64) -> String {
+    match factor {
+        two if (two - 2.0).abs() < 0.05 => "twice".to_owned(),
+        three if (three - 3.0).abs() < 0.05 => "three times".to_owned(),
+        large if large >= 9.95 => format!("{large:.0} times"),
+        near if near < 1.1 => format!("{near:.2} times"),
+        other => format!("{other:.1} times"),
+    }
+}
+
+/// Returns who waits for a rank: `rank 1 waits`, `the others wait`.
+fn who_waits(report: &Report, rank: u32) -> String {
+    let all: Vec<u32> = match &report.verdict.cluster {
+        Some(cluster) => cluster.ranks.clone(),
+        None => report.ranks.iter().map(|row| row.rank).collect(),
+    };
+    match all.iter().copied().filter(|&one| one != rank).collect::<Vec<u32>>().as_slice() {
+        [one] => format!("rank {one} waits"),
+        _ => "the others wait".to_owned(),
+    }
+}
+
+/// Returns why most is lost, as the second half of a sentence.
+fn why(report: &Report, situation: RunSituation) -> String {
+    let verdict = &report.verdict;
+    let time = |part_s: f64| seconds_like(part_s, verdict.elapsed_s);
+    match situation {
+        RunSituation::StaticExcess => excess(report),
+        RunSituation::SerialCode | RunSituation::AsleepRank => alone(report, situation),
+        RunSituation::FileAccess => file_access(report),
+        RunSituation::MovingRank => moving(report),
+        RunSituation::SlowInTurn => {
+            let ranks = first_ranks(report, LossKind::SlowInTurn);
+            format!(": in each iteration another rank is the slowest{ranks}, and the others wait for it")
+        }
+        RunSituation::Chains => {
+            let balanced = verdict.efficiency.times.load_balance().is_some_and(|balance| balance >= GOOD_BALANCE);
+            let though = if balanced { ", though all have about the same work" } else { "" };
+            format!(": within iterations ranks wait for one another in chains{though}")
+        }
+        RunSituation::Serialization => {
+            ": ranks wait for one another more than the work of any of them explains".to_owned()
+        }
+        RunSituation::SmallMessages | RunSituation::LargeMessages | RunSituation::LateProgress => {
+            let what = match situation {
+                RunSituation::SmallMessages => "many small messages",
+                RunSituation::LargeMessages => "moving large messages",
+                _ => "waiting for large messages that were started before",
+            };
+            format!(" to {what}{}", calls_in_words(report, &time))
+        }
+        _ if report.has_unrecorded_partners() => {
+            " to communication, and to waiting for processes that were not recorded".to_owned()
+        }
+        _ => format!(" to communication{}", calls_in_words(report, &time)),
+    }
+}
+
+/// Returns that one rank has more work than the others.
+fn excess(report: &Report) -> String {
+    let Some(worst) = &report.verdict.worst else { return " to load imbalance".to_owned() };
+    let factor = factor_in_words(worst.computation_s / worst.mean_s.max(f64::MIN_POSITIVE));
+    format!(": rank {} has {factor} the average work, and {} for it", worst.rank, who_waits(report, worst.rank))
+}
+
+/// Returns that one rank works or sleeps while the others have nothing to do.
+fn alone(report: &Report, situation: RunSituation) -> String {
+    let verdict = &report.verdict;
+    let Some(worst) = &verdict.worst else { return " to load imbalance".to_owned() };
+    let how_long = seconds_like(time_of(report, worst), verdict.elapsed_s);
+    let others = who_waits(report, worst.rank);
+    match situation {
+        RunSituation::AsleepRank => {
+            format!(": rank {} is asleep or waiting for I/O for much of {how_long}, and {others} for it", worst.rank)
+        }
+        _ => format!(": rank {} works alone for {how_long}, and {others} for it", worst.rank),
+    }
+}
+
+/// Returns how long a rank computes where most of its excess lies.
+fn time_of(report: &Report, worst: &Worst) -> f64 {
+    let Some(region) = &worst.region else { return worst.computation_s };
+    let row = report.regions.iter().find(|row| row.path == region.path);
+    region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
+}
+
+/// Returns that ranks access files.
+fn file_access(report: &Report) -> String {
+    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::FileAccess);
+    match loss.and_then(single_cause) {
+        Some(rank) => format!(": rank {rank} accesses files, and {} for it", who_waits(report, rank)),
+        None => " to access to files".to_owned(),
+    }
+}
+
+/// Returns how a slow rank moves.
+fn moving(report: &Report) -> String {
+    let turns = turns_of_slowest(report);
+    let name = |turn: &SlowestTurn| match turn.first == turn.last {
+        true => format!("rank {} in iteration {}", turn.rank, turn.first),
+        false => format!("rank {} in iterations {}-{}", turn.rank, turn.first, turn.last),
+    };
+    let named: Vec<String> = turns.iter().take(MAX_TURNS).map(name).collect();
+    let more = if turns.len() > MAX_TURNS { " …" } else { "" };
+    format!(": one rank at a time has more work ({}{more}), and the others wait for it", named.join(", "))
+}
+
+/// Returns the ranks that a loss is laid to most: ` (ranks 3, 0, 2)`; empty where it is not laid to few.
+fn first_ranks(report: &Report, kind: LossKind) -> String {
+    let loss = report.losses.iter().find(|loss| loss.kind == kind);
+    let ranks = loss.map_or(&[][..], |loss| loss.ranks.as_slice());
+    let shown: Vec<String> =
+        ranks.iter().filter(|(_, share)| *share >= 0.005).map(|(rank, _)| rank.to_string()).collect();
+    match shown.len() {
+        0 | 1 => String::new(),
+        n if n <= MAX_RANKS => format!(" (ranks {})", shown.join(", ")),
+        _ => format!(" (most often ranks {} …)", shown[..MAX_RANKS].join(", ")),
+    }
+}
+
+/// Returns the call that most communication is in, how often it is made and what it carries.
+fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
+    let loss = report.losses.iter().find(|loss| loss.kind == LossKind::Communication);
+    let Some((loss, amounts)) = loss.and_then(|loss| Some((loss, CallAmounts::new(report, loss)?))) else {
+        return String::new();
+    };
+    let operation = loss.at.as_ref().map(|at| format!("MPI_{}", at.operation)).unwrap_or_default();
+    let size = match amounts.carries_data {
+        true => format!(" of {}", bytes(amounts.bytes_each)),
+        false => String::new(),
+    };
+    let calls = plural(amounts.calls_each.max(1), "call");
+    let take = if amounts.calls_each > 1 { "take" } else { "takes" };
+    let each = seconds(amounts.seconds_each);
+    let spent = time(amounts.seconds_each * amounts.calls_each.max(1) as f64);
+    format!(": each rank makes {calls} of {operation}{size}, which {take} {each} each, {spent} in all")
+}
+
+/// Returns the second part of what is lost, where there is one worth naming.
+fn second_part(report: &Report) -> String {
+    let verdict = &report.verdict;
+    let [first, second, ..] = verdict.parts.as_slice() else { return String::new() };
+    if first.lost_s >= NEARLY_ALL * verdict.lost_s || second.share < WORTH_NAMING {
+        return String::new();
+    }
+    let what = match second.kind {
+        LossKind::Imbalance | LossKind::Control => excess(report).trim_start_matches(": ").to_owned(),
+        LossKind::SlowInTurn => "ranks that are slow in turn".to_owned(),
+        LossKind::DependencyChains => "chains of ranks that wait for one another".to_owned(),
+        LossKind::Serialization => "waiting for one another".to_owned(),
+        LossKind::Communication => "communication".to_owned(),
+        LossKind::FileAccess => "access to files".to_owned(),
+        LossKind::Recorder => "writing the log".to_owned(),
+    };
+    let by = if matches!(second.kind, LossKind::Imbalance | LossKind::Control) { "because " } else { "to " };
+    format!("; {} of the time {by}{what}", short_percent(second.share))
+}
+
+/// Returns that there is little to gain.
+fn well_used(report: &Report, situation: RunSituation) -> String {
+    let verdict = &report.verdict;
+    let times = &verdict.efficiency.times;
+    let share = times.parallel().unwrap_or(0.0);
+    let computes = short_percent(share);
+    let whose = verdict.cluster.as_ref().map(members);
+    match situation {
+        RunSituation::Asleep => {
+            format!("{computes} of the time is spent outside of MPI, but much of it asleep or waiting for I/O.")
+        }
+        RunSituation::UnclearPolls => {
+            format!(
+                "It is not clear whether ranks compute or wait between their polls: {computes} of the time is computation, or less."
+            )
+        }
+        _ if report.is_only_described() => format!("{computes} of the time is computation."),
+        _ => {
+            let most = gain_at_most(1.0 - share);
+            let who = whose.map_or_else(
+                || "Well balanced".to_owned(),
+                |ranks| format!("{} are well balanced", capitalized(&ranks)),
+            );
+            let lives_elsewhere = report.lifetime.as_ref().is_some_and(LifetimeTable::is_worth_a_line);
+            let (between, there) = match lives_elsewhere {
+                true => (" between MPI_Init and MPI_Finalize", " there"),
+                false => ("", ""),
+            };
+            format!("{who}{between}: {computes} of the time is computation, nothing to gain{there} above {most}.")
+        }
+    }
+}
+
+/// Returns a share that is surely not exceeded.
+fn gain_at_most(share: f64) -> String {
+    match (1000.0 * share).ceil() / 10.0 {
+        small if small < 1.0 => format!("{small:.1} %"),
+        large => format!("{:.0} %", large.ceil()),
+    }
+}
+
+/// Returns that there are too few calls to judge.
+fn few_calls(report: &Report) -> String {
+    let doubt = report.doubts.iter().find(|doubt| matches!(doubt, Doubt::FewCalls { .. }));
+    doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
+}
+
+/// Returns that one rank shows nothing of balance.
+fn one_rank(report: &Report) -> String {
+    let times = &report.verdict.efficiency.times;
+    let elapsed = seconds_like(times.elapsed_s, times.elapsed_s);
+    let computes = short_percent(times.parallel().unwrap_or(0.0));
+    format!("There is one rank, so there is no balance to judge: it computes {computes} of {elapsed}.")
+}
+
+/// Returns that ranks had no cores, and what their CPU time says.
+fn without_cores(report: &Report) -> String {
+    let first = "Ranks had no cores of their own, so the times say little about the program";
+    let mut by_cpu: Vec<(f64, u32)> =
+        report.ranks.iter().filter_map(|row| Some((row.computation_cpu_s?, row.rank))).collect();
+    by_cpu.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    match (by_cpu.first(), by_cpu.last()) {
+        (Some(most), Some(least)) if by_cpu.len() == report.ranks.len() && least.0 > 0.0 && most.1 != least.1 => {
+            let factor = most.0 / least.0;
+            match factor < 1.05 {
+                true => format!("{first}: by CPU time, all work about equally long."),
+                false => format!(
+                    "{first}: by CPU time, rank {} works {factor:.1} times as long as rank {}.",
+                    most.1, least.1
+                ),
+            }
+        }
+        _ => format!("{first}."),
+    }
+}
+
+/// Returns that most of the run is set-up.
+fn set_up(report: &Report) -> String {
+    let Some(table) = &report.lifetime else { return String::new() };
+    let described = seconds_like(report.data.elapsed_s, table.elapsed_s);
+    let parts = crate::text::lifetime::phases_in_words(table);
+    format!(
+        "Set-up dominates: the ranks work together for {described} of {} ({}); the rest is {}.",
+        seconds(table.elapsed_s),
+        short_percent(table.described_share),
+        parts.join(", ")
+    )
+}

@@ -1,0 +1,103 @@
+//! The report as Markdown: answer, efficiencies, losses, and the ranks as a picture of text.
+
+use super::answer::AnswerText;
+use super::losses;
+use crate::words::{clean, mpi_name, percent, plural, seconds};
+use crate::{RankRow, Report};
+
+/// Most losses.
+const MAX_LOSSES: usize = 3;
+
+/// Most ranks of the picture: of more, those that compute longest and shortest.
+const MAX_RANKS: usize = 12;
+
+/// Columns of the picture.
+const COLUMNS: usize = 50;
+
+/// Returns the report as Markdown.
+pub fn markdown(report: &Report) -> String {
+    let facts = &report.facts;
+    let command = clean(&facts.command.join(" ")).replace('`', "'");
+    let mut text = format!(
+        "### `{command}`\n\n{} on {} · {} · {}\n\n",
+        plural(u64::from(facts.n_ranks), "rank"),
+        plural(report.data.hosts as u64, "host"),
+        escape(mpi_name(&facts.mpi)),
+        seconds(report.data.elapsed_s),
+    );
+    let answer = AnswerText::new(report);
+    text.push_str(&format!("**{}**\n\n", escape(&answer.sentence)));
+    for line in &answer.lines {
+        text.push_str(&format!("- *{}*: {}\n", line.label.word(), escape(&line.text)));
+    }
+    text.push_str(&efficiencies(report));
+    for (number, loss) in (1..).zip(report.losses.iter().take(MAX_LOSSES)) {
+        text.push_str(&format!("{number}. {}\n", escape(&losses::sentence(report, loss))));
+    }
+    text + &picture(report)
+}
+
+/// Returns a text whose characters are no markup.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in clean(text).chars() {
+        if matches!(char, '\\' | '`' | '*' | '_' | '<' | '>' | '[' | ']' | '|' | '#') {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
+}
+
+fn efficiencies(report: &Report) -> String {
+    let row = &report.efficiency;
+    let is_known = row.t_ideal_certain;
+    let values = [
+        ("parallel", row.parallel),
+        ("load balance", row.load_balance),
+        ("communication", row.communication),
+        ("micro load balance", row.micro_load_balance.filter(|_| is_known)),
+        ("transfer", row.transfer.filter(|_| is_known)),
+    ];
+    let known: Vec<(&str, String)> =
+        values.into_iter().filter_map(|(name, value)| Some((name, percent(value?)))).collect();
+    if known.is_empty() {
+        return String::new();
+    }
+    let row = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+    let names = row(known.iter().map(|(name, _)| *name).collect());
+    let rule = row(known.iter().map(|_| "-").collect());
+    let values = row(known.iter().map(|(_, value)| value.as_str()).collect());
+    format!("\n{names}{rule}{values}\n")
+}
+
+/// Returns a bar of each rank: computation, then what else it did.
+fn picture(report: &Report) -> String {
+    let elapsed_s = report.data.elapsed_s;
+    if elapsed_s <= 0.0 || report.ranks.len() < 2 {
+        return String::new();
+    }
+    let mut rows: Vec<&RankRow> = report.ranks.iter().collect();
+    let left_out = rows.len().saturating_sub(MAX_RANKS);
+    if left_out > 0 {
+        rows.sort_by(|a, b| b.computation_s.total_cmp(&a.computation_s).then(a.rank.cmp(&b.rank)));
+        rows.drain(MAX_RANKS / 2..MAX_RANKS / 2 + left_out);
+    }
+    let bar = |row: &&RankRow| {
+        let filled = ((row.computation_s / elapsed_s).clamp(0.0, 1.0) * COLUMNS as f64).round() as usize;
+        format!(
+            "rank {:<5} {}{} {}\n",
+            row.rank,
+            "█".repeat(filled),
+            "░".repeat(COLUMNS - filled),
+            seconds(row.computation_s)
+        )
+    };
+    let bars: String = rows.iter().map(bar).collect();
+    let others = if left_out > 0 {
+        format!("{} between these are left out\n", plural(left_out as u64, "rank"))
+    } else {
+        String::new()
+    };
+    format!("\n```text\n{bars}{others}█ computation   ░ waiting and MPI\n```\n")
+}

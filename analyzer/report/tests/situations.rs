@@ -1,0 +1,357 @@
+//! The situations of docs/reading-a-report.md: a run made by hand for each, and its first screen, which the document shows.
+//!
+//! `UPDATE_DOCS=1` writes the screens into the document.
+
+use std::path::Path;
+
+use lbprof_analysis::structure::code_place::CodePlace;
+use lbprof_analysis::structure::symbols;
+use lbprof_collector::definition::LifetimePoint;
+use lbprof_collector::{Definition, Operation};
+use lbprof_report::situation::RunSituation;
+use lbprof_report::text::AnswerText;
+use lbprof_report::{Choices, Report, json, text};
+use lbprof_simulator::scenario::{self, RankScript, Scenario};
+use lbprof_test_runs::md::{Program, run_of};
+use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
+
+/// The document with the screens.
+const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reading-a-report.md");
+
+/// Columns of a screen in the document.
+const COLUMNS: usize = 100;
+
+const MS: u64 = 1_000_000;
+
+/// A call site of the runs: its name there, its function and its line in solver.c.
+type Site = (&'static str, &'static str, u32);
+
+const SITES: [Site; 6] = [
+    ("sum", "residual", 41),
+    ("halo", "exchange", 27),
+    ("receive", "sweep", 31),
+    ("send", "sweep", 38),
+    ("write", "write_step", 63),
+    ("end", "main", 88),
+];
+
+/// A situation of the document.
+struct Example {
+    /// Its name there.
+    name: &'static str,
+    situation: RunSituation,
+    report: fn() -> Report,
+}
+
+/// A run of a command.
+fn called(scenario: Scenario, command: &str) -> Scenario {
+    let words: Vec<String> = command.split(' ').map(str::to_owned).collect();
+    (0..scenario.n_ranks())
+        .fold(scenario, |scenario, rank| scenario.header(rank, |header| header.command = words.clone()))
+}
+
+/// A run of so many ranks that number their call sites alike.
+fn ranks(n: u32) -> Scenario {
+    Scenario::ranks(n).each(|_, script| script.places(&SITES.map(|site| site.0)))
+}
+
+/// The report on a scenario whose call sites have names.
+fn named(scenario: Scenario, command: &str) -> Report {
+    named_at(scenario, command, None)
+}
+
+/// The same of a run that was looked at while it ran.
+fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report {
+    let dir = written(called(scenario, command));
+    let mut model = model_in(dir.path());
+    model.facts.mpi = "Open MPI v4.1.4".to_owned();
+    model.facts.seen_at_s = seen_at_s;
+    let mut resolved = symbols::unnamed(&model.sites);
+    for place in &mut resolved.places {
+        // The simulator puts call site n at offset 16 n.
+        let site = usize::try_from(place.offset / 16).ok().and_then(|n| SITES.get(n.checked_sub(1)?));
+        if let Some(&(_, function, line)) = site {
+            *place = CodePlace {
+                function: Some(function.to_owned()),
+                file: Some("solver.c".to_owned()),
+                line: Some(line),
+                ..place.clone()
+            };
+        }
+    }
+    Report::with(&model, &resolved, &Choices::default())
+}
+
+fn balanced_work() -> Report {
+    let step = |rank: u32, n: u32| if (rank + n).is_multiple_of(4) { 10.2 } else { 10.0 };
+    let scenario = ranks(4).each(move |rank, script| {
+        script.repeat(50, move |n, script| {
+            script
+                .iteration("step", |script| script.compute(step(rank, n)).at("sum").allreduce(8, 10.3 - step(rank, n)))
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn static_excess() -> Report {
+    let program = Program::new(&["-g"]);
+    let dir = written(called(run_of(&program, 1000), "md in.droplet"));
+    sampled_report(dir.path())
+}
+
+/// In each of 40 steps rank `slowest(step)` computes 25 ms and the others 10 ms.
+fn one_slow(slowest: fn(u32) -> u32) -> Scenario {
+    ranks(4).each(move |rank, script| {
+        script.repeat(40, move |n, script| {
+            let work = if slowest(n) == rank { 25.0 } else { 10.0 };
+            script.iteration("step", |script| {
+                script.region("refine", |script| script.compute(work)).at("sum").allreduce(8, 25.2 - work)
+            })
+        })
+    })
+}
+
+fn moving_rank() -> Report {
+    named(one_slow(|step| step / 10), "amr blob.in")
+}
+
+fn slow_in_turn() -> Report {
+    named(one_slow(|step| step * 7 % 4), "particles 40")
+}
+
+fn chains() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(20, move |_, script| {
+            script.iteration("sweep", |script| {
+                let waits = 5.1 * f64::from(rank);
+                let script = if rank > 0 { script.at("receive").recv(rank as i32 - 1, 0, 800, waits) } else { script };
+                let script = script.region("cells", |script| script.compute(5.0));
+                let script = if rank < 3 { script.at("send").send(rank as i32 + 1, 0, 800, 0.1) } else { script };
+                let sent = if rank < 3 { 0.1 } else { 0.0 };
+                script.at("end").barrier(20.5 - waits - 5.0 - sent)
+            })
+        })
+    });
+    named(scenario, "sweep3d input")
+}
+
+fn serial_code() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(10, move |_, script| {
+            script.iteration("step", |script| {
+                let script = script.compute(20.0).at("sum").allreduce(8, 0.2);
+                match rank {
+                    0 => script.region("statistics", |script| script.compute(15.0)).at("end").barrier(0.2),
+                    _ => script.at("end").barrier(15.2),
+                }
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn file_access() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(10, move |_, script| {
+            script.iteration("step", |script| {
+                let script = script.compute(20.0).at("write");
+                match rank {
+                    0 => script.call(Operation::File_write_at, 15, |_| {}).at("end").barrier(0.2),
+                    _ => script.at("end").barrier(15.2),
+                }
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn large_messages() -> Report {
+    let scenario = ranks(4).each(|_, script| {
+        script.repeat(20, |_, script| {
+            script.iteration("step", |script| script.compute(12.0).at("sum").allreduce(8_000_000, 9.0))
+        })
+    });
+    named(scenario, "train batch=64")
+}
+
+fn small_messages() -> Report {
+    let scenario = ranks(2).each(|rank, script| {
+        script.repeat(20, move |_, script| {
+            script.iteration("step", move |script| {
+                script.compute(6.0).repeat(50, move |_, script| match rank {
+                    0 => script.at("send").send(1, 0, 64, 0.05).at("receive").recv(1, 1, 64, 0.05),
+                    _ => script.at("receive").recv(0, 0, 64, 0.05).at("send").send(0, 1, 64, 0.05),
+                })
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn late_progress() -> Report {
+    let scenario = ranks(2).each(|rank, script| {
+        let other = 1 - rank as i32;
+        script.repeat(20, move |n, script| {
+            script.iteration("step", move |script| {
+                let script = script.at("halo").irecv(other, 0, 0.1).isend(other, 0, 4_000_000, 0.1).compute(12.0);
+                script.at("halo").waitall(&[(2 * n, 4_000_000), (2 * n + 1, 0)], 5.0)
+            })
+        })
+    });
+    named(scenario, "solver box.in")
+}
+
+fn master_and_workers() -> Report {
+    const TASKS: u32 = 12;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => script.repeat(TASKS, |_, script| {
+            (1..4).fold(script, |script, worker| {
+                script.at("receive").recv(worker, 0, 8, 6.5).at("send").send(worker, 1, 800, 0.1)
+            })
+        }),
+        _ => script.repeat(TASKS, |_, script| {
+            script.compute(19.5).at("halo").send(0, 0, 8, 0.1).at("end").recv(0, 1, 800, 0.2)
+        }),
+    });
+    named(scenario, "farm tasks.txt")
+}
+
+fn few_iterations() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        script.repeat(3, move |_, script| {
+            let work = if rank == 1 { 900.0 } else { 500.0 };
+            script.iteration("epoch", |script| script.compute(work).at("sum").allreduce(8, 901.0 - work))
+        })
+    });
+    named(scenario, "train epochs=3")
+}
+
+fn without_cores() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let work = if rank == 0 { 100.0 } else { 60.0 };
+        let script = script.sampled(1000).define(usage(0, 0, 0, 0)).define(usage(1000, 600, 400, 300));
+        script.repeat(10, move |_, script| script.compute_in("work", work).at("sum").allreduce(8, 100.5 - work))
+    });
+    named(scenario, "solver box.in")
+}
+
+fn one_rank() -> Report {
+    let scenario =
+        ranks(1).each(|_, script| script.repeat(50, |_, script| script.compute(10.0).at("sum").allreduce(8, 0.01)));
+    named(scenario, "solver box.in")
+}
+
+fn set_up() -> Report {
+    let scenario = ranks(2).each(|rank, script| {
+        let begin = scenario::header(0, 2).instants[0].ticks;
+        let script =
+            script.define(Definition::Lifetime(LifetimePoint::Started, begin - (500 + 400 * u64::from(rank)) * MS));
+        script.repeat(20, |_, script| script.compute(10.0).at("sum").allreduce(8, 0.2))
+    });
+    named(scenario, "python3 solver.py")
+}
+
+fn steps_until_killed(rank: u32, script: RankScript) -> RankScript {
+    let script = script.repeat(20, |_, script| script.compute(10.0).at("sum").allreduce(8, 0.2));
+    match rank {
+        2 => script.compute(8.0).kill(3),
+        _ => script.compute(8.0).at("sum").kill_in(Operation::Allreduce, 3),
+    }
+}
+
+fn incomplete() -> Report {
+    named(ranks(4).each(steps_until_killed), "solver box.in")
+}
+
+fn still_running() -> Report {
+    let scenario = ranks(4).each(|rank, script| {
+        let script = script.repeat(20, |_, script| script.compute(10.0).at("sum").allreduce(8, 0.2));
+        match rank {
+            0 => script.compute(8.0).kill(3),
+            3 => script.compute(4.0).at("receive").kill_in(Operation::Recv, 3),
+            _ => script.compute(8.0).at("sum").kill_in(Operation::Allreduce, 3),
+        }
+    });
+    named_at(scenario, "solver box.in", Some(2.3))
+}
+
+const EXAMPLES: [Example; 17] = [
+    Example { name: "balanced", situation: RunSituation::Balanced, report: balanced_work },
+    Example { name: "static excess", situation: RunSituation::StaticExcess, report: static_excess },
+    Example { name: "moving rank", situation: RunSituation::MovingRank, report: moving_rank },
+    Example { name: "slow in turn", situation: RunSituation::SlowInTurn, report: slow_in_turn },
+    Example { name: "chains", situation: RunSituation::Chains, report: chains },
+    Example { name: "serial code", situation: RunSituation::SerialCode, report: serial_code },
+    Example { name: "file access", situation: RunSituation::FileAccess, report: file_access },
+    Example { name: "large messages", situation: RunSituation::LargeMessages, report: large_messages },
+    Example { name: "small messages", situation: RunSituation::SmallMessages, report: small_messages },
+    Example { name: "late progress", situation: RunSituation::LateProgress, report: late_progress },
+    Example { name: "master and workers", situation: RunSituation::Balanced, report: master_and_workers },
+    Example { name: "few iterations", situation: RunSituation::StaticExcess, report: few_iterations },
+    Example { name: "no cores", situation: RunSituation::NoCores, report: without_cores },
+    Example { name: "one rank", situation: RunSituation::OneRank, report: one_rank },
+    Example { name: "set-up", situation: RunSituation::SetUp, report: set_up },
+    Example { name: "incomplete", situation: RunSituation::EndedEarly, report: incomplete },
+    Example { name: "still running", situation: RunSituation::StillRunning, report: still_running },
+];
+
+/// The head and the answer of a screen: what comes before the second empty line.
+fn answer_of(screen: &str) -> String {
+    let parts: Vec<&str> = screen.splitn(3, "\n\n").take(2).collect();
+    in_block(&parts.join("\n\n"))
+}
+
+/// A text as a block of code.
+fn in_block(text: &str) -> String {
+    text.lines().map(|line| format!("    {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// Returns the document with the screen of an example in its place.
+fn with_screen(document: &str, name: &str, screen: &str) -> String {
+    let begin = format!("<!-- screen: {name} -->\n");
+    let from = document.find(&begin).unwrap_or_else(|| panic!("the document has no screen {name}")) + begin.len();
+    let until = document[from..].find("<!-- end -->").expect("the end of the screen") + from;
+    format!("{}\n{screen}\n{}", &document[..from], &document[until..])
+}
+
+#[test]
+fn each_situation_has_the_screen_that_the_document_shows() {
+    let path = Path::new(DOCUMENT);
+    let document = std::fs::read_to_string(path).expect("the document can be read");
+    let mut updated = document.clone();
+    for example in EXAMPLES {
+        let report = (example.report)();
+        let screen = first_screen(&report, COLUMNS);
+        assert_eq!(RunSituation::new(&report), example.situation, "{}: {screen}", example.name);
+        updated = with_screen(&updated, example.name, &answer_of(&screen));
+        let answer = AnswerText::new(&report);
+        assert!(answer.sentence.ends_with('.') && !answer.sentence.contains(". "), "one sentence: {}", answer.sentence);
+        assert!(screen.lines().count() <= 45, "{} lines: {screen}", screen.lines().count());
+        let mut summary = Vec::new();
+        json::write_pretty(&json::RunSummary::new(&report), &mut summary).expect("writing to memory");
+        assert!(summary.len() <= json::MAX_BYTES, "{} bytes", summary.len());
+        let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
+        assert_eq!(summary["answer"]["sentence"], answer.sentence);
+        let lines = text::markdown(&report).lines().count();
+        assert!(lines <= 35, "{}: {lines} lines of Markdown", example.name);
+        for odd in ["0 (0.0 %)", "As it is", "ideal network", "save nothing", "(−-", "lost: …"] {
+            assert!(!screen.contains(odd), "{odd}: {screen}");
+        }
+    }
+    let whole = first_screen(&named(one_slow(|_| 2), "solver box.in"), COLUMNS);
+    updated = with_screen(&updated, "whole", &in_block(&whole));
+    updated = with_screen(&updated, "markdown", &in_block(&text::markdown(&named(one_slow(|_| 2), "solver box.in"))));
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(path, &updated).expect("the document is written");
+    } else {
+        compare_lines(&document, &updated);
+    }
+}
+
+/// Fails at the first line in which two texts differ.
+fn compare_lines(old: &str, new: &str) {
+    for (number, (old, new)) in old.lines().zip(new.lines()).enumerate() {
+        assert_eq!(old, new, "line {} of docs/reading-a-report.md; UPDATE_DOCS=1 writes it anew", number + 1);
+    }
+    assert_eq!(old.lines().count(), new.lines().count(), "docs/reading-a-report.md; UPDATE_DOCS=1 writes it anew");
+}

@@ -1,0 +1,106 @@
+//! The functions by which a program finds out or sets what is done about a signal, or prepares a system call filter.
+//!
+//! Before either, the handlers of [`killed`] are withdrawn: what the program finds is the system's action, and a filter that forbids to send signals
+//! does not keep such a handler from ending the process. Each function then goes on to the next one of its name. None allocates or locks: they may be called in a signal
+//! handler, or in a child that shares its parent's memory.
+
+use std::ffi::{CStr, c_int};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::lifecycle::killed;
+use crate::word::Word;
+
+/// Arguments as registers hold them. None of these functions has more than five.
+type Next = unsafe extern "C" fn(Word, Word, Word, Word, Word) -> Word;
+
+/// The next function of a name.
+struct NextFunction {
+    name: &'static CStr,
+    /// 0: it has not been looked up.
+    address: AtomicUsize,
+}
+
+impl NextFunction {
+    const fn named(name: &'static CStr) -> Self {
+        NextFunction { name, address: AtomicUsize::new(0) }
+    }
+
+    /// Returns its address; 0: there is none. It is looked up when the library is loaded, or before that, should a library call it that was initialised earlier.
+    fn address(&self) -> usize {
+        let known = self.address.load(Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // SAFETY: a look-up by name.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+        self.address.store(found, Relaxed);
+        found
+    }
+
+    /// # Safety
+    /// The arguments are those of such a function.
+    unsafe fn call(&self, arguments: [Word; 5]) -> Word {
+        let [a, b, c, d, e] = arguments;
+        match self.address() {
+            0 => {
+                // SAFETY: the calling thread's errno.
+                unsafe { *libc::__errno_location() = libc::ENOSYS };
+                Word::MAX
+            }
+            // SAFETY: the caller's promise. A function takes no notice of registers after its last argument.
+            next => unsafe { std::mem::transmute::<usize, Next>(next)(a, b, c, d, e) },
+        }
+    }
+}
+
+/// Defines functions whose first argument is a signal.
+macro_rules! of_signals {
+    ($($function:ident $constant:ident $name:literal $c_name:literal;)*) => {
+        $(
+            static $constant: NextFunction = NextFunction::named($c_name);
+
+            #[unsafe(export_name = $name)]
+            unsafe extern "C" fn $function(signal: Word, b: Word, c: Word) -> Word {
+                killed::withdraw(signal as c_int);
+                // SAFETY: the program's own arguments.
+                unsafe { $constant.call([signal, b, c, 0, 0]) }
+            }
+        )*
+
+        /// All of them, with that for processes.
+        static ALL: &[&NextFunction] = &[$(&$constant,)* &PRCTL];
+    };
+}
+
+of_signals! {
+    sigaction SIGACTION "sigaction" c"sigaction";
+    sigaction_of_glibc SIGACTION_OF_GLIBC "__sigaction" c"__sigaction";
+    signal SIGNAL "signal" c"signal";
+    ssignal SSIGNAL "ssignal" c"ssignal";
+    bsd_signal BSD_SIGNAL "bsd_signal" c"bsd_signal";
+    sysv_signal SYSV_SIGNAL "sysv_signal" c"sysv_signal";
+    sysv_signal_of_glibc SYSV_SIGNAL_OF_GLIBC "__sysv_signal" c"__sysv_signal";
+    sigset SIGSET "sigset" c"sigset";
+    sigignore SIGIGNORE "sigignore" c"sigignore";
+    siginterrupt SIGINTERRUPT "siginterrupt" c"siginterrupt";
+}
+
+static PRCTL: NextFunction = NextFunction::named(c"prctl");
+
+/// A program without privileges has to give up gaining any before it may install a filter.
+#[unsafe(export_name = "prctl")]
+unsafe extern "C" fn control(option: Word, b: Word, c: Word, d: Word, e: Word) -> Word {
+    if [libc::PR_SET_NO_NEW_PRIVS, libc::PR_SET_SECCOMP].contains(&(option as c_int)) {
+        killed::unwatch();
+    }
+    // SAFETY: the program's own arguments.
+    unsafe { PRCTL.call([option, b, c, d, e]) }
+}
+
+/// Runs when the dynamic loader has loaded the recorder, before the program.
+#[ctor::ctor(unsafe)]
+fn at_load() {
+    for function in ALL {
+        function.address();
+    }
+}

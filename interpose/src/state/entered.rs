@@ -1,0 +1,72 @@
+//! What an entry notes of a call, and how it outlives a handler that interrupts the call before it has been used.
+//!
+//! From the entry's first store, that of the stack pointer, to [`forget`] a call is being entered. The entry of a call that a handler makes meanwhile finds the stack
+//! pointer there and first parks the four words ([`crate::processor`]); with [`bring_back`] they come back. Handlers interrupt one another in turn, so the
+//! parked words are a stack, and each step of either leaves them right for a handler that comes after it.
+//!
+//! A handler that leaves by siglongjmp leaves words parked that nobody wants. They cost the thread's calls some instructions, and go when there is no room for more.
+
+use std::mem::offset_of;
+
+use crate::processor::{EnteredCall, MAX_PARKED};
+use crate::state::thread::Thread;
+
+const _: () = assert!(offset_of!(Thread, caller) == offset_of!(EnteredCall, caller));
+const _: () = assert!(offset_of!(Thread, next) == offset_of!(EnteredCall, next));
+const _: () = assert!(offset_of!(Thread, sp) == offset_of!(EnteredCall, sp));
+const _: () = assert!(offset_of!(Thread, bp) == offset_of!(EnteredCall, bp));
+const _: () = assert!(offset_of!(Thread, n_parked) == size_of::<EnteredCall>());
+
+/// What the entry has noted is used no more: the call path of its call is known.
+///
+/// # Safety
+/// `thread` is the calling thread's state, entered by a stub of the wrappers.
+#[inline(always)]
+pub unsafe fn forget(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe { (&raw mut (*thread).sp).write_volatile(0) };
+}
+
+/// Puts back what was noted of the call that this one has interrupted, if any. Calls that are made meanwhile may have done so before: what they found they have parked again.
+///
+/// # Safety
+/// As [`forget`], which came before.
+#[inline(always)]
+pub unsafe fn bring_back(thread: *mut Thread) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        if (&raw const (*thread).n_parked).read_volatile() != 0 {
+            restore(thread);
+        }
+    }
+}
+
+/// Ends what [`forget`] and [`bring_back`] end.
+///
+/// # Safety
+/// As both.
+#[inline(always)]
+pub unsafe fn leave(thread: *mut Thread) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        forget(thread);
+        bring_back(thread);
+    }
+}
+
+/// Puts back what was parked last: of the call that this one has interrupted.
+#[cold]
+#[inline(never)]
+unsafe fn restore(thread: *mut Thread) {
+    // SAFETY: the thread's own state, before which the parked calls lie. The stack pointer comes first: from then on a handler's call parks what is there, and puts it back.
+    unsafe {
+        let number = (&raw const (*thread).n_parked).read_volatile();
+        let first = thread.cast::<EnteredCall>().sub(MAX_PARKED);
+        let call = first.add((number - 1) % MAX_PARKED).read_volatile();
+        (&raw mut (*thread).sp).write_volatile(call.sp);
+        (&raw mut (*thread).caller).write_volatile(call.caller);
+        (&raw mut (*thread).next).write_volatile(call.next);
+        (&raw mut (*thread).bp).write_volatile(call.bp);
+        (&raw mut (*thread).n_parked).write_volatile(number - 1);
+    }
+}

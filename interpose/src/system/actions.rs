@@ -1,0 +1,65 @@
+//! What the system does about signals: the actions that count, not what a wrapper of `sigaction` says.
+//!
+//! System calls are made directly. All here may run in a handler.
+
+use std::ffi::c_int;
+
+use crate::processor;
+
+/// What the system does about a signal, in the layout that the system has.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Action {
+    /// The address of a handler, or SIG_DFL, or SIG_IGN.
+    pub handler: usize,
+    /// SA_SIGINFO and others.
+    pub flags: u64,
+    /// What a handler returns to.
+    pub restorer: usize,
+    /// Signals that are blocked while the handler runs.
+    pub mask: u64,
+}
+
+/// Of the system's headers; the C library keeps it to itself.
+const SA_RESTORER: u64 = 0x0400_0000;
+
+impl Action {
+    /// The system's own action.
+    pub const DEFAULT: Action = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+
+    /// Returns an action that calls a handler, which blocks no further signals.
+    pub fn of_handler(handler: usize, flags: u64) -> Action {
+        match processor::signal_return() {
+            Some(restorer) => Action { handler, flags: flags | SA_RESTORER, restorer, mask: 0 },
+            None => Action { handler, flags, restorer: 0, mask: 0 },
+        }
+    }
+}
+
+/// Sets the action of a signal, where there is a new one; gives the one before. `None`: the system refuses.
+pub fn exchange(signal: c_int, new: Option<&Action>) -> Option<Action> {
+    let mut old = Action::DEFAULT;
+    let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: both have the system's layout, whose mask is 8 bytes long.
+    let code = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, size_of::<u64>()) };
+    (code == 0).then_some(old)
+}
+
+/// Puts an action in the place of one with this handler; whether that was there. An action that another thread sets at this instant stays.
+pub fn replace(signal: c_int, handler: usize, new: &Action) -> bool {
+    if exchange(signal, None).is_none_or(|now| now.handler != handler) {
+        return false;
+    }
+    let Some(before) = exchange(signal, Some(new)) else { return false };
+    if before.handler != handler {
+        exchange(signal, Some(&before));
+    }
+    before.handler == handler
+}
+
+/// Has the calling thread receive a signal, should it be blocked.
+pub fn unblock(signal: c_int) {
+    let mask = 1u64 << (signal - 1);
+    // SAFETY: a live mask of the system's length.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_UNBLOCK, &raw const mask, 0usize, size_of::<u64>()) };
+}

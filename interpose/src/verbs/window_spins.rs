@@ -1,0 +1,55 @@
+//! Calls on a window that a program makes again and again until it reads what it waits for ([`lbprof_collector::spinning`]): those that repeat one
+//! another at once become one record of each kind.
+//!
+//! ```text
+//!   |sync|.|sync|.|sync|…            16 of them have their own records, the others share the last one's
+//!   |lock|get|unlock|.|lock|get|…    each kind counts its own calls and bytes; the last record has the time of all
+//! ```
+//!
+//! No call says whether the program has read what it waits for. So only short gaps are folded, which count as waiting whatever lies in them.
+
+use lbprof_collector::record::Record;
+use lbprof_collector::spinning::{IN_TURN, encode_gaps};
+
+use super::polls::{known, pull_after, short_gap};
+use crate::recording::slot;
+use crate::state::thread::Thread;
+
+/// Repetitions that have records of their own.
+const ENOUGH_REPETITIONS: u32 = 16;
+
+/// A call on a window has ended that may repeat those before it: it becomes part of their records, where it follows them at once.
+///
+/// # Safety
+/// `thread` is the calling thread's state. `slot` is that of the call that has just returned, and has no parts.
+#[inline(never)]
+pub unsafe fn fold_repetition(thread: *mut Thread, slot: *mut Record) {
+    // SAFETY: the slot is the newest of this thread's ring; `spin` is null or an older one of the same ring and batch.
+    unsafe {
+        let (begin, end) = ((*slot).begin, (*slot).end);
+        let gap = begin.wrapping_sub((*thread).poll_end);
+        let follows = (*thread).spin.wrapping_add(1) == slot;
+        let known = if follows { known(thread, slot, (*slot).flags, IN_TURN) } else { None };
+        (*thread).poll_end = end;
+        (*thread).spin_repetitions = if known.is_some() { (*thread).spin_repetitions + 1 } else { 0 };
+        if let Some(known) = known.filter(|_| gap < short_gap() && (*thread).spin_repetitions > ENOUGH_REPETITIONS) {
+            (*thread).spin_repetitions -= 1;
+            (*known).count = (*known).count.saturating_add(1);
+            (*known).sent = (*known).sent.wrapping_add((*slot).sent);
+            (*known).received = (*known).received.wrapping_add((*slot).received);
+            let timed = (*thread).timed_poll;
+            (*thread).poll_ticks += gap;
+            (*timed).request = encode_gaps((*thread).poll_ticks);
+            (*timed).end = end;
+            pull_after(timed, (*thread).spin, end);
+            slot::take_back(thread, slot);
+            return;
+        }
+        if !follows || gap >= short_gap() {
+            (*thread).first_poll = slot;
+        }
+        (*thread).spin = slot;
+        (*thread).timed_poll = slot;
+        (*thread).poll_ticks = 0;
+    }
+}

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
+use lbprof_collector::Operation;
+use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 
 use crate::late_sender::late_sender;
@@ -91,6 +93,30 @@ fn a_part_of_the_ranks_has_communicators_of_these_alone_and_no_half_messages() {
     assert!(!events.iter().any(|line| line.starts_with("MPI_RECV")), "{events:#?}");
     let collective = events.iter().find(|line| line.starts_with("MPI_COLLECTIVE_END")).unwrap();
     assert!(collective.contains("Root: 0,"), "{collective}");
+}
+
+#[test]
+fn a_call_that_has_no_length_after_clocks_were_corrected_is_in_the_trace() {
+    // rank 0 |work 30 ·······| send 10 |
+    // rank 1 | 10 | recv 10 |Put 5|==== 20 ====|     its clock says that it received 10 ns before the message was sent
+    let ns = 1e-6;
+    let run = Scenario::ranks(2)
+        .rank(0, move |r| r.region("work", |r| r.compute(30.0 * ns)).send(1, 7, 800, 10.0 * ns))
+        .rank(1, move |r| {
+            let script = r.compute(10.0 * ns).recv(0, 7, 800, 10.0 * ns);
+            script.call(Operation::Put, 5.0 * ns, |_| {}).compute(20.0 * ns)
+        });
+    let events = events(written(run).path(), &[]);
+    let of_rank_1 = events.iter().filter(|line| line.starts_with("ENTER 1") || line.starts_with("LEAVE 1"));
+    let expected = [
+        "ENTER 1 0 main",
+        "ENTER 1 10 MPI_Recv",
+        "LEAVE 1 30 MPI_Recv",
+        "ENTER 1 30 MPI_Put",
+        "LEAVE 1 30 MPI_Put",
+        "LEAVE 1 50 main",
+    ];
+    assert_eq!(of_rank_1.collect::<Vec<_>>(), expected);
 }
 
 #[test]

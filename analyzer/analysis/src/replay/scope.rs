@@ -131,7 +131,9 @@ impl<'a, W: Watcher> PartWatcher<'a, W> {
         let since = |time: Ns| time - self.scope.begin;
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
-        (begin < end).then(|| StateInterval {
+        // A call that has no length lies in the part where its time does.
+        let lies_in = begin < end || begin == end && state.interval.is_empty();
+        lies_in.then(|| StateInterval {
             thread: ThreadOf { rank, ..state.thread },
             interval: Interval::new(since(begin), since(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),

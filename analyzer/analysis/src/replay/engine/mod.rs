@@ -253,7 +253,8 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     fn end_without(&mut self, thread: u32, step: &Step) {
         let begun = self.scheduler.threads()[thread as usize].begun;
         let time = Interval::new(begun, step.end.max(begun));
-        if !time.is_empty() {
+        // Correcting the times of an earlier call may have left none of it; but one that had none, as MPI_Finalize at the end of the window, is no part of the run.
+        if step.begin < step.end || !time.is_empty() {
             self.sinks.calls(&EndedCall { thread, step, time, needs: &[], wait: None });
         }
         self.leave(thread, step, time.end);

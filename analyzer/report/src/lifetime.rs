@@ -114,6 +114,14 @@ impl LifetimeTable {
         (!parts.is_empty()).then_some(LifetimeTable { elapsed_s, described_share, parts })
     }
 
+    /// Returns how long the program itself works outside of the window: the longest time before `MPI_Init` and the longest after `MPI_Finalize`, in
+    /// seconds. What MPI takes to start and end is not its work.
+    pub fn set_up_s(&self) -> f64 {
+        let is_own =
+            |part: &&LifetimePart| matches!(part.phase, LifetimePhase::BeforeInit | LifetimePhase::AfterFinalize);
+        self.parts.iter().filter(is_own).map(|part| part.max_s).sum()
+    }
+
     /// Whether so much of the run lies outside of the window that it must be said.
     pub fn is_worth_a_line(&self) -> bool {
         self.described_share < 1.0 - WORTH_A_LINE

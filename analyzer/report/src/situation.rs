@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::losses::Loss;
 use super::threads::GOOD_EFFICIENCY;
 use super::verdict::{LossKind, VerdictKind, Worst};
-use super::{Doubt, Report, SiteRow};
+use super::{Doubt, LifetimeTable, Report, SiteRow};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
@@ -175,13 +175,14 @@ fn ended(report: &Report) -> Option<RunSituation> {
 /// Returns the situation of a run whose efficiencies are not the answer.
 fn beyond_figures(report: &Report) -> Option<RunSituation> {
     let selected = &report.facts.selected;
-    let described = report.lifetime.as_ref().map_or(1.0, |table| table.described_share);
+    let is_mostly_set_up =
+        |table: &LifetimeTable| table.described_share < MOSTLY_SET_UP && table.set_up_s() > report.data.elapsed_s;
     let is_doubted = |is_meant: fn(&Doubt) -> bool| report.doubts.iter().any(is_meant);
     match () {
         () if is_doubted(|doubt| matches!(doubt, Doubt::FewCalls { .. })) => Some(RunSituation::FewCalls),
         () if is_doubted(Doubt::is_of_cores) => Some(RunSituation::NoCores),
         () if report.facts.n_ranks == 1 && report.threads.is_none() => Some(RunSituation::OneRank),
-        () if described < MOSTLY_SET_UP && selected.is_all() => Some(RunSituation::SetUp),
+        () if selected.is_all() && report.lifetime.as_ref().is_some_and(is_mostly_set_up) => Some(RunSituation::SetUp),
         () => None,
     }
 }

@@ -33,16 +33,19 @@ pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
 
 /// Returns what the figures say, where they are not the answer.
 fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
+    let sentence = judged(report, RunSituation::from_figures(report));
     let first = match (situation, report.facts.seen_at_s) {
-        (RunSituation::StillRunning | RunSituation::EndedEarly, Some(_)) => "so far",
-        (RunSituation::StillRunning | RunSituation::EndedEarly, None) => "up to there",
-        (RunSituation::NoCores, _) => "as measured",
+        (RunSituation::StillRunning | RunSituation::EndedEarly, Some(_)) => "up to the last calls that ended, ",
+        (RunSituation::StillRunning | RunSituation::EndedEarly, None) => "up to there, ",
+        // The sentence of a balanced run says so itself.
+        (RunSituation::SetUp, _) if sentence.contains("between MPI_Init") => "",
+        (RunSituation::SetUp, _) => "between MPI_Init and MPI_Finalize, ",
+        (RunSituation::NoCores, _) => "as measured, ",
         _ => return None,
     };
-    let sentence = judged(report, RunSituation::from_figures(report));
     let mut rest = sentence.chars();
     let lower: String = rest.next().into_iter().flat_map(char::to_lowercase).chain(rest).collect();
-    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}, {lower}"))
+    (report.verdict.elapsed_s > 0.0).then(|| format!("{first}{lower}"))
 }
 
 /// Returns that ranks run different code, and which of them the answer is on.
@@ -122,7 +125,9 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
 /// Returns what the cores of ranks with threads do.
 fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
     let sentence = threads::sentence(report);
-    (situation != RunSituation::Threads && !sentence.is_empty()).then_some(sentence)
+    let is_said = situation == RunSituation::Threads
+        || as_measured(report, situation).is_some() && RunSituation::from_figures(report) == RunSituation::Threads;
+    (!is_said && !sentence.is_empty()).then_some(sentence)
 }
 
 /// Returns that there are few iterations to judge by.

@@ -17,13 +17,15 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
     let verdict = &report.verdict;
     let loss = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind);
     let situation = match situation {
-        RunSituation::NoCores | RunSituation::EndedEarly | RunSituation::StillRunning => {
+        RunSituation::NoCores | RunSituation::EndedEarly | RunSituation::StillRunning | RunSituation::SetUp => {
             RunSituation::from_figures(report)
         }
         other => other,
     };
     let text = match situation {
-        RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank => of_excess(report, verdict),
+        RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::Threads => {
+            of_excess(report, verdict)
+        }
         RunSituation::MovingRank | RunSituation::SlowInTurn => {
             loss(LossKind::SlowInTurn).and_then(|loss| of_serialization(report, loss))
         }
@@ -39,9 +41,11 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
 /// Returns where the rank that computes longest does so: its functions, then the code between calls.
 fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
     let worst = verdict.worst.as_ref().filter(|_| verdict.imbalance_s > WORTH_NAMING * verdict.elapsed_s)?;
+    // Where a rank is asleep the sentence has said it.
     let explained = worst
         .explained
         .as_ref()
+        .filter(|excess| !excess.functions.is_empty())
         .map(|excess| functions::explained(excess, "of the extra work", functions::idle_in_words(report)));
     let explained = explained.filter(|text| !text.is_empty());
     let explained = explained.map(|text| text.replacen("of the extra work", "of the extra work is", 1));

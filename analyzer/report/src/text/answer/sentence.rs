@@ -224,10 +224,12 @@ fn calls_in_words(report: &Report, time: &dyn Fn(f64) -> String) -> String {
         false => String::new(),
     };
     let calls = plural(amounts.calls_each.max(1), "call");
-    let take = if amounts.calls_each > 1 { "take" } else { "takes" };
     let each = seconds(amounts.seconds_each);
-    let spent = time(amounts.seconds_each * amounts.calls_each.max(1) as f64);
-    format!(": each rank makes {calls} of {operation}{size}, which {take} {each} each, {spent} in all")
+    let spent = match amounts.calls_each {
+        0 | 1 => format!("which takes {each}"),
+        n => format!("which take {each} each, {} in all", time(amounts.seconds_each * n as f64)),
+    };
+    format!(": each rank makes {calls} of {operation}{size}, {spent}")
 }
 
 /// Returns the second part of what is lost, where there is one worth naming.

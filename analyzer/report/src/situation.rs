@@ -133,6 +133,15 @@ impl RunSituation {
         }
     }
 
+    /// Returns what the figures alone say where something else is the answer and they come as a note; else the situation itself.
+    pub fn beside_figures(self, report: &Report) -> RunSituation {
+        use RunSituation::{EndedEarly, NoCores, SetUp, StillRunning};
+        match self {
+            EndedEarly | NoCores | SetUp | StillRunning => RunSituation::from_figures(report),
+            other => other,
+        }
+    }
+
     /// Returns whether most is lost by messages.
     pub fn is_of_network(self) -> bool {
         use RunSituation::{Communication, LargeMessages, LateProgress, SmallMessages};

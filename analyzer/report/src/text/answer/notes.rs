@@ -125,8 +125,8 @@ fn preempted(report: &Report, situation: RunSituation) -> Option<String> {
 /// Returns what the cores of ranks with threads do.
 fn of_threads(report: &Report, situation: RunSituation) -> Option<String> {
     let sentence = threads::sentence(report);
-    let is_said = situation == RunSituation::Threads
-        || as_measured(report, situation).is_some() && RunSituation::from_figures(report) == RunSituation::Threads;
+    // As the answer, or as what was measured.
+    let is_said = situation.beside_figures(report) == RunSituation::Threads;
     (!is_said && !sentence.is_empty()).then_some(sentence)
 }
 

@@ -16,12 +16,7 @@ const WORTH_NAMING: f64 = 0.01;
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     let verdict = &report.verdict;
     let loss = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind);
-    let situation = match situation {
-        RunSituation::NoCores | RunSituation::EndedEarly | RunSituation::StillRunning | RunSituation::SetUp => {
-            RunSituation::from_figures(report)
-        }
-        other => other,
-    };
+    let situation = situation.beside_figures(report);
     let text = match situation {
         RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::Threads => {
             of_excess(report, verdict)

@@ -61,8 +61,7 @@ fn long_run(folder: &Path) -> anyhow::Result<PathBuf> {
 }
 
 fn reports_what_one_process_reports(mpi: &Mpi, folder: &Path) -> anyhow::Result<()> {
-    let stored = place::workspace().join("tests/logs/version-2/killed");
-    for (n, dir) in [(3, stored), (4, nine_ranks(folder)?), (3, long_run(folder)?)] {
+    for (n, dir) in [(4, nine_ranks(folder)?), (3, long_run(folder)?)] {
         let dir = dir.to_str().context("a path of UTF-8")?;
         let [own, expected] = ["together.json", "alone.json"].map(|name| folder.join(name));
         let alone = Command::new(place::built("lb-report")?).args([dir, "--full", "--json"]).arg(&expected).status()?;

@@ -67,7 +67,7 @@ fn root() -> PathBuf {
 /// All documents, with their paths from the root.
 fn documents() -> Vec<(String, String)> {
     let mut paths = Vec::new();
-    for folder in ["", "docs", "tests/logs"] {
+    for folder in ["", "docs"] {
         for entry in std::fs::read_dir(root().join(folder)).expect("the folder is there") {
             let name = entry.expect("the folder can be read").file_name().into_string().expect("names are UTF-8");
             if name.ends_with(".md") {

@@ -166,10 +166,8 @@ impl Encode for CallSite {
 impl<Context> Decode<Context> for CallSite {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let site = CallSite::alone(u32::decode(decoder)?, u32::decode(decoder)?, u64::decode(decoder)?);
-        // Before version 3 it ended here,
-        let Some(parent) = if_more(u32::decode(decoder))? else { return Ok(site) };
-        let site = CallSite { parent, cut: bool::decode(decoder)?, ..site };
-        // and where it is in no function of an interpreted program it ends here.
+        let site = CallSite { parent: u32::decode(decoder)?, cut: bool::decode(decoder)?, ..site };
+        // Where it is in no function of an interpreted program it ends here.
         let Some(function) = if_more(u32::decode(decoder))? else { return Ok(site) };
         Ok(CallSite { function, column: u32::decode(decoder)?, ..site })
     }

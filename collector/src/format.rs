@@ -16,14 +16,8 @@ use bincode::{Decode, Encode};
 
 use crate::codec::take_array;
 
-/// The version of the format that this crate writes.
+/// The version of the format that this crate writes, and the only one that it reads: earlier ones were never released.
 pub const VERSION: u16 = 5;
-/// The first version whose rings have ids of call sites, not return addresses.
-pub(crate) const WITH_PATHS: u16 = 3;
-/// The first version in which a call and its part may be one record.
-pub(crate) const WITH_JOINED: u16 = 4;
-/// The oldest version that this crate reads.
-pub const OLDEST_VERSION: u16 = 1;
 /// First bytes of a log.
 pub const LOG_MAGIC: [u8; 8] = *b"LBPROFLG";
 /// First bytes of a block.

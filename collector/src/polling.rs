@@ -78,9 +78,6 @@ impl Display for Polling {
     }
 }
 
-/// The first version of the log whose records of folded polls last until the last poll's end and report their gaps.
-pub const WITH_GAPS: u16 = 2;
-
 /// Gaps below are too short for work that is worth a poll: a call of MPI_Test costs 0.1 to 1 µs.
 pub const SHORT_NS: u64 = 5_000;
 /// Gaps below are waiting: who polls for progress would spend more than 1 to 5 % of its time on it. Recorders fold polls with
@@ -164,8 +161,6 @@ struct Phase {
     polls: u64,
     /// Polls that no interrupt has taken yet, at most [`SPARE`].
     spare: u64,
-    /// Gaps between what the last record describes and the next one: more than one in old logs.
-    gaps: u64,
     /// Whether a gap of it was waiting.
     waits: bool,
     /// Where the last poll was called.
@@ -184,7 +179,7 @@ struct PollCall {
 impl Phase {
     /// No polls since the last computation.
     fn computing() -> Phase {
-        Phase { polls: 0, spare: 0, gaps: 1, waits: false, call_site: u64::MAX }
+        Phase { polls: 0, spare: 0, waits: false, call_site: u64::MAX }
     }
 }
 
@@ -193,7 +188,6 @@ impl Phase {
 pub struct Polls {
     polling: Polling,
     lengths: Lengths,
-    has_gaps: bool,
     /// The latest time stamp seen, in ticks.
     previous_end: u64,
     phase: Option<Phase>,
@@ -207,11 +201,10 @@ pub struct Polls {
 }
 
 impl Polls {
-    /// Of a thread whose records follow `previous_end` ticks, in a log of this `version`.
-    pub fn new(polling: Polling, lengths: Lengths, version: u16, previous_end: u64) -> Polls {
-        let has_gaps = version >= WITH_GAPS;
+    /// Of a thread whose records follow `previous_end` ticks.
+    pub fn new(polling: Polling, lengths: Lengths, previous_end: u64) -> Polls {
         let (spin, sums, gap_uses) = Default::default();
-        Polls { polling, lengths, has_gaps, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
+        Polls { polling, lengths, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
     }
 
     /// Takes what is known of the long gaps of the thread of this number into account.
@@ -333,7 +326,6 @@ impl Polls {
         self.phase = Some(Phase {
             polls: before.polls.saturating_add(polls),
             spare: before.spare.saturating_add(polls).min(SPARE),
-            gaps: if self.has_gaps { 1 } else { polls },
             waits: before.waits || inner_wait,
             call_site: record.call_site,
         });
@@ -343,11 +335,10 @@ impl Polls {
     fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asked: PollCall) -> Phase {
         let PollCall { asks, surveyed } = asked;
         let gap = begin.saturating_sub(self.previous_end);
-        let each = gap / phase.gaps;
         let is_auto = self.polling == Polling::Auto;
         // Data that were read may be worked on.
         let reads_data = self.spin.has_data();
-        let is_brief = each < if reads_data { self.lengths.short } else { self.lengths.waiting };
+        let is_brief = gap < if reads_data { self.lengths.short } else { self.lengths.waiting };
         let interrupted = phase.spare >= SPINNING && gap < self.lengths.long;
         // A spin does not show its success: after it, a long gap is work, unless such gaps lie between all of its rounds, or others had the core.
         let spins = self.spin.has_calls();
@@ -367,8 +358,8 @@ impl Polls {
             let may_wait = match gap_use {
                 Some(GapUse::Computing) => false,
                 Some(_) => !after_spin,
-                None if reads_data => is_auto && each < self.lengths.waiting,
-                None => is_auto && asks && each < self.lengths.long,
+                None if reads_data => is_auto && gap < self.lengths.waiting,
+                None => is_auto && asks && gap < self.lengths.long,
             };
             self.sums.computation = self.sums.computation.saturating_add(gap);
             self.sums.maybe_waiting = self.sums.maybe_waiting.saturating_add(if may_wait { gap } else { 0 });
@@ -377,17 +368,16 @@ impl Polls {
             }
             return Phase::computing();
         }
-        // An old log has the sum of several gaps only.
-        let may_compute = is_auto && !is_asleep && (each >= self.lengths.short || phase.gaps > 1);
+        let may_compute = is_auto && !is_asleep && gap >= self.lengths.short;
         self.sums.waiting = self.sums.waiting.saturating_add(gap);
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(if may_compute { gap } else { 0 });
         self.sums.waits += u64::from(!phase.waits);
         record.begin = self.previous_end;
         record.flags |= Flags::POLLED;
         match is_brief || is_asleep {
-            true if spins && is_asleep => Phase { polls: 0, gaps: 1, waits: true, ..phase },
-            true => Phase { gaps: 1, waits: true, ..phase },
-            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), gaps: 1, waits: true, ..phase },
+            true if spins && is_asleep => Phase { polls: 0, waits: true, ..phase },
+            true => Phase { waits: true, ..phase },
+            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), waits: true, ..phase },
         }
     }
 
@@ -408,7 +398,7 @@ impl Polls {
     /// Decides the gaps within a record of polls that were folded, and takes out of it what describes them; whether it is a wait.
     fn folded(&mut self, record: &mut Record) -> bool {
         let length = record.end.saturating_sub(record.begin);
-        let has_gaps = self.has_gaps && record.sent > 0;
+        let has_gaps = record.sent > 0;
         let within = if has_gaps { record.sent.min(length) } else { length };
         let gaps = length - within;
         let medium = if has_gaps { PollGaps(record.received).medium().min(gaps) } else { 0 };

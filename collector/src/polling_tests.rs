@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::example;
-use crate::format::VERSION;
 use crate::record::NONE;
 use crate::spinning::encode_gaps;
 
@@ -24,15 +23,15 @@ fn folded(polls: u32, (begin, end): (u64, u64), within: u64, medium: u64) -> Rec
     Record { sent: within, received: gaps.0, count: polls - 1, ..nothing(begin, end) }
 }
 
-fn decide_as(polling: Polling, version: u16, records: &[Record]) -> (Vec<Record>, PollSums) {
-    let mut polls = Polls::new(polling, LENGTHS, version, 0);
+fn decide_as(polling: Polling, records: &[Record]) -> (Vec<Record>, PollSums) {
+    let mut polls = Polls::new(polling, LENGTHS, 0);
     let mut records = records.to_vec();
     records.iter_mut().for_each(|record| polls.next(record));
     (records, polls.take_sums())
 }
 
 fn decide(records: &[Record]) -> (Vec<Record>, PollSums) {
-    decide_as(Polling::Auto, VERSION, records)
+    decide_as(Polling::Auto, records)
 }
 
 /// Begin and end of each, and whether it goes on with a wait.
@@ -213,7 +212,7 @@ fn what_is_known_of_long_gaps_decides_them() {
     let decide = |gap_use, polling| {
         let mut known = GapUses::default();
         known.insert(3, PolledSite { call_site: 5, after_spin: false }, gap_use);
-        let mut polls = Polls::new(polling, LENGTHS, VERSION, 0).with_gap_uses(Arc::new(known), 3);
+        let mut polls = Polls::new(polling, LENGTHS, 0).with_gap_uses(Arc::new(known), 3);
         let mut records = sleeping_polls();
         for record in &mut records {
             polls.next(record);
@@ -274,7 +273,7 @@ fn calls_on_a_window_that_were_folded_are_what_they_were_before() {
     (folded[16].count, folded[16].sent) = (31, 32 * 8);
     folded[17] = Record { count: 31, sent: 32 * 8, end, request: gaps, ..folded[17] };
     for polling in Polling::ALL {
-        let (before, after) = (decide_as(polling, VERSION, &records), decide_as(polling, VERSION, &folded));
+        let (before, after) = (decide_as(polling, &records), decide_as(polling, &folded));
         assert_eq!(after.1, before.1, "{polling}");
         let bytes = |records: &[Record]| records.iter().map(|record| record.sent).sum::<u64>();
         assert_eq!(bytes(&after.0), bytes(&before.0), "{polling}");
@@ -303,25 +302,12 @@ fn work_after_a_spin_is_no_wait() {
 #[test]
 fn the_user_may_say_what_it_is() {
     let polls = [folded(10, (0, 10_000), 1_000, 0), nothing(500_000, 500_100), call(Operation::Wait, 500_300, 600_000)];
-    let (records, sums) = decide_as(Polling::Waiting, VERSION, &polls);
+    let (records, sums) = decide_as(Polling::Waiting, &polls);
     assert_eq!(times(&records), [(0, 10_000, false), (10_000, 500_100, true), (500_100, 600_000, true)]);
     assert_eq!((sums.waiting, sums.maybe_computation), (9_000 + 490_000 + 200, 0), "then nothing is in doubt");
-    let (records, sums) = decide_as(Polling::Computation, VERSION, &polls);
+    let (records, sums) = decide_as(Polling::Computation, &polls);
     assert_eq!(times(&records), [(0, 1_000, false), (500_000, 500_100, false), (500_300, 600_000, false)]);
     assert_eq!((sums.within, sums.waiting, sums.maybe_waiting), (1_100, 0, 0));
-}
-
-#[test]
-fn an_old_log_has_the_sum_of_the_gaps_behind_the_polls() {
-    // 100 polls of 10 µs together, and 20 µs of gaps between them and up to the success: 0.2 µs each.
-    let polls = Record { count: 99, ..nothing(0, 10_000) };
-    let (records, sums) = decide_as(Polling::Auto, 1, &[polls, call(Operation::Test, 30_000, 30_100)]);
-    assert_eq!(times(&records), [(0, 10_000, false), (10_000, 30_100, true)]);
-    assert_eq!((sums.waiting, sums.maybe_computation, sums.waits), (20_000, 20_000, 1));
-    // Of two polls, then 3 ms up to the next call, these are work.
-    let polls = Record { count: 1, ..nothing(0, 200) };
-    let (records, _) = decide_as(Polling::Auto, 1, &[polls, call(Operation::Test, 3_000_200, 3_000_300)]);
-    assert_eq!(times(&records)[1], (3_000_200, 3_000_300, false));
 }
 
 #[test]
@@ -338,9 +324,7 @@ fn hostile_records_are_no_harm() {
         call(Operation::Test, 0, 0),
         nothing(u64::MAX, u64::MAX),
     ];
-    for version in [1, VERSION] {
-        for polling in [Polling::Auto, Polling::Waiting, Polling::Computation] {
-            decide_as(polling, version, &[all, all].concat());
-        }
+    for polling in [Polling::Auto, Polling::Waiting, Polling::Computation] {
+        decide_as(polling, &[all, all].concat());
     }
 }

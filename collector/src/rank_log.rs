@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::definition::{CallSite, Definition, Instant, LifetimePoint, Module, RankList};
-use crate::format::{BatchHead, ClockSource, Header, Mode, VERSION, WITH_PATHS};
+use crate::definition::{Definition, Instant, LifetimePoint, RankList};
+use crate::format::{BatchHead, ClockSource, Header, Mode};
 use crate::gap_use::GapUses;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
@@ -16,7 +16,7 @@ use crate::polling::{Lengths, PollSums, Polling, Polls};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
-use crate::record::{NONE, Record};
+use crate::record::Record;
 use crate::ring::HEAD_BYTES;
 use crate::salvage::Salvage;
 use crate::source::Source;
@@ -33,7 +33,6 @@ pub struct RankLog {
     /// The names of those of them whose ring has held records.
     emptied: Vec<String>,
     waiting: VecDeque<Item>,
-    sites: CallSites,
     /// How often the log itself shows each kind of problem.
     reported: HashMap<u16, u64>,
     /// Ids without definition, where there are rings.
@@ -85,7 +84,6 @@ impl RankLog {
             unmade,
             emptied: Vec::new(),
             waiting,
-            sites: CallSites::default(),
             reported: HashMap::new(),
             undefined: UndefinedIds::default(),
             forgiven: None,
@@ -105,12 +103,9 @@ impl RankLog {
     /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`Polls::next`] gives them,
     /// and at the end [`Item::Polls`]. To be called before anything is read. `gap_uses`: what is known of long gaps.
     pub fn deciding(self, polling: Polling, gap_uses: Arc<GapUses>) -> RankLog {
-        let version = self.log.as_ref().map_or(VERSION, LogReader::version);
-        // Without a log only rings are left, of one version.
-        let version = self.rings.iter().map(|ring| ring.version).fold(version, u16::min);
         let lengths = Lengths::of(&self.header);
         let (threads, gaps) = Default::default();
-        RankLog { polls: Some(ThreadPolls { polling, version, lengths, gap_uses, threads, gaps }), ..self }
+        RankLog { polls: Some(ThreadPolls { polling, lengths, gap_uses, threads, gaps }), ..self }
     }
 
     /// The same with the records of `threads` as those of the first thread; `again` is the same log. To be called before anything is read.
@@ -211,8 +206,6 @@ impl RankLog {
 
     fn take_in(&mut self, definition: &Definition) {
         match definition {
-            Definition::Module(module) => self.sites.modules.push(module.clone()),
-            Definition::CallSite(site) => self.sites.add(*site),
             Definition::Problem(kind, count, _) => {
                 let reported = self.reported.entry(*kind).or_default();
                 *reported = reported.saturating_add(*count);
@@ -247,15 +240,14 @@ impl RankLog {
         // Each ring has counted what was dropped of its own thread; the first one's, also what came when recording had been given up.
         let dropped = self.rings.iter().fold(0, |all: u64, ring| all.saturating_add(ring.dropped));
         for ring in std::mem::take(&mut self.rings) {
-            let Salvage { version, mut head, mut records, .. } = ring;
+            let Salvage { mut head, mut records, .. } = ring;
             let lost = sequences.trim(&mut head, &mut records);
             n_records += records.len();
-            let new_sites = self.sites.resolve(version, &mut records);
-            self.undefined.add_definitions(&new_sites);
-            self.undefined.add_records(&head, &records);
-            if !new_sites.is_empty() {
-                self.waiting.push_back(Item::Definitions(new_sites));
+            // A ring has the id plus one: a slot of zeros has no call site.
+            for record in &mut records {
+                record.call_site = record.call_site.wrapping_sub(1);
             }
+            self.undefined.add_records(&head, &records);
             let killed = ring.killed.filter(|_| !self.ended && ring.end.is_none());
             if let Some(ticks) = killed {
                 // The call in which it was lasted until then, or its computation.
@@ -309,7 +301,6 @@ impl RankLog {
 /// Decides what the time between polls of a rank's threads is.
 struct ThreadPolls {
     polling: Polling,
-    version: u16,
     lengths: Lengths,
     gap_uses: Arc<GapUses>,
     /// By number: the sequence number of its next record.
@@ -333,9 +324,9 @@ impl NextGaps {
 
 impl ThreadPolls {
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
-        let ThreadPolls { polling, version, lengths, gap_uses, threads, .. } = self;
+        let ThreadPolls { polling, lengths, gap_uses, threads, .. } = self;
         let (next, polls) = threads.entry(head.thread).or_insert_with(|| {
-            let polls = Polls::new(*polling, *lengths, *version, head.previous_end);
+            let polls = Polls::new(*polling, *lengths, head.previous_end);
             (head.first, polls.with_gap_uses(gap_uses.clone(), head.thread))
         });
         if *next != head.first {
@@ -356,46 +347,6 @@ impl ThreadPolls {
     fn take_sums(&mut self) -> Option<PollSums> {
         let (_, polls) = self.threads.get_mut(&0)?;
         Some(polls.take_sums()).filter(|sums| *sums != PollSums::default())
-    }
-}
-
-/// The call sites of a log, and those that only a ring has.
-#[derive(Default)]
-struct CallSites {
-    modules: Vec<Module>,
-    ids: HashMap<(u32, u64), u32>,
-    next: u32,
-}
-
-impl CallSites {
-    fn add(&mut self, site: CallSite) {
-        self.ids.insert((site.module, site.offset), site.id);
-        self.next = self.next.max(site.id.saturating_add(1));
-    }
-
-    /// Replaces what a ring of this version has as the call sites of `records` by their ids; gives the definitions of those that are new.
-    fn resolve(&mut self, version: u16, records: &mut [Record]) -> Vec<Definition> {
-        let mut new = Vec::new();
-        for record in records {
-            record.call_site = match record.call_site {
-                plus_one if version >= WITH_PATHS => plus_one.wrapping_sub(1),
-                0 | u64::MAX => u64::MAX,
-                address => u64::from(self.id(address, &mut new)),
-            };
-        }
-        new
-    }
-
-    fn id(&mut self, address: u64, new: &mut Vec<Definition>) -> u32 {
-        // The last module first: where one was unloaded and another came to its place, that is the one now there.
-        let module = self.modules.iter().rev().find(|module| (module.base..module.end).contains(&address));
-        let (module, offset) = module.map_or((NONE, address), |module| (module.id, address - module.base));
-        *self.ids.entry((module, offset)).or_insert_with(|| {
-            let id = self.next;
-            self.next = self.next.saturating_add(1);
-            new.push(Definition::CallSite(CallSite::alone(id, module, offset)));
-            id
-        })
     }
 }
 

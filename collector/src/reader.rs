@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use zstd::bulk::Decompressor;
 
 use crate::blocks::{Blocks, CutKind, Event};
-use crate::codec::{get, put, take_slice, take_varint};
+use crate::codec::{get, take_slice, take_varint};
 use crate::decode::Decoder;
 use crate::definition::Definition;
 use crate::format::{
     BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER,
-    MAX_OPEN_REGIONS, OLDEST_VERSION, PREAMBLE_BYTES, VERSION, WITH_JOINED, header_checksum,
+    MAX_OPEN_REGIONS, PREAMBLE_BYTES, VERSION, header_checksum,
 };
 use crate::index::{self, Held, Index};
 use crate::joined;
-use crate::polling::{PollSums, WITH_GAPS};
+use crate::polling::PollSums;
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
 use crate::record::Record;
@@ -78,16 +78,12 @@ pub enum OpenError {
         found: Vec<u8>,
     },
     /// The log is of another version of the format.
-    #[error("{}: log format {found}, this lb-report reads {oldest} to {newest}: use the lb-report of the run's lbprof", path.display())]
+    #[error("{}: log format {found}, this lb-report reads {VERSION}: use the lb-report of the run's lbprof", path.display())]
     Version {
         /// The log.
         path: PathBuf,
         /// Its version.
         found: u16,
-        /// The oldest version that can be read.
-        oldest: u16,
-        /// The newest one.
-        newest: u16,
     },
     /// The log ends before its first block.
     #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), Plural(*found, "byte"))]
@@ -110,7 +106,6 @@ pub enum OpenError {
 /// A log being read.
 pub struct LogReader<R: Read> {
     blocks: Blocks<R>,
-    version: u16,
     header: Header,
     sequences: Sequences,
     sample_sequences: Sequences,
@@ -192,9 +187,8 @@ impl<R: Read> LogReader<R> {
         let version = u16::from_le_bytes([preamble[8], preamble[9]]);
         let length = u32::from_le_bytes([preamble[10], preamble[11], preamble[12], preamble[13]]) as usize;
         let crc = u32::from_le_bytes([preamble[14], preamble[15], preamble[16], preamble[17]]);
-        if !(OLDEST_VERSION..=VERSION).contains(&version) {
-            let (oldest, newest) = (OLDEST_VERSION, VERSION);
-            return Err(OpenError::Version { path: path(), found: version, oldest, newest });
+        if version != VERSION {
+            return Err(OpenError::Version { path: path(), found: version });
         }
         let damaged = |what| Err(OpenError::Header { path: path(), what });
         if length > MAX_HEADER {
@@ -218,7 +212,6 @@ impl<R: Read> LogReader<R> {
         };
         Ok(LogReader {
             blocks,
-            version,
             header,
             sequences: Sequences::default(),
             sample_sequences: Sequences::default(),
@@ -235,11 +228,6 @@ impl<R: Read> LogReader<R> {
     /// The log's header.
     pub fn header(&self) -> &Header {
         &self.header
-    }
-
-    /// The version of its format.
-    pub fn version(&self) -> u16 {
-        self.version
     }
 
     /// The next item; `None` at the end, for good.
@@ -352,15 +340,13 @@ impl<R: Read> LogReader<R> {
                 Some((head, _)) if !is_sane(&head) => Some(self.not_understood(kind)),
                 Some((head, mut records)) => {
                     self.unknown += decoder.unknown_operations(&records);
-                    if self.version >= WITH_JOINED {
-                        joined::take_apart(&mut records);
-                    }
+                    joined::take_apart(&mut records);
                     list(listed, &held(&head, &records));
                     self.in_sequence(head, records)
                 }
                 None => Some(self.not_understood(kind)),
             },
-            BlockKind::Profile => match profile(plain, self.version) {
+            BlockKind::Profile => match get::<ProfileBatch>(plain).map(|(batch, _)| batch) {
                 Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => {
                     list(listed, &Held::of_profile(&batch));
                     self.profile_in_sequence(batch)
@@ -556,17 +542,6 @@ fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
         };
         context.decompress_to_buffer(frame, plain).ok()
     })
-}
-
-/// The profile of a block.
-fn profile(plain: &[u8], version: u16) -> Option<ProfileBatch> {
-    if version >= WITH_GAPS {
-        return get(plain).map(|(batch, _)| batch);
-    }
-    // An old one has no sums of polls at its end.
-    let mut grown = plain.to_vec();
-    put(&PollSums::default(), &mut grown);
-    get(&grown).map(|(batch, _)| batch)
 }
 
 /// The summary of a block.

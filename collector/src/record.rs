@@ -42,8 +42,7 @@ pub struct Record {
     pub begin: u64,
     /// When the call ended, in ticks; 0 where it never did (killed inside, or left by longjmp).
     pub end: u64,
-    /// The id of a [`crate::definition::CallSite`], or `u64::MAX` for none. In a ring it is one more; before version 3 of the format it
-    /// was the return address there.
+    /// The id of a [`crate::definition::CallSite`], or `u64::MAX` for none. In a ring it is one more.
     pub call_site: u64,
     /// Bytes that this rank sends, writes or contributes.
     pub sent: u64,

@@ -13,7 +13,7 @@ use rustix::fs::{SeekFrom as Find, seek};
 
 use crate::codec::take_array;
 use crate::definition::{EndReason, Instant, Usage};
-use crate::format::{BatchHead, OLDEST_VERSION, OpenRegion, VERSION, WITH_JOINED};
+use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
 use crate::record::{Flags, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
@@ -27,8 +27,6 @@ const ATTEMPTS: usize = 8;
 /// What a ring file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Salvage {
-    /// The version of the format that its records are of.
-    pub version: u16,
     /// The run's id.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
@@ -114,7 +112,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
     let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
     let version = u16::try_from(u32_at(offset_of!(RingHead, version))).ok()?;
-    if head[..8] != MAGIC || !(OLDEST_VERSION..=VERSION).contains(&version) {
+    if head[..8] != MAGIC || version != VERSION {
         return None;
     }
     let n_open = (u32_at(offset_of!(RingHead, n_open)) as usize).min(MAX_OPEN);
@@ -140,11 +138,8 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
     let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
     let (mut records, lost) = records(slots);
-    if version >= WITH_JOINED {
-        joined::take_apart(&mut records);
-    }
+    joined::take_apart(&mut records);
     Some(Salvage {
-        version,
         run_id: u64_at(offset_of!(RingHead, run_id)),
         rank: u32_at(offset_of!(RingHead, rank)),
         head: BatchHead {

@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion, VERSION};
+use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use lbprof_collector::joined::{JOINED, JOINED_COMPLETED, take_apart};
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
@@ -429,7 +429,7 @@ proptest! {
             let mut fold = Fold::new(BatchHead::default());
             if decides {
                 let lengths = Lengths::of(&scenario::header(0, 1));
-                fold = fold.deciding(Polls::new(Polling::Auto, lengths, VERSION, 0));
+                fold = fold.deciding(Polls::new(Polling::Auto, lengths, 0));
             }
             records.chunks(50).for_each(|records| fold.records(records, |record| record.call_site));
             fold.take()

@@ -307,23 +307,3 @@ fn any_samples_are_read_by_the_document() {
     std::fs::write(folder.path().join(log_name(0)), log.into_sink()).unwrap();
     check(folder.path(), 0, &["damaged 0", "samples-lost 7", &format!("samples 0 {n}")]);
 }
-
-#[test]
-fn logs_of_older_versions_are_read_by_the_document() {
-    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/logs");
-    let whole = ["damaged 0", "lost 0"];
-    let events = ["rank 1 2 vm Tsc Events", "operation 61 42 378050322"];
-    check(&logs.join("version-1/events"), 1, &[events, whole].concat());
-    check(&logs.join("version-1/profile"), 1, &[["rank 1 2 vm Tsc Profile", "profile polls 0"], whole].concat());
-    check(&logs.join("version-4/events"), 1, &[["rank 1 2 vm Tsc Events", "records 0 214"], whole].concat());
-    let killed = logs.join("version-2/killed");
-    check(&killed, 0, &[["rank 0 2 vm Tsc Events", "operation 15 60 889713084"], whole].concat());
-    // The document's reader leaves the addresses in an old ring as they are; ours makes ids of them.
-    let without_sites = |text: String| {
-        let lines = text.lines().filter(|line| !line.starts_with("crc") && !line.contains("CallSite"));
-        lines.map(str::to_owned).collect::<Vec<_>>()
-    };
-    let theirs = without_sites(by_the_document(&killed, 1));
-    assert!(theirs.iter().any(|line| line == "operation 15 60 682627582"), "{theirs:?}");
-    assert_eq!(theirs, without_sites(by_the_reader(&killed, 1)));
-}

@@ -205,7 +205,7 @@ def batch(plain, tail):  # §7
 
 
 def apart(records):  # §6
-    """Takes joined records apart, from version 4 on."""
+    """Takes joined records apart."""
     for record in records:
         begin, end, site, sent, received, peer, tag, comm, request, operation, flags, count = record
         if operation < 0x8000:
@@ -220,7 +220,7 @@ def apart(records):  # §6
             yield (end, end, site, 0, received, source, signed32(count), comm, NONE, 1009, wild | nothing | 1, 0)
 
 
-def profile(b, version):  # §8
+def profile(b):  # §8
     head, following, entered = batch_head(b), batch_head(b), b.list(b.uint)
 
     def cell():
@@ -232,7 +232,7 @@ def profile(b, version):  # §8
     regions = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.uint(), b.uint()))
     counters = b.list(lambda: (b.uint(), b.uint(), b.uint(), b.f64(), b.f64(), b.f64()))
     totals = [b.uint() for _ in range(5)]
-    polls = [b.uint() for _ in range(7)] if version >= 2 else [0] * 7
+    polls = [b.uint() for _ in range(7)]
     return head, following, entered, cells, sites, iterations, regions, counters, totals, polls
 
 
@@ -339,8 +339,8 @@ class Found:
             self.weights[thread] += sample[4]
             self.crc = zlib.crc32(struct.pack("<QIQIQQQ", *sample), self.crc)
 
-    def take_profile(self, b, version):
-        head, following, _, cells, sites, iterations, _, _, totals, polls = profile(b, version)
+    def take_profile(self, b):
+        head, following, _, cells, sites, iterations, _, _, totals, polls = profile(b)
         self.next[head["thread"]] = following["first"]
         self.profiles.update(records=totals[0], calls=totals[1], iterations=len(iterations), polls=polls[0])
         for (_, _, activity), (ticks, _, _, _) in cells:
@@ -348,9 +348,9 @@ class Found:
         for (_, _, operation, _), (_, calls, _, _) in sites:
             self.profiles[f"calls-of-{operation}"] += calls
 
-    def take_summary(self, b, version):  # §14
+    def take_summary(self, b):  # §14
         _, _, left_out = b.uint(), b.uint(), b.uint()
-        _, _, _, cells, _, _, _, _, totals, _ = profile(b, version)
+        _, _, _, cells, _, _, _, _, totals, _ = profile(b)
         self.profiles.update({"summary-records": totals[0], "summary-left-out": left_out})
         for (_, _, activity), (ticks, _, _, _) in cells:
             self.profiles[f"summary-activity-{activity}"] += ticks
@@ -446,7 +446,7 @@ def main(log, *others):
         ring_data = open(others[0], "rb").read()
     magic, version, length, crc = struct.unpack_from("<8sHII", data)
     content = data[18 : 18 + length]
-    if magic != b"LBPROFLG" or version not in (1, 2, 3, 4, 5) or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
+    if magic != b"LBPROFLG" or version != 5 or zlib.crc32(content, zlib.crc32(data[8:14])) != crc:
         raise ValueError("not a log")
     facts = header(Bytes(content))
     print("rank", facts["rank"], facts["n_ranks"], facts["host"], facts["clock"], facts["mode"])
@@ -472,7 +472,7 @@ def main(log, *others):
                 found.definitions[name] += 1
         elif kind == 2:
             head, records = batch(plain, tail)
-            records = list(apart(records)) if version >= 4 else records
+            records = list(apart(records))
             last = records[-1][1] or records[-1][0] if records else 0
             held = (head["thread"], head["first"], len(records), head["previous_end"], last)
             found.take_records(head, records)
@@ -480,10 +480,10 @@ def main(log, *others):
             b = Bytes(plain)
             if kind == 5:
                 b.uint(), b.uint(), b.uint()
-            head, following, *_ = profile(b, version)
+            head, following, *_ = profile(b)
             n = following["first"] - head["first"]
             held = (head["thread"], head["first"], n, head["previous_end"], following["previous_end"])
-            (found.take_profile if kind == 3 else found.take_summary)(Bytes(plain), version)
+            (found.take_profile if kind == 3 else found.take_summary)(Bytes(plain))
         elif kind == 4:
             thread, first, lost, sampled = samples(plain, tail)
             last = sampled[-1][0] if sampled else sample_head(plain)[3]

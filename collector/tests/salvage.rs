@@ -5,7 +5,7 @@ mod support;
 use std::fs::{self, File};
 use std::path::Path;
 
-use lbprof_collector::definition::{CallSite, EndReason};
+use lbprof_collector::definition::EndReason;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::folder::Folder;
 use lbprof_collector::format::{BatchHead, BlockHead, BlockKind, log_name, ring_name};
@@ -128,33 +128,6 @@ fn a_call_in_which_the_rank_died_is_there_and_unfinished() {
     assert_eq!((last.operation(), last.end), (Some(Operation::Recv), 0));
     assert!(last.flags.contains(Flags::UNFINISHED));
     assert!(!records[records.len() - 2].flags.contains(Flags::UNFINISHED));
-}
-
-#[test]
-fn call_sites_in_an_old_ring_are_resolved_through_the_modules() {
-    let folder = one(|r| r.compute(1).send(1, 0, 8, 1).kill(0));
-    let header = scenario::header(0, 1);
-    let call = |call_site| Record { call_site, ..Record::new(Operation::Barrier, scenario::START + 9_000_000) };
-    // A known place, a new one in the module twice, one outside of it, and none.
-    let raw = [0x40_0010, 0x40_0ff0, 0x40_0ff0, 0x1234, 0].map(call);
-    let head = BatchHead { first: 1, previous_end: scenario::START + 2_000_000, ..BatchHead::default() };
-    let mut ring = scenario::ring(&header, &head, &raw, 0);
-    // Rings had addresses in versions 1 and 2.
-    ring[std::mem::offset_of!(RingHead, version)] = 2;
-    fs::write(folder.path().join(ring_name(0, 0)), ring).unwrap();
-    let items = left(folder.path());
-    let sites: Vec<_> = records(&items)[1..].iter().map(|record| record.call_site).collect();
-    assert_eq!(sites, [0, 1, 1, 2, u64::MAX]);
-    let position = |wanted: &dyn Fn(&Item) -> bool| items.iter().rposition(wanted).unwrap();
-    let defined = position(&|item| matches!(item, Item::Definitions(_)));
-    assert_eq!(
-        items[defined],
-        Item::Definitions(vec![
-            Definition::CallSite(CallSite::alone(1, 0, 0xff0)),
-            Definition::CallSite(CallSite::alone(2, NONE, 0x1234)),
-        ])
-    );
-    assert!(defined < position(&|item| matches!(item, Item::Records { .. })));
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn of_study(error: &StoreError) -> Exit {
         StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => Exit::Output,
         StoreError::Missing { .. }
         | StoreError::NotAStudy { .. }
-        | StoreError::Newer { .. }
+        | StoreError::Version { .. }
         | StoreError::Damaged { .. }
         | StoreError::Failed { .. } => Exit::NoData,
     }

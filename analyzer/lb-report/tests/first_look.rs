@@ -88,14 +88,6 @@ fn with_summaries(scenario: Scenario, most_iterations: usize) -> TempDir {
     dir
 }
 
-fn copy_of(dir: &Path) -> TempDir {
-    let copy = tempfile::tempdir().unwrap();
-    for entry in fs::read_dir(dir).unwrap().flatten().filter(|entry| entry.path().is_file()) {
-        fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
-    }
-    copy
-}
-
 /// That two documents are the same; fails with the first place where they are not.
 fn same(one: &Value, other: &Value, place: String) {
     match (one, other) {
@@ -130,19 +122,6 @@ fn the_figures_of_a_first_look_are_those_of_all_events() {
     assert_eq!(agrees(with_summaries(rich().profile_mode(), MANY).path()), 3);
     // Without any summary the events are added up.
     assert_eq!(agrees(written(rich()).path()), 0);
-}
-
-#[test]
-fn so_are_those_of_stored_runs() {
-    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/logs");
-    let mut used = 0;
-    for run in ["version-1/events", "version-1/profile", "version-2/killed", "version-4/events", "version-4/node"] {
-        let dir = copy_of(&logs.join(run));
-        assert_eq!(agrees(dir.path()), 0, "{run}: old logs have no summaries");
-        sum_up(dir.path(), MANY).unwrap();
-        used += agrees(dir.path());
-    }
-    assert_eq!(used, 7, "all ranks but the killed one, and those of the node file");
 }
 
 #[test]

@@ -151,12 +151,8 @@ fn renamed(dir: &Path, from: u32, to: u32) {
 }
 
 #[test]
-fn stored_runs_are_reported_as_by_one_process() {
-    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/logs");
-    for run in ["version-1/events", "version-1/profile", "version-2/killed"] {
-        assert!(logs.join(run).is_dir());
-        assert_same(&logs.join(run), &all());
-    }
+fn runs_in_profile_mode_are_reported_as_by_one_process() {
+    assert_same(written(scenario(7).profile_mode()).path(), &all());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{ADDED_TABLES, StoreError, Study, StudyTable, TABLES, has_table};
+use super::store::{StoreError, Study, StudyTable, TABLES};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,13 +29,7 @@ pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
             let rows = rows.collect::<rusqlite::Result<_>>()?;
             Ok(Table { name: table.name, columns, rows })
         };
-        let mut tables: Vec<Table> = TABLES.iter().map(table).collect::<rusqlite::Result<_>>()?;
-        for added in &ADDED_TABLES {
-            if has_table(connection, added.name)? {
-                tables.push(table(added)?);
-            }
-        }
-        Ok(tables)
+        TABLES.iter().map(table).collect()
     })
 }
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::fs::{SeekFrom as Find, seek};
 
-use crate::format::{OLDEST_VERSION, VERSION};
+use crate::format::VERSION;
 use crate::ring::{HEAD_BYTES, MAGIC, RINGS_HEAD_BYTES, RingHead};
 
 /// First bytes of a file of rings.
@@ -99,7 +99,7 @@ impl RingsFile {
         let u32_at = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
         let version = u16::try_from(u32_at(offset_of!(RingsHead, version))).unwrap_or(0);
         let piece_bytes = u64::from(u32_at(offset_of!(RingsHead, piece_bytes)));
-        let is_ours = head[..8] == RINGS_MAGIC && (OLDEST_VERSION..=VERSION).contains(&version);
+        let is_ours = head[..8] == RINGS_MAGIC && version == VERSION;
         if !is_ours || !PIECE_BYTES.contains(&piece_bytes) {
             let what = "not a file of rings of this version of lbprof";
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Instant;
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, Header, Mode, VERSION, log_name};
+use lbprof_collector::format::{BatchHead, Header, Mode, log_name};
 use lbprof_collector::node::frame::node_name;
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
@@ -236,7 +236,7 @@ impl RankLog {
 
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
-        let polls = Polls::new(Polling::Auto, self.lengths, VERSION, head.previous_end);
+        let polls = Polls::new(Polling::Auto, self.lengths, head.previous_end);
         Fold::new(head.clone()).deciding(polls.surveying())
     }
 

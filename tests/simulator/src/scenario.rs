@@ -892,7 +892,7 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = Polls::new(Polling::Auto, Lengths::of(&header), lbprof_collector::format::VERSION, begin);
+        let polls = Polls::new(Polling::Auto, Lengths::of(&header), begin);
         let mut fold = Fold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         let begins = head.clone();

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{Header, VERSION, rank_of_log};
+use lbprof_collector::format::{Header, rank_of_log};
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::summary::SummarySums;
@@ -82,7 +82,7 @@ pub fn summed_up(log: &[u8], most_iterations: usize) -> io::Result<Option<Vec<u8
 
 /// A fold of what follows `head`, as the recorder's.
 pub fn folding(header: &Header, head: &lbprof_collector::format::BatchHead) -> Fold {
-    let polls = Polls::new(Polling::Auto, Lengths::of(header), VERSION, head.previous_end);
+    let polls = Polls::new(Polling::Auto, Lengths::of(header), head.previous_end);
     Fold::new(head.clone()).deciding(polls)
 }
 

@@ -7,20 +7,13 @@ use std::collections::BTreeMap;
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
-use super::schema::{ADDED_TABLES, TABLES, has_table};
+use super::schema::TABLES;
 
 /// Writes the checksum of a run whose rows are all there.
 pub(super) fn write(connection: &Connection, number: u32) -> rusqlite::Result<()> {
     let crc = sum_rows(connection, i64::from(number))?;
     connection.execute("INSERT OR REPLACE INTO checksums (run, crc) VALUES (?1, ?2)", [i64::from(number), crc])?;
     Ok(())
-}
-
-/// Writes the checksums of all runs, for a study of a version that had none.
-pub(super) fn write_all(connection: &Connection) -> rusqlite::Result<()> {
-    let mut select = connection.prepare("SELECT run FROM runs")?;
-    let numbers: Vec<u32> = select.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
-    numbers.into_iter().try_for_each(|number| write(connection, number))
 }
 
 /// Returns a run whose rows are not those that its checksum is of, or that lacks one of both.
@@ -41,10 +34,7 @@ pub(super) fn find_damaged(connection: &Connection) -> rusqlite::Result<Option<i
 /// Returns the checksum of a run's rows in all tables.
 fn sum_rows(connection: &Connection, number: i64) -> rusqlite::Result<i64> {
     let mut crc = crc32fast::Hasher::new();
-    for table in TABLES.iter().chain(&ADDED_TABLES) {
-        if !has_table(connection, table.name)? {
-            continue;
-        }
+    for table in TABLES {
         let mut select = connection.prepare_cached(&table.select("WHERE run = ?1"))?;
         let mut rows = select.query([number])?;
         while let Some(row) = rows.next()? {

@@ -21,15 +21,15 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// The study is of a later lb-report.
-    #[error("{}: study format {found}, this lb-report reads up to {newest}: use the one that wrote it", path.display())]
-    Newer {
+    /// The study is of another version of the format.
+    #[error("{}: study format {found}, this lb-report reads {read}: use the one that wrote it", path.display())]
+    Version {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i32,
-        /// The last version that is known here.
-        newest: i32,
+        /// The version that is read here.
+        read: i32,
     },
     /// The file is damaged.
     #[error("{}: the study is damaged ({what}): take a copy of it from before, or add its runs to a new one", path.display())]

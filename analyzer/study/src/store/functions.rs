@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row, params};
 
 use super::cells::{rows, time, whole, wrong};
-use super::schema::{has_table, select_of_run};
+use super::schema::select_of_run;
 use crate::Run;
 use crate::run::{FunctionFigures, FunctionSums};
 
@@ -35,9 +35,6 @@ pub(super) fn write(connection: &Connection, run: &Run, number: u32) -> rusqlite
 
 /// Those of a run; `None` where it has none.
 pub(super) fn read(connection: &Connection, number: u32) -> rusqlite::Result<Option<FunctionFigures>> {
-    if !has_table(connection, "functions")? {
-        return Ok(None);
-    }
     let row = |row: &Row| {
         let region: Option<String> = row.get("region")?;
         let function: Option<String> = row.get("function")?;

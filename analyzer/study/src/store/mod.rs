@@ -23,8 +23,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use self::error::StoreError;
-pub(super) use self::schema::has_table;
-pub use self::schema::{ADDED_TABLES, StudyTable, TABLES};
+pub use self::schema::{StudyTable, TABLES};
 use super::Run;
 
 /// How long to wait for another that writes.
@@ -86,9 +85,9 @@ impl Study {
 
     /// Refuses a study whose runs are not those that their checksums are of.
     fn check_runs(&self) -> Result<(), StoreError> {
-        let damaged = self.read(|connection| match schema::has_checksums(connection)? {
-            true => Ok(checksum::find_damaged(connection)?.into_iter().collect()),
-            false => Ok(Vec::new()),
+        let damaged = self.read(|connection| match schema::is_empty(connection)? {
+            true => Ok(Vec::new()),
+            false => Ok(checksum::find_damaged(connection)?.into_iter().collect()),
         })?;
         damaged.first().map_or(Ok(()), |number| {
             let what = format!("the rows of run {number} are not those that its checksum is of");
@@ -112,11 +111,7 @@ impl Study {
         let path = self.path.clone();
         let failed = |error| error::of(&path, error);
         let transaction = self.begin()?;
-        let has_checksums = schema::has_checksums(&transaction).map_err(failed)?;
         schema::create(&transaction, &path)?;
-        if !has_checksums {
-            checksum::write_all(&transaction).map_err(failed)?;
-        }
         let number = number_of(&transaction, run.id).map_err(failed)?;
         match number {
             Some(number) if !replace => return Err(StoreError::Twice { path, id: run.id, number }),

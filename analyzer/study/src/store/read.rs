@@ -41,14 +41,10 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     let params = "SELECT name, value FROM params WHERE run = ?1";
     let params = rows(connection, params, number, |row| Ok((row.get("name")?, real(row, "value")?)))?;
     run.params = params.into_iter().collect();
-    if schema::has_table(connection, "labels")? {
-        let labels = rows(connection, &schema::select_of_run("labels"), number, |row| row.get("label"))?;
-        run.label = labels.into_iter().next().unwrap_or_default();
-    }
-    if schema::has_table(connection, "hardware")? {
-        let counted = rows(connection, &schema::select_of_run("hardware"), number, counted)?;
-        run.counted = counted.first().copied();
-    }
+    let labels = rows(connection, &schema::select_of_run("labels"), number, |row| row.get("label"))?;
+    run.label = labels.into_iter().next().unwrap_or_default();
+    let counted = rows(connection, &schema::select_of_run("hardware"), number, counted)?;
+    run.counted = counted.first().copied();
     Ok(())
 }
 

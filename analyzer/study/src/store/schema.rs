@@ -9,11 +9,8 @@ use super::error::{self, StoreError};
 /// Distinguishes a study from other SQLite files: "LBPS".
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
-/// The version of the tables below.
+/// The version of the tables below, and the only one that is read: the one before it was never released.
 const VERSION: i32 = 2;
-
-/// The first version whose runs have checksums.
-const WITH_CHECKSUMS: i32 = 2;
 
 /// A table of a study.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +33,7 @@ impl StudyTable {
 
 /// Returns the statement that selects the rows of one run in a table, in the order of its key.
 pub(super) fn select_of_run(name: &str) -> String {
-    let table = TABLES.iter().chain(&ADDED_TABLES).find(|table| table.name == name);
+    let table = TABLES.iter().find(|table| table.name == name);
     table.map(|table| table.select("WHERE run = ?1")).unwrap_or_default()
 }
 
@@ -64,7 +61,7 @@ pub(super) const RUNS: StudyTable = StudyTable {
 };
 
 /// The tables.
-pub const TABLES: [StudyTable; 9] = [
+pub const TABLES: [StudyTable; 12] = [
     RUNS,
     StudyTable { name: "hosts", key: "run, position", columns: &["run", "position", "host"] },
     StudyTable { name: "problems", key: "run, position", columns: &["run", "position", "problem"] },
@@ -107,10 +104,6 @@ pub const TABLES: [StudyTable; 9] = [
         key: "run, position",
         columns: &["run", "position", "rank", "region", "activity", "class", "caused_s"],
     },
-];
-
-/// Tables that studies begun by older versions lack until a run is added: labels, what processors counted, and the functions that ranks compute in.
-pub const ADDED_TABLES: [StudyTable; 3] = [
     StudyTable { name: "labels", key: "run", columns: &["run", "label"] },
     StudyTable { name: "hardware", key: "run", columns: &["run", "instructions", "cycles", "seconds"] },
     StudyTable {
@@ -120,32 +113,7 @@ pub const ADDED_TABLES: [StudyTable; 3] = [
     },
 ];
 
-const CREATE_ADDED: &str = "
-CREATE TABLE IF NOT EXISTS labels (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  label TEXT NOT NULL
-);
-CREATE TABLE IF NOT EXISTS hardware (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  instructions REAL,
-  cycles REAL,
-  seconds REAL
-);
-CREATE TABLE IF NOT EXISTS functions (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  region TEXT,
-  function TEXT,
-  mean_s REAL,
-  error_s REAL,
-  PRIMARY KEY (run, position)
-);
-CREATE TABLE IF NOT EXISTS checksums (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  crc INTEGER NOT NULL
-)";
-
-/// What makes them.
+/// Makes the tables, and that of checksums.
 const CREATE: &str = "
 CREATE TABLE runs (
   run INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -235,27 +203,45 @@ CREATE TABLE causes (
   caused_s REAL,
   PRIMARY KEY (run, position)
 );
+CREATE TABLE labels (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  label TEXT NOT NULL
+);
+CREATE TABLE hardware (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  instructions REAL,
+  cycles REAL,
+  seconds REAL
+);
+CREATE TABLE functions (
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  position INTEGER NOT NULL,
+  region TEXT,
+  function TEXT,
+  mean_s REAL,
+  error_s REAL,
+  PRIMARY KEY (run, position)
+);
+CREATE TABLE checksums (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  crc INTEGER NOT NULL
+);
 ";
-
-/// Returns whether the runs of the study have checksums.
-pub(super) fn has_checksums(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(stated(connection)?.1 >= WITH_CHECKSUMS)
-}
 
 /// Whether nothing was ever written: a study that is just being begun.
 pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(stated(connection)? == (0, 0) && tables(connection)? == 0)
 }
 
-/// Refuses a file that is no study, is of a later version, or is damaged.
+/// Refuses a file that is no study, is of another version, or is damaged.
 pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     // As of one moment: another may begin the study meanwhile.
     let moment = connection.unchecked_transaction().map_err(failed)?;
     match stated(&moment).map_err(failed)? {
         (0, 0) if tables(&moment).map_err(failed)? == 0 => Ok(()),
-        (APPLICATION_ID, 1..=VERSION) => intact(&moment, path),
-        (APPLICATION_ID, found) => Err(StoreError::Newer { path: path.to_owned(), found, newest: VERSION }),
+        (APPLICATION_ID, VERSION) => intact(&moment, path),
+        (APPLICATION_ID, found) => Err(StoreError::Version { path: path.to_owned(), found, read: VERSION }),
         _ => Err(StoreError::NotAStudy { path: path.to_owned() }),
     }
 }
@@ -264,17 +250,15 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), StoreError> {
     let failed = |error| error::of(path, error);
     if !is_empty(transaction).map_err(failed)? {
-        transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
-        return transaction.pragma_update(None, "user_version", VERSION).map_err(failed);
+        return Ok(());
     }
     transaction.execute_batch(CREATE).map_err(failed)?;
-    transaction.execute_batch(CREATE_ADDED).map_err(failed)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
 }
 
 /// Whether there is a table of this name; a view of that name would compute what it likes.
-pub(crate) fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
+fn has_table(connection: &Connection, name: &str) -> rusqlite::Result<bool> {
     Ok(count(connection, "type = 'table' AND rootpage > 0 AND name = ?1", name)? > 0)
 }
 

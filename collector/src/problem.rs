@@ -77,7 +77,7 @@ problems! {
     MissingRank = 4, Partial, "the rank ended before or in MPI_Init, or was not started under lb-run (see the launcher's messages), or its log is elsewhere: if LBPROF_DIR is not shared, collect the logs of all hosts in one folder";
     /// A part of a log is damaged and was skipped.
     Damaged = 5, Partial, "copy the log again from where it was recorded";
-    /// A log ends in the middle of a block.
+    /// A log ends in the middle of a block, or before blocks that its rank had written.
     Truncated = 6, Partial, "the disk was full or the copy is incomplete";
     /// A file of another run lies in the folder and was left out.
     OtherRun = 7, Note, "keep one run a folder";

@@ -37,6 +37,10 @@ pub struct RankLog {
     reported: HashMap<u16, u64>,
     /// Ids without definition, where there are rings.
     undefined: UndefinedIds,
+    /// Bytes that the log had at least, up to the end of a block that is not of records, as the rings state it.
+    facts_end: u64,
+    /// Whether an unfinished block was reported.
+    is_truncated: bool,
     /// The problem that the log ends within a block, held back while all that was in it may be in the rings.
     forgiven: Option<Item>,
     window_ended: bool,
@@ -80,6 +84,8 @@ impl RankLog {
         Ok(RankLog {
             header,
             log,
+            facts_end: rings.iter().map(|ring| ring.facts_end).max().unwrap_or(0),
+            is_truncated: false,
             rings,
             unmade,
             emptied: Vec::new(),
@@ -165,6 +171,7 @@ impl RankLog {
             if !self.rings.is_empty() {
                 self.undefined.add_item(&item);
             }
+            self.is_truncated |= matches!(&item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated);
             if let Item::Definitions(definitions) = &item {
                 definitions.iter().for_each(|definition| self.take_in(definition));
             }
@@ -179,19 +186,27 @@ impl RankLog {
             }
         }
         self.salvage();
-        self.report_lost_definitions();
+        self.report_lost_facts();
         self.waiting.pop_front()
     }
 
-    /// Reports that the log has lost definitions, if something refers to them: then its unfinished block is a loss, too.
-    fn report_lost_definitions(&mut self) {
-        let forgiven = self.forgiven.take();
-        // Without a log nothing is defined, which is reported as such.
-        let n = self.log.as_ref().map_or(0, |_| self.undefined.count() as u64);
-        if n > 0 {
-            let detail = format!("the definitions of {} that it refers to are missing", Plural(n, "id"));
+    /// Reports that the log has lost definitions that something refers to, or other blocks that no ring holds: then its unfinished block is a loss, too.
+    fn report_lost_facts(&mut self) {
+        let (forgiven, rank) = (self.forgiven.take(), self.header.rank);
+        // Without a log there is nothing, which is reported as such.
+        let Some(log) = &self.log else { return };
+        let n_ids = self.undefined.count() as u64;
+        let n_bytes = self.facts_end.saturating_sub(log.whole_bytes());
+        if n_ids > 0 || n_bytes > 0 {
+            self.is_truncated |= forgiven.is_some();
             self.waiting.extend(forgiven);
-            self.waiting.push_back(problem(self.header.rank, ProblemKind::Truncated, n, detail));
+        }
+        if n_ids > 0 {
+            let detail = format!("the definitions of {} that it refers to are missing", Plural(n_ids, "id"));
+            self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_ids, detail));
+        } else if n_bytes > 0 && !self.is_truncated {
+            let detail = format!("its last {} are missing", Plural(n_bytes, "byte"));
+            self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_bytes, detail));
         }
     }
 

@@ -119,8 +119,8 @@ pub struct LogReader<R: Read> {
     unknown: u64,
     /// Bytes that all blocks so far held when unpacked.
     unpacked: u64,
-    /// The kind of the block within which the log ends.
-    cut_kind: CutKind,
+    /// The kind of the block within which the log ends, and how many of its bytes there are.
+    cut: (CutKind, u64),
     done: bool,
 }
 
@@ -220,7 +220,7 @@ impl<R: Read> LogReader<R> {
             then: None,
             unknown: 0,
             unpacked: 0,
-            cut_kind: CutKind::NotCut,
+            cut: (CutKind::NotCut, 0),
             done: false,
         })
     }
@@ -247,7 +247,7 @@ impl<R: Read> LogReader<R> {
                     Some(self.problem(ProblemKind::Damaged, bytes, detail))
                 }
                 Some(Event::Cut { at, bytes, kind }) => {
-                    self.cut_kind = kind;
+                    self.cut = (kind, bytes);
                     let detail = format!("{} of an unfinished block from byte {at} of the log", Plural(bytes, "byte"));
                     Some(self.problem(ProblemKind::Truncated, bytes, detail))
                 }
@@ -277,11 +277,16 @@ impl<R: Read> LogReader<R> {
 
     /// Returns whether the log, if it ends within a block, ends within one of records, so that it loses nothing that a ring does not hold.
     pub(crate) fn is_cut_in_records(&self) -> bool {
-        match self.cut_kind {
+        match self.cut.0 {
             CutKind::NotCut => true,
             CutKind::Known(kind) => kind == BlockKind::Records as u8,
             CutKind::Unknown => false,
         }
+    }
+
+    /// Returns the bytes of the log so far, without an unfinished block.
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        self.blocks.position() - self.cut.1
     }
 
     /// What is read from.

@@ -82,6 +82,8 @@ pub struct RingHead {
     pub handed_over: AtomicU64,
     /// When a signal that ended the process came, in ticks; 0: none was seen.
     pub killed_ticks: AtomicU64,
+    /// Bytes of the log up to the end of its last block that is not of records; 0: not known. In the first ring. What a shorter log has lost is in no ring.
+    pub facts_end: AtomicU64,
 }
 
 const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);

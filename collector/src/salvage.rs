@@ -49,6 +49,8 @@ pub struct Salvage {
     pub window_end: Option<u64>,
     /// When a signal that ended the process came, in ticks, where that was seen.
     pub killed: Option<u64>,
+    /// Bytes of the log up to the end of its last block that is not of records; 0: not known.
+    pub facts_end: u64,
     /// Whether the file ends before the last slot, so that records may be missing.
     pub cut: bool,
     /// Records that were lost before others, with pages of the file: somebody has emptied it.
@@ -158,6 +160,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
             .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
         killed: Some(u64_at(offset_of!(RingHead, killed_ticks))).filter(|&ticks| ticks != 0),
+        facts_end: u64_at(offset_of!(RingHead, facts_end)),
         cut: (length.saturating_sub(HEAD_BYTES as u64) / size_of::<Record>() as u64) < capacity as u64,
         lost,
     })

@@ -8,14 +8,14 @@ use std::path::Path;
 use lbprof_collector::definition::EndReason;
 use lbprof_collector::fold::Fold;
 use lbprof_collector::folder::Folder;
-use lbprof_collector::format::{BatchHead, BlockHead, BlockKind, log_name, ring_name};
+use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, ring_name};
 use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::Profile;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{Item, OpenError};
 use lbprof_collector::record::{Flags, NONE, Record};
 use lbprof_collector::ring::{Ring, RingHead};
-use lbprof_collector::writer::LogWriter;
+use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 
@@ -480,6 +480,37 @@ fn a_log_that_lost_definitions_with_its_end_is_reported() {
         assert!(is_reported || defined(&items) == before, "cut by {cut}: {:?}", problems(&items));
     }
     assert!(n_lost > 100, "{n_lost}");
+}
+
+#[test]
+fn a_cut_that_loses_facts_without_ids_is_reported() {
+    let folder = one(|r| ten(r).kill(5));
+    let (path, ring_path) = (folder.path().join(log_name(0)), folder.path().join(ring_name(0, 0)));
+    let mut log = fs::read(&path).unwrap();
+    let records = log[log.windows(4).rposition(|window| window == b"LBBK").unwrap()..].to_vec();
+    let before = log.len();
+    let mut block = [0; 200];
+    let fact = Definition::Param("size".to_owned(), 4096.0);
+    let length = block_of(&fact, &mut block).unwrap();
+    log.extend_from_slice(&block[..length]);
+    let whole = log.len();
+    let mut ring = fs::read(&ring_path).unwrap();
+    let at = std::mem::offset_of!(RingHead, facts_end);
+    ring[at..at + 8].copy_from_slice(&(whole as u64).to_le_bytes());
+    fs::write(&ring_path, ring).unwrap();
+    // The copy of a block of records holds none that were not there before. Within a block's head its kind is not known.
+    log.extend_from_slice(&records);
+    for end in (before..=whole).chain(whole + BLOCK_HEAD_BYTES..log.len()) {
+        fs::write(&path, &log[..end]).unwrap();
+        let items = left(folder.path());
+        let is_there = definitions(&items).contains(&&fact);
+        assert_eq!(is_there, whole <= end);
+        let expected: &[_] =
+            if is_there { &[ProblemKind::NotClosed] } else { &[ProblemKind::Truncated, ProblemKind::NotClosed] };
+        let mut found = kinds(&items);
+        found.sort_by_key(|kind| *kind == ProblemKind::NotClosed);
+        assert_eq!(found, expected, "{end} of {}: {:?}", log.len(), problems(&items));
+    }
 }
 
 #[test]

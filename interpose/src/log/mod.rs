@@ -312,9 +312,19 @@ impl RankLog {
         }
     }
 
+    /// Keeps in the first ring's head how far the log goes that no ring holds, so that a cut is noticed.
+    fn note_facts(&self) {
+        if let Some(head) = guard::mirrored() {
+            head.facts_end.store(self.writer.bytes(), Relaxed);
+        }
+    }
+
     /// After a failed write the file ends with its last whole block again.
     fn took(&mut self, result: io::Result<()>) -> bool {
-        let Err(error) = result else { return true };
+        let Err(error) = result else {
+            self.note_facts();
+            return true;
+        };
         let whole = self.writer.bytes();
         let _ = self.writer.sink_mut().set_len(whole);
         guard::report(

@@ -182,15 +182,16 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
     faults::cover();
     // SAFETY: gettid has no preconditions.
     let tid = unsafe { libc::gettid() };
-    let sums_events = {
+    let (sums_events, facts_end) = {
         let mut guard = LOG.lock();
         let log = guard.as_deref_mut().and_then(Option::as_mut).ok_or_else(|| io::Error::other("the log is closed"))?;
         log.define(&[Definition::Thread(number, tid as u32)]);
-        log.summaries().sums_events()
+        (log.summaries().sums_events(), log.bytes())
     };
     let now = ticks();
     ring.head().previous_end.store(now, Relaxed);
     if number == 0 {
+        ring.head().facts_end.store(facts_end, Relaxed);
         guard::mirror(ring.head());
     }
     Ok(ThreadLog {

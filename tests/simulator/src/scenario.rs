@@ -881,6 +881,7 @@ impl RankScript {
         self.definitions.extend(self.sampling.map(Definition::Sampling));
         self.definitions.extend(self.sampled.iter().map(Sampled::definition));
         log.definitions(&self.definitions)?;
+        let mut facts_end = log.bytes();
         let site_ids = std::mem::take(&mut self.site_ids);
         let site_of = |record: &Record| site_ids.get(&record.call_site).map_or(u64::MAX, |&id| u64::from(id));
 
@@ -902,6 +903,7 @@ impl RankScript {
                 Mode::Profile => {
                     fold.records(batch, site_of);
                     log.profile(&fold.take())?;
+                    facts_end = log.bytes();
                 }
             }
             head.advance(batch);
@@ -915,6 +917,7 @@ impl RankScript {
                     log.definitions(&[Definition::SamplePlaces(SamplePlaces::of(head.thread, head.first, places))])?;
                 }
                 log.samples(&head, &samples)?;
+                facts_end = log.bytes();
             }
         }
 
@@ -923,7 +926,10 @@ impl RankScript {
             Ending::Killed { .. } => {
                 let in_ring = |record: &Record| Record { call_site: site_of(record).wrapping_add(1), ..*record };
                 let ringed: Vec<_> = joined(ringed).iter().map(in_ring).collect();
-                return Ok((log.into_sink(), Some(ring(&header, &head, &ringed, self.dropped))));
+                let mut ring = ring(&header, &head, &ringed, self.dropped);
+                let at = std::mem::offset_of!(RingHead, facts_end);
+                ring[at..at + 8].copy_from_slice(&facts_end.to_le_bytes());
+                return Ok((log.into_sink(), Some(ring)));
             }
             Ending::Finalize => {
                 self.later.extend(clock.offset(self.now));

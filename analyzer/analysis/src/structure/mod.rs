@@ -38,6 +38,7 @@ mod segments;
 mod source_name;
 pub mod survey;
 pub mod symbols;
+mod time_budget;
 mod together;
 
 use bincode::{Decode, Encode};

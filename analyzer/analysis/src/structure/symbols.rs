@@ -30,7 +30,6 @@ use lbprof_collector::{Problem, ProblemKind};
 use object::Object;
 use object::read::ReadCache;
 use rayon::prelude::*;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::model::Module;
 use crate::model::sites::{CallSite, Sites};
@@ -43,6 +42,7 @@ use crate::structure::frames::{is_runtime, is_system_file};
 use crate::structure::function_symbols::function_names;
 use crate::structure::sampled_code::{CodeBuilder, SampledCode};
 use crate::structure::source_name::source_name;
+use crate::structure::time_budget::{FileBudget, TimeBudget};
 
 /// What is known of call sites.
 #[derive(Clone, Debug, Default)]
@@ -68,28 +68,8 @@ pub struct Resolved {
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
 pub const MOST_TIME: Duration = Duration::from_secs(8);
 
-/// When looking up names ends, by the processor time of this process.
-#[derive(Clone, Copy)]
-struct Deadline(Duration);
-
-impl Deadline {
-    /// When so much more of it will have been used.
-    fn within(time: Duration) -> Deadline {
-        Deadline(Self::now().saturating_add(time))
-    }
-
-    fn is_over(self) -> bool {
-        Self::now() > self.0
-    }
-
-    fn now() -> Duration {
-        Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default()
-    }
-}
-
 /// What is known of the call sites `all`, and can be found out in so much processor time.
 pub fn resolve(all: &Sites, within: Duration) -> Resolved {
-    let deadline = Deadline::within(within);
     let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for site in &all.call_sites {
@@ -107,10 +87,11 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     }
     let modules: Vec<(u32, Vec<u64>)> =
         by_module.into_iter().map(|(module, offsets)| (module, offsets.into_iter().collect())).collect();
+    let budget = TimeBudget::new(within, modules.len());
     let found: Vec<_> = modules
         .par_iter()
         .map(|(module, offsets)| {
-            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, deadline))
+            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, budget.of_file()))
         })
         .collect();
     let mut problems = Vec::new();
@@ -274,20 +255,20 @@ struct ModuleNames {
 }
 
 /// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
-fn resolve_module(module: &Module, offsets: &[u64], deadline: Deadline) -> ModuleNames {
-    find_names(module, offsets, deadline)
+fn resolve_module(module: &Module, offsets: &[u64], budget: FileBudget) -> ModuleNames {
+    find_names(module, offsets, budget)
         .unwrap_or_else(|fault| ModuleNames { faults: vec![fault], ..ModuleNames::default() })
 }
 
 /// As [`resolve_module`]. Errors: why it gives none.
-fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<ModuleNames, Problem> {
+fn find_names(module: &Module, offsets: &[u64], budget: FileBudget) -> Result<ModuleNames, Problem> {
     let path = Path::new(&module.path);
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
     let late = || {
         let detail = format!("{}: looking up names took too long", module.path);
         problem(ProblemKind::NamesDropped, detail)
     };
-    if deadline.is_over() {
+    if budget.is_over() {
         return Err(late());
     }
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
@@ -300,7 +281,7 @@ fn find_names(module: &Module, offsets: &[u64], deadline: Deadline) -> Result<Mo
         let sources = Sources::open(path, &module.build_id, &addresses)?;
         let mut names = Vec::with_capacity(offsets.len());
         for address in addresses {
-            if deadline.is_over() {
+            if budget.is_over() {
                 return Some(None);
             }
             names.push(sources.place(address));

@@ -21,8 +21,10 @@ pub struct Truth {
     pub n_ranks: usize,
     /// The number of steps.
     pub n_steps: usize,
-    /// The fraction of the elapsed time in which the ranks do not work, on average.
-    pub lost_share: f64,
+    /// Seconds that the steps of the recorded run take, by the program's clock.
+    pub elapsed_s: f64,
+    /// Seconds of work by the plan, the mean over ranks.
+    pub mean_work_s: f64,
     /// The ranks that have more work than others, the one with the most first.
     pub slow_ranks: Vec<u64>,
     /// Percent by which the elapsed time changes, by change.
@@ -34,7 +36,6 @@ impl Truth {
     pub fn new(cell: &Cell, recorded: &PlannedRun, shortest_s: &BTreeMap<&'static str, f64>, n_steps: usize) -> Truth {
         let as_is_s = shortest_s.get("as-is").copied().unwrap_or(recorded.elapsed_s);
         let n_ranks = recorded.work_s.len();
-        let mean_s = recorded.work_s.iter().sum::<f64>() / n_ranks as f64;
         let ranks = n_ranks as u64;
         let slow_ranks = match cell.pattern {
             _ if cell.shape.dependence == Dependence::Output => vec![0],
@@ -48,7 +49,8 @@ impl Truth {
             dependence: cell.shape.dependence,
             n_ranks,
             n_steps,
-            lost_share: 1.0 - mean_s / recorded.elapsed_s,
+            elapsed_s: recorded.elapsed_s,
+            mean_work_s: recorded.work_s.iter().sum::<f64>() / n_ranks as f64,
             slow_ranks,
             changes: shortest_s.iter().map(|(&change, time_s)| (change, 100.0 * (time_s / as_is_s - 1.0))).collect(),
         }
@@ -62,6 +64,11 @@ impl Truth {
     /// Returns the percent that the best of the changes saves, at least 0.
     pub fn best_saving_percent(&self) -> f64 {
         self.changes.values().fold(0.0, |best: f64, change| best.max(-change))
+    }
+
+    /// Whether all work is that of the plan, in steps.
+    pub fn has_steps_of_work(&self) -> bool {
+        matches!(self.dependence, Dependence::All | Dependence::Neighbours | Dependence::Chain)
     }
 
     /// Whether ranks do the work of the plan in their own order, so that what balance gains is known from the changes.

@@ -81,9 +81,11 @@ static int neighbour_in(int way)
 
 static void by_sendrecv(void)
 {
-    for (int way = 0; way < MOST_NEIGHBOURS; way++)
-        MPI_Sendrecv(sent[way], n_bytes, MPI_BYTE, neighbour_in(way), tag_of(way), received[way], n_bytes, MPI_BYTE, neighbour_in(way ^ 1),
-                     tag_of(way), MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int left = neighbour_in(0), right = neighbour_in(1), up = neighbour_in(2), down = neighbour_in(3);
+    MPI_Sendrecv(sent[0], n_bytes, MPI_BYTE, left, 10, received[0], n_bytes, MPI_BYTE, right, 10, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(sent[1], n_bytes, MPI_BYTE, right, 11, received[1], n_bytes, MPI_BYTE, left, 11, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(sent[2], n_bytes, MPI_BYTE, up, 12, received[2], n_bytes, MPI_BYTE, down, 12, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(sent[3], n_bytes, MPI_BYTE, down, 13, received[3], n_bytes, MPI_BYTE, up, 13, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void start_persistent(void)

@@ -3,6 +3,8 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
+use super::RegionIdx;
+
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Series {
@@ -18,9 +20,15 @@ pub struct Series {
     /// Numbers of the iterations with which the rank enters a loop that was found in its calls, ascending: what it computes before
     /// their first call is left outside of the loop, so that their computation is not known.
     pub entering: Vec<u32>,
+    /// Of an iterated region that lies in no other: seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
+    /// several, with at most [`Series::MAX_PARTS`] of them; columns as long as `numbers`.
+    pub parts: Vec<(RegionIdx, Vec<f32>)>,
 }
 
 impl Series {
+    /// The largest number of regions that are kept by iteration: memory grows with them.
+    pub const MAX_PARTS: usize = 8;
+
     /// Whether the computation of the iteration with this number is known.
     pub fn knows_computation(&self, number: u32) -> bool {
         self.entering.binary_search(&number).is_err()

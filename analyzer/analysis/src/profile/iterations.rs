@@ -13,6 +13,9 @@ use crate::profile::sums::ThreadTotals;
 use crate::profile::times::Times;
 use crate::structure::region_path::loop_path;
 
+/// Share of the computation in the iterations that a region has at least for it to be kept by iteration.
+const LEAST_PART: f64 = 0.02;
+
 impl RankBuilder<'_> {
     /// Time by iteration: of every region in its innermost iterated one, and of iterated regions also for the series.
     ///
@@ -24,6 +27,7 @@ impl RankBuilder<'_> {
     pub(super) fn iterations(&mut self, sums: ThreadTotals) {
         let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
         let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
+        let mut parts: BTreeMap<RegionIdx, Vec<(RegionIdx, Times)>> = BTreeMap::new();
         let mut around = NONE;
         for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
             let begin = sums.entered.get(at).copied();
@@ -55,6 +59,9 @@ impl RankBuilder<'_> {
             });
             entering = Some((idx, found.entering));
         }
+        for (&idx, own) in &times {
+            parts.entry(idx).or_default().push((idx, own.only(Activity::Computation)));
+        }
         // Inner regions first: they lie after the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
             let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
@@ -62,7 +69,14 @@ impl RankBuilder<'_> {
             own.append_numbers(bounds.iter().map(|one| one.number));
             own.sort();
             let Region { parent, iterated, .. } = self.part.tables.regions[idx as usize];
+            let mut of_region = parts.remove(&idx).unwrap_or_default();
             if self.part.tables.in_iterated(parent) {
+                if iterated {
+                    for (_, part) in &mut of_region {
+                        *part = part.renumbered(|number| Bounds::outer(&bounds, number));
+                    }
+                }
+                parts.entry(parent).or_default().append(&mut of_region);
                 let place = times.entry(parent).or_default();
                 match iterated {
                     true => place.append(&own.renumbered(|number| Bounds::outer(&bounds, number))),
@@ -70,6 +84,9 @@ impl RankBuilder<'_> {
                 }
             }
             self.keep_iterations(idx, &own, &bounds);
+            if iterated && !of_region.is_empty() {
+                self.keep_parts(idx, of_region);
+            }
         }
         self.rank.in_iterations.reverse();
         self.rank.iterations.reverse();
@@ -92,8 +109,32 @@ impl RankBuilder<'_> {
         if self.part.tables.regions[idx as usize].iterated {
             let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
             let numbers = times.numbers().to_vec();
-            self.rank.iterations.push((idx, Series { numbers, begin_s, end_s, seconds, entering: Vec::new() }));
+            self.rank.iterations.push((idx, Series { numbers, begin_s, end_s, seconds, ..Series::default() }));
         }
+    }
+
+    /// Keeps what is computed in each iteration of region `idx`, which lies in no other iterated one, in the regions with the most computation; nothing
+    /// where there is one such region alone.
+    fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, Times)>) {
+        let sum = |part: &Times| part.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
+        let mut summed: Vec<(u64, RegionIdx, Times)> = parts.into_iter().map(|(part, times)| (sum(&times), part, times)).collect();
+        let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
+        summed.retain(|&(ticks, ..)| ticks as f64 > LEAST_PART * all as f64);
+        summed.sort_by_key(|&(ticks, part, _)| (std::cmp::Reverse(ticks), part));
+        summed.truncate(Series::MAX_PARTS);
+        let Some((at, (_, series))) = self.rank.iterations.iter().enumerate().rev().find(|(_, (known, _))| *known == idx) else {
+            return;
+        };
+        if summed.len() < 2 {
+            return;
+        }
+        let column = |(_, part, mut times): (u64, RegionIdx, Times)| {
+            times.sort();
+            let ticks = times.aligned(Activity::Computation, &series.numbers);
+            (part, ticks.into_iter().map(|ticks| self.seconds(ticks) as f32).collect())
+        };
+        let kept = summed.into_iter().map(column).collect();
+        self.rank.iterations[at].1.parts = kept;
     }
 
     /// The seconds of `ticks`, `n` entries; none where all are 0.

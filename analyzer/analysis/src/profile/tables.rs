@@ -120,7 +120,10 @@ impl Renumbering {
         rank.in_iterations.sort_by_key(|&(key, _)| key);
         rank.totals.iter_mut().for_each(|(idx, _)| region(idx));
         rank.totals.sort_by_key(|&(key, _)| key);
-        rank.iterations.iter_mut().for_each(|(idx, _)| region(idx));
+        for (idx, series) in &mut rank.iterations {
+            region(idx);
+            series.parts.iter_mut().for_each(|(part, _)| region(part));
+        }
         rank.iterations.sort_by_key(|&(key, _)| key);
         for ((idx, counter), _) in &mut rank.counters {
             region(idx);

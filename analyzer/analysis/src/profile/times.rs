@@ -105,6 +105,24 @@ impl Times {
         Times { numbers, ticks }
     }
 
+    /// The same times in one activity alone.
+    pub fn only(&self, activity: Activity) -> Times {
+        let mut ticks: [Vec<u64>; Activity::COUNT] = Default::default();
+        ticks[activity as usize].clone_from(&self.ticks[activity as usize]);
+        Times { numbers: self.numbers.clone(), ticks }
+    }
+
+    /// The ticks of an activity in the iterations of these numbers, both lists being sorted; 0 where it has none.
+    pub fn aligned(&self, activity: Activity, numbers: &[u32]) -> Vec<u64> {
+        let column = self.column(activity);
+        let mut own = self.numbers.iter().zip(column.iter().chain(std::iter::repeat(&0))).peekable();
+        let ticks = |number: &u32| {
+            while own.next_if(|(known, _)| *known < number).is_some() {}
+            own.next_if(|(known, _)| *known == number).map_or(0, |(_, &ticks)| ticks)
+        };
+        numbers.iter().map(ticks).collect()
+    }
+
     /// Whether it holds no iteration.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()

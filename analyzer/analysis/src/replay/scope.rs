@@ -2,6 +2,7 @@
 //! part waits for others outside of it, and for what was done before it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::watcher::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
 use crate::model::followed::ThreadOf;
@@ -22,7 +23,7 @@ pub struct Scope {
     /// By index of the region: whether calls in it count; `None`: all.
     regions: Option<Vec<bool>>,
     /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
-    region_of: Vec<Option<RegionIdx>>,
+    region_of: Arc<[Option<RegionIdx>]>,
     rank_of: Vec<Option<u32>>,
 }
 
@@ -59,7 +60,7 @@ impl Scope {
             Interval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
         };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
-        let region_of: Vec<Option<RegionIdx>> =
+        let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
         let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
         Scope {

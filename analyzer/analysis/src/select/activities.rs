@@ -54,8 +54,11 @@ pub fn only(model: &Model, activities: &[Activity]) -> Model {
         for (_, seconds) in &mut rank.inclusive {
             others().for_each(|other| seconds[other] = 0.0);
         }
-        for (_, Series { seconds, .. }) in &mut rank.iterations {
+        for (_, Series { seconds, parts, .. }) in &mut rank.iterations {
             others().for_each(|other| seconds[other].clear());
+            if !is_in(Activity::Computation) {
+                parts.clear();
+            }
         }
     }
     model

@@ -76,8 +76,8 @@ impl Known {
             Condition::IDEAL,
             Condition::MEASURED,
             Condition { network: given, work: Work::Measured },
-            Condition { network: Network::Measured, work: Work::Rank(1, 0.5) },
-            Condition { network: Network::IDEAL, work: Work::Rank(0, 3.0) },
+            Condition { network: Network::Measured, work: Work::Rank(1, vec![0.5; 8]) },
+            Condition { network: Network::IDEAL, work: Work::Rank(0, vec![3.0; 8]) },
         ];
         let scenarios = conditions.into_iter().map(|condition| (WhatIf::Ideal, condition)).collect();
         let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);

@@ -1,5 +1,6 @@
 //! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lbprof_collector::Activity;
@@ -7,7 +8,7 @@ use lbprof_collector::Activity;
 use super::branches::Places;
 use super::edges;
 use super::mean::{factors, mean_of_who_computes};
-use super::pace::{Balanced, ByIteration, Pace};
+use super::pace::{Balanced, ByIteration, IterationMeans, Pace};
 use crate::model::{Model, RankModel, RegionIdx};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
@@ -23,10 +24,11 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<Pace<'a>> {
-    let means: Vec<Arc<ByIteration<f64>>> = regions.iter().map(|&region| Arc::new(means(model, region))).collect();
+    let places = Places::of(model);
+    let means: Vec<Arc<IterationMeans>> = regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
-        let balanced = |(&region, means): (&RegionIdx, &Arc<ByIteration<f64>>)| {
+        let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
             Some(Balanced { series: rank.series(region)?, means: Arc::clone(means) })
         };
         Pace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
@@ -60,6 +62,34 @@ pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
     by_region
 }
 
+/// Returns how many times as long a rank computes in each region, without inner ones, where it computes no more than the mean of all ranks: what it
+/// computes more is taken away in the regions in which it does, in proportion to that. Regions that ranks pass at one place of the program are one.
+pub fn rank_as_mean(model: &Model, places: &Places, rank: u32) -> Vec<f64> {
+    let mut factors = vec![1.0; model.regions.len()];
+    let over_mean_s = |times: &[f64]| {
+        let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
+        (own_s, own_s - times.iter().sum::<f64>() / times.len().max(1) as f64)
+    };
+    let (_, all_over_s) = over_mean_s(&model.inclusive_s(0, Activity::Computation));
+    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let excesses: Vec<(Vec<RegionIdx>, f64, f64)> = at_places
+        .filter(|(region, place)| place.first() == Some(region))
+        .map(|(_, place)| {
+            let (own_s, over_s) = over_mean_s(&exclusive_s(model, &place));
+            (place, own_s, over_s)
+        })
+        .filter(|&(_, _, over_s)| over_s > 0.0)
+        .collect();
+    let sum_s: f64 = excesses.iter().map(|(_, _, over_s)| over_s).sum();
+    if all_over_s > 0.0 && sum_s > 0.0 {
+        let taken = (all_over_s / sum_s).min(1.0);
+        for (place, own_s, over_s) in excesses {
+            place.into_iter().for_each(|region| factors[region as usize] = 1.0 - taken * over_s / own_s);
+        }
+    }
+    factors
+}
+
 /// Returns the seconds that each rank computes in some regions, without inner ones.
 pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let own = |rank: &RankModel| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum();
@@ -81,14 +111,35 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
     if is_serial(model, region, &times) { all_s.iter().sum::<f64>() / all_s.len().max(1) as f64 } else { 0.0 }
 }
 
-/// By iteration of a region: the mean computation of the ranks that compute in it, in seconds.
-fn means(model: &Model, region: RegionIdx) -> ByIteration<f64> {
+/// By iteration of a region: sum and number of the computation of the ranks that compute in it.
+fn sums_each(model: &Model, region: RegionIdx) -> ByIteration<(f64, u32)> {
     let mut sums: ByIteration<(f64, u32)> = ByIteration::default();
     each(model, region, |(number, place), own_s| {
         let sum = sums.entry(number, place);
         *sum = (sum.0 + own_s, sum.1 + 1);
     });
-    sums.map(|(sum, n)| sum / f64::from(n))
+    sums
+}
+
+/// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
+fn means(model: &Model, places: &Places, region: RegionIdx) -> IterationMeans {
+    let sums = sums_each(model, region);
+    let mut part_sums: BTreeMap<RegionIdx, ByIteration<f64>> = BTreeMap::new();
+    let mut place_of: BTreeMap<RegionIdx, RegionIdx> = BTreeMap::new();
+    for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
+        for (part, column) in &series.parts {
+            let place = *place_of.entry(*part).or_insert_with(|| places.at(*part).first().copied().unwrap_or(*part));
+            let of_place = part_sums.entry(place).or_default();
+            for (at, (&number, &own_s)) in series.numbers.iter().zip(column).enumerate() {
+                *of_place.entry(number, at) += f64::from(own_s);
+            }
+        }
+    }
+    let mean = |own: ByIteration<f64>| {
+        own.map_numbered(|number, at, sum_s| sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1)))
+    };
+    let parts = part_sums.into_iter().map(|(place, own)| (place, mean(own))).collect();
+    IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
 }
 
 /// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
@@ -98,7 +149,8 @@ pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
         let known = longest.entry(number, place);
         *known = known.max(own_s);
     });
-    longest.ascending().sum::<f64>() - means(model, region).ascending().sum::<f64>()
+    let means = sums_each(model, region).map(|(sum, n)| sum / f64::from(n));
+    longest.ascending().sum::<f64>() - means.ascending().sum::<f64>()
 }
 
 /// Calls `take` with the number and the place of each iteration of a region in which a rank computes, and how long.

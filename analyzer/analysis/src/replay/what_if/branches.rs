@@ -47,6 +47,7 @@ impl Places {
             regions.sort_unstable();
             places.push(regions);
         }
+        join_edges(model, &mut places);
         Places { places }
     }
 
@@ -54,6 +55,26 @@ impl Places {
     pub fn at(&self, region: RegionIdx) -> Vec<RegionIdx> {
         let found = self.places.iter().find(|place| place.contains(&region));
         found.cloned().unwrap_or_else(|| vec![region])
+    }
+}
+
+/// Joins the places of code in a found loop and of the same code at its edges: an iteration ends with a call, so that what is computed before the first
+/// one, or after the last, lies around the loop.
+fn join_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
+    let codes = (0..model.regions.len() as RegionIdx).filter_map(|region| {
+        let name = model.regions.get(region as usize)?.name.as_str();
+        model.regions[region as usize].is_code.then(|| ((around(model, region), name), region))
+    });
+    let by_name: BTreeMap<(RegionIdx, &str), RegionIdx> = codes.collect();
+    for (&(inner, name), &region) in &by_name {
+        let is_loop = model.regions.get(inner as usize).is_some_and(|one| one.found && one.iterated);
+        let edge = by_name.get(&(around(model, inner), name)).filter(|&&edge| is_loop && edge != region);
+        let Some(&edge) = edge else { continue };
+        let mut joined = vec![region, edge];
+        joined.extend(places.extract_if(.., |place| place.contains(&region) || place.contains(&edge)).flatten());
+        joined.sort_unstable();
+        joined.dedup();
+        places.push(joined);
     }
 }
 
@@ -145,9 +166,13 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
 /// Of a region of code between calls the loop or marked region around it, and the calls in that one after and before which it comes.
 fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String))> {
     let ends = model.regions.get(region as usize)?.ends.clone()?;
+    Some((around(model, region), ends))
+}
+
+/// The loop or marked region around a region.
+fn around(model: &Model, region: RegionIdx) -> RegionIdx {
     let is_function = |at: &RegionIdx| model.regions.get(*at as usize).is_some_and(|one| one.is_function);
-    let around = model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0);
-    Some((around, ends))
+    model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0)
 }
 
 /// How often a rank passes a region.

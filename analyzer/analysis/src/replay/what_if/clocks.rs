@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
         let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
-        let slow = Work::Rank(1, f64::INFINITY);
+        let slow = Work::Rank(1, vec![f64::INFINITY]);
         let mut clocks = Clocks::new(vec![Condition { network, work: slow }], 0);
         (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
         let computation = RegionState::new(0, Activity::Computation);
@@ -266,13 +266,13 @@ mod tests {
     fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
         let work = |work| Condition { network: Network::IDEAL, work };
         let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
-        let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, 0.25)), Condition::MEASURED];
+        let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, vec![0.25; 2])), Condition::MEASURED];
         // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
         let unknown = RegionState::unknown(1);
         let kinds =
             [0, 1, 7].map(|region| RegionState::new(region, Activity::Computation)).into_iter().chain([unknown]);
         let expected: [[f64; 4]; 4] =
-            [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 2.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
+            [[8.0, 8.0, 2.0, 8.0], [8.0, 32.0, 2.0, 8.0], [8.0, 8.0, 8.0, 8.0], [0.0, 0.0, 0.0, 8.0]];
         for (kind, expected) in kinds.zip(expected) {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();

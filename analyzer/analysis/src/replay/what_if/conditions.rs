@@ -1,5 +1,7 @@
 //! Conditions under which a run is replayed.
 
+use std::sync::Arc;
+
 use super::pace::Pace;
 
 /// The network of a replay.
@@ -36,8 +38,8 @@ pub enum Work<'a> {
     },
     /// By index of the region, without inner ones, and by place of the rank in the model; a region without factors is as it was.
     Regions(Vec<Vec<f64>>),
-    /// Of one rank, by its place in the model, everywhere.
-    Rank(u32, f64),
+    /// Of one rank, by its place in the model, and by index of the region, without inner ones; a region without a factor is as it was.
+    Rank(u32, Vec<f64>),
     /// By place of the rank in the model, and by time.
     Times(Vec<Pace<'a>>),
 }
@@ -54,7 +56,7 @@ pub struct Condition<'a> {
 impl<'a> Condition<'a> {
     /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
     /// in the part. What the part does not have is as measured.
-    pub fn in_whole(self, regions: &[Option<u32>], ranks: &[Option<u32>]) -> Condition<'a> {
+    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> Condition<'a> {
         let work = match self.work {
             Work::Measured => Work::Measured,
             Work::Region { regions: own, factors } => Work::Region {
@@ -80,10 +82,14 @@ impl<'a> Condition<'a> {
                 ranks
                     .iter()
                     .map(|at| at.and_then(|at| times.get_mut(at as usize)).map(std::mem::take).unwrap_or_default())
+                    .map(|pace| pace.in_whole(regions))
                     .collect(),
             ),
-            Work::Rank(one, factor) => match ranks.iter().position(|&at| at == Some(one)) {
-                Some(at) => Work::Rank(at as u32, factor),
+            Work::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
+                Some(at) => {
+                    let of_region = |at: &Option<u32>| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0);
+                    Work::Rank(at as u32, regions.iter().map(of_region).collect())
+                }
                 None => Work::Measured,
             },
         };

@@ -1,5 +1,6 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
+use super::pace::{Pace, PartFactors};
 use super::conditions::{Condition, Network, Work};
 use crate::model::region_state::{Ns, RegionState};
 
@@ -46,6 +47,8 @@ pub struct ReplayGroup<'a> {
     clocks: Vec<OfThread>,
     /// By thread and replay how many iterations had begun at the last time that was asked for.
     reached: Vec<[u32; WIDTH]>,
+    /// By thread and replay: how many times as long it computes by region in its iteration, where that differs.
+    parts: Vec<[Option<PartFactors>; WIDTH]>,
     /// By number of the note.
     noted: Vec<Lanes>,
 }
@@ -82,11 +85,16 @@ impl<'a> ReplayGroup<'a> {
                 Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
-            is_regional: conditions.iter().any(|condition| matches!(condition.work, Work::Regions(_))),
+            is_regional: conditions.iter().any(|condition| match &condition.work {
+                Work::Regions(_) | Work::Rank(..) => true,
+                Work::Times(times) => times.iter().any(Pace::has_parts),
+                Work::Measured | Work::Region { .. } => false,
+            }),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
             changed_ranks: Vec::new(),
             clocks: Vec::new(),
             reached: Vec::new(),
+            parts: Vec::new(),
             noted: Vec::new(),
         }
     }
@@ -97,6 +105,7 @@ impl<'a> ReplayGroup<'a> {
         self.clocks.push(OfThread { factors, ..OfThread::default() });
         self.changed_ranks.push(Some(rank));
         self.reached.push([0; WIDTH]);
+        self.parts.push(Default::default());
     }
 
     /// How many they are.
@@ -117,7 +126,9 @@ impl<'a> ReplayGroup<'a> {
             let Work::Times(times) = work else { continue };
             let begun = &mut self.reached[thread as usize][lane];
             let (now, next);
-            (now, next, *begun) = times.get(rank as usize).map_or((1.0, Ns::MAX, 0), |pace| pace.at(time, *begun));
+            let pace = times.get(rank as usize);
+            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.at(time, *begun));
+            self.parts[thread as usize][lane] = pace.and_then(|pace| pace.part_factors(time, *begun));
             *factor = now.min(f64::MAX);
             until = until.min(next);
         }
@@ -165,10 +176,20 @@ impl<'a> ReplayGroup<'a> {
     /// Sets how many times as long what a thread computes in a region takes, in replays in which that depends on the region.
     fn enter_region(&mut self, thread: u32, region: u32) {
         let Some(rank) = self.changed_ranks[thread as usize] else { return };
-        for (factor, work) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work) {
-            let Work::Regions(by_region) = work else { continue };
-            let own = by_region.get(region as usize).and_then(|factors| factors.get(rank as usize));
-            *factor = own.map_or(1.0, |own| own.min(f64::MAX));
+        let parts = &self.parts[thread as usize];
+        for ((factor, work), parts) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work).zip(parts) {
+            let own = match work {
+                Work::Regions(by_region) => {
+                    by_region.get(region as usize).and_then(|factors| factors.get(rank as usize)).copied()
+                }
+                Work::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
+                Work::Times(times) => match (parts, times.get(rank as usize)) {
+                    (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
+                    _ => continue,
+                },
+                Work::Measured | Work::Region { .. } | Work::Rank(..) => continue,
+            };
+            *factor = own.unwrap_or(1.0).min(f64::MAX);
         }
     }
 
@@ -240,7 +261,6 @@ fn factor(work: &Work, rank: u32) -> f64 {
     match work {
         Work::Measured => 1.0,
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
-        Work::Rank(one, factor) if *one == rank => *factor,
         Work::Regions(_) | Work::Rank(..) | Work::Times(_) => 1.0,
     }
 }

@@ -7,12 +7,13 @@
 //!
 //! The times are not copied: a run of thousands of ranks may have thousands of iterations on each.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use lbprof_collector::Activity;
 use rustc_hash::FxHashMap;
 
-use crate::model::Series;
+use crate::model::{RegionIdx, Series};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 
@@ -60,6 +61,13 @@ impl<T: Copy + Default> ByIteration<T> {
         order.into_iter().map(|at| self.values[at])
     }
 
+    /// The same iterations with values by number, place and value.
+    pub fn map_numbered<U>(self, value: impl Fn(u32, usize, T) -> U) -> ByIteration<U> {
+        let ByIteration { numbers, values, places } = self;
+        let values = values.into_iter().zip(&numbers).enumerate().map(|(at, (one, &number))| value(number, at, one));
+        ByIteration { values: values.collect(), numbers, places }
+    }
+
     /// The same iterations with other values.
     pub fn map<U>(self, value: impl Fn(T) -> U) -> ByIteration<U> {
         let ByIteration { numbers, values, places } = self;
@@ -67,13 +75,40 @@ impl<T: Copy + Default> ByIteration<T> {
     }
 }
 
-/// A rank's iterations of a region, and what its computation in each is brought to, in seconds.
+/// What computation in each iteration of a region is brought to, in seconds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IterationMeans {
+    /// By number of the iteration: in all.
+    pub all: ByIteration<f64>,
+    /// By the first region of a place of the program: in the regions there, without inner ones.
+    pub parts: BTreeMap<RegionIdx, ByIteration<f64>>,
+    /// The first region of the place of each region in an iteration.
+    pub place_of: BTreeMap<RegionIdx, RegionIdx>,
+}
+
+/// A rank's iterations of a region, and what its computation in each is brought to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balanced<'a> {
     /// The iterations.
     pub series: &'a Series,
-    /// By number of the iteration.
-    pub means: Arc<ByIteration<f64>>,
+    /// The means of all ranks.
+    pub means: Arc<IterationMeans>,
+}
+
+/// How many times as long a rank's computation in an iteration takes, by region.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PartFactors {
+    parts: Vec<(RegionIdx, f64)>,
+    /// In all other regions.
+    rest: f64,
+}
+
+impl PartFactors {
+    /// How many times as long computation in a region takes.
+    #[inline]
+    pub fn of_region(&self, region: RegionIdx) -> f64 {
+        self.parts.iter().find(|(part, _)| *part == region).map_or(self.rest, |(_, factor)| *factor)
+    }
 }
 
 /// Iterations that follow each other, in the order of time and of their places.
@@ -96,12 +131,14 @@ pub struct Pace<'a> {
     /// All iterations, in the order of time.
     sequences: Vec<Sequence>,
     iterations: u32,
+    /// By index of a region in the whole model: its index in the model of the iterations; `None`: the same one.
+    in_part: Option<Arc<[Option<RegionIdx>]>>,
 }
 
 impl Default for Pace<'_> {
     /// As long as it took.
     fn default() -> Self {
-        Pace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0 }
+        Pace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
     }
 }
 
@@ -123,7 +160,7 @@ impl<'a> Pace<'a> {
             }
         }
         sequences.shrink_to_fit();
-        Pace { outside, regions, sequences, iterations: all.len() as u32 }
+        Pace { outside, regions, sequences, iterations: all.len() as u32, in_part: None }
     }
 
     /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
@@ -138,6 +175,33 @@ impl<'a> Pace<'a> {
             return (of.factor(place), end.min(next), begun);
         }
         (self.outside, next, begun)
+    }
+
+    /// The same for regions of a model of which that of the iterations is a part: by index there, the index in the part.
+    pub fn in_whole(self, regions: &Arc<[Option<RegionIdx>]>) -> Pace<'a> {
+        Pace { in_part: Some(Arc::clone(regions)), ..self }
+    }
+
+    /// Whether computation in an iteration takes another number of times as long in one region than in another.
+    pub fn has_parts(&self) -> bool {
+        self.regions.iter().any(|of| !of.series.parts.is_empty())
+    }
+
+    /// How many times as long computation takes by region in the iteration in which a time lies, `begun` iterations having begun by then; `None`: as
+    /// long everywhere, which [`Pace::at`] says.
+    pub fn part_factors(&self, time: Ns, begun: u32) -> Option<PartFactors> {
+        let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
+        of.time(place).filter(|own| time < own.end)?;
+        of.part_factors(place)
+    }
+
+    /// The index in the model of the iterations of a region.
+    #[inline]
+    pub fn own_region(&self, region: RegionIdx) -> RegionIdx {
+        match &self.in_part {
+            None => region,
+            Some(in_part) => in_part.get(region as usize).copied().flatten().unwrap_or(RegionIdx::MAX),
+        }
     }
 
     /// Whose an iteration is, and its place there, by its number in the order of time.
@@ -168,8 +232,45 @@ impl Balanced<'_> {
 
     fn factor(&self, place: usize) -> f64 {
         let own_s = self.series.seconds_at(Activity::Computation, place);
-        let mean_s = self.means.get(self.series.numbers[place], place);
+        let mean_s = self.means.all.get(self.series.numbers[place], place);
         mean_s.map_or(1.0, |mean_s| mean_s / own_s)
+    }
+
+    /// How many times as long computation in an iteration takes by region: what the rank computes in each is brought to the mean there. Work that
+    /// others have in regions in which this rank computes nothing is added where it does, for all work to be done:
+    ///
+    /// ```text
+    ///   rank 0    |==== A: 30 ====|== B: 10 ==|       A → 20, B → 10; the mean in all is 30
+    ///   rank 1    |= A: 10 =|== B: 10 ==|             A → 20, B → 10
+    /// ```
+    fn part_factors(&self, place: usize) -> Option<PartFactors> {
+        let number = self.series.numbers[place];
+        let mean_s = self.means.all.get(number, place)?;
+        let own_s = |column: &Vec<f32>| column.get(place).map_or(0.0, |&own_s| f64::from(own_s));
+        let place_of = |region: &RegionIdx| self.means.place_of.get(region).copied().unwrap_or(*region);
+        let mean_at = |first: RegionIdx| self.means.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0);
+        let own_at = |first: RegionIdx| -> f64 {
+            self.series.parts.iter().filter(|(region, _)| place_of(region) == first).map(|(_, column)| own_s(column)).sum()
+        };
+        let known_s: f64 = self.series.parts.iter().map(|(_, column)| own_s(column)).sum();
+        if known_s <= 0.0 {
+            return None;
+        }
+        let rest_s = (self.series.seconds_at(Activity::Computation, place) - known_s).max(0.0);
+        let mean_known_s: f64 = self.means.parts.keys().map(|&first| mean_at(first)).sum();
+        let targets_s = self.series.parts.iter().map(|(region, _)| place_of(region)).collect::<BTreeSet<_>>();
+        let targets_s: f64 = targets_s.into_iter().filter(|&first| own_at(first) > 0.0).map(mean_at).sum();
+        let rest_target_s = if rest_s > 0.0 { (mean_s - mean_known_s).max(0.0) } else { 0.0 };
+        let scale = mean_s / (targets_s + rest_target_s);
+        if !scale.is_finite() {
+            return None;
+        }
+        let factor = |first: RegionIdx| {
+            let own_s = own_at(first);
+            if own_s > 0.0 { scale * mean_at(first) / own_s } else { 1.0 }
+        };
+        let parts = self.series.parts.iter().map(|(region, _)| (*region, factor(place_of(region)))).collect();
+        Some(PartFactors { parts, rest: if rest_s > 0.0 { scale * rest_target_s / rest_s } else { 1.0 } })
     }
 }
 
@@ -209,15 +310,16 @@ impl Pace<'_> {
     /// Of iterations of several regions, each with its time and computation, and what this is brought to.
     pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> Pace<'static> {
         let balanced = |(iterations, brought_to): (PacedIntervals, Vec<f64>)| {
-            let (mut series, mut means) = (Series::default(), ByIteration::default());
+            let (mut series, mut all) = (Series::default(), ByIteration::default());
             for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
                 series.numbers.push(place as u32);
                 series.begin_s.push(time.begin as f64 / 1e9);
                 series.end_s.push(time.end as f64 / 1e9);
                 series.seconds[Activity::Computation as usize].push(own_s);
-                *means.entry(place as u32, place) = mean_s;
+                *all.entry(place as u32, place) = mean_s;
             }
             // It lives as long as the test.
+            let means = IterationMeans { all, ..IterationMeans::default() };
             Balanced { series: Box::leak(Box::new(series)), means: Arc::new(means) }
         };
         Pace::new(regions.into_iter().map(balanced).collect(), outside)
@@ -230,7 +332,7 @@ impl Pace<'_> {
             |&(of, place): &(&Balanced, usize)| of.time(place).is_some_and(|own| own.begin <= time && time < own.end);
         let found = iterations().find(lies_in);
         found.map_or(self.outside, |(of, place)| {
-            of.means.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
+            of.means.all.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
                 / of.series.seconds_at(Activity::Computation, place)
         })
     }
@@ -251,9 +353,9 @@ mod tests {
         series
     }
 
-    fn means(all: &[(u32, f64)]) -> Arc<ByIteration<f64>> {
-        let mut means = ByIteration::default();
-        all.iter().for_each(|&(number, mean_s)| *means.entry(number, number as usize) = mean_s);
+    fn means(all: &[(u32, f64)]) -> Arc<IterationMeans> {
+        let mut means = IterationMeans::default();
+        all.iter().for_each(|&(number, mean_s)| *means.all.entry(number, number as usize) = mean_s);
         Arc::new(means)
     }
 

@@ -57,13 +57,8 @@ impl Replay {
                 .and_then(|factors| factors.get(one.rank as usize))
                 .copied()
                 .unwrap_or(1.0),
-            Work::Rank(rank, factor) => {
-                if *rank == one.rank {
-                    *factor
-                } else {
-                    1.0
-                }
-            }
+            Work::Rank(rank, factors) if *rank == one.rank => factors.get(region as usize).copied().unwrap_or(1.0),
+            Work::Rank(..) => 1.0,
             Work::Times(paces) => paces[one.rank as usize].plain(middle),
         }
     }
@@ -181,7 +176,7 @@ fn work() -> impl Strategy<Value = Work<'static>> {
         Just(Work::Measured),
         (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
             .prop_map(|(regions, factors)| Work::Region { regions, factors }),
-        (0..THREADS as u32, 0.0..3.0).prop_map(|(rank, factor)| Work::Rank(rank, factor)),
+        (0..THREADS as u32, vec(0.0..3.0, 0..4)).prop_map(|(rank, factors)| Work::Rank(rank, factors)),
         vec(vec(0.0..3.0, THREADS), 0..4).prop_map(Work::Regions),
         vec(pace(), THREADS).prop_map(Work::Times),
     ]

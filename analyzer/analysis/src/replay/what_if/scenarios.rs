@@ -4,7 +4,7 @@ use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s};
+use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean};
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
 use super::mean::{factors, mean_of_who_computes};
@@ -34,11 +34,7 @@ pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
         WhatIf::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
         WhatIf::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
         WhatIf::RegionsBalanced => work(Work::Regions(balanced_regions(model, &Places::of(model)))),
-        WhatIf::RankAsMean(rank) => {
-            let times = model.inclusive_s(0, Activity::Computation);
-            let own = times.get(rank as usize).copied().unwrap_or(0.0);
-            work(Work::Rank(rank, if own > 0.0 { mean(&times) / own } else { 1.0 }))
-        }
+        WhatIf::RankAsMean(rank) => work(Work::Rank(rank, rank_as_mean(model, &Places::of(model), rank))),
         WhatIf::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
             work(Work::Region { regions: with_inner(model, &[region]), factors })

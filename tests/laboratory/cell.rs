@@ -1,0 +1,284 @@
+//! The cells, and how the runs of one are made and judged.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use lbprof_tests::launch::Job;
+use lbprof_tests::mpi::Mpi;
+use lbprof_tests::program::Program;
+use lbprof_tests::{place, run};
+use serde_json::Value;
+
+use crate::statements::{self, Judgement};
+use crate::table;
+use crate::truth::{PlannedRun, Truth};
+
+/// The number of steps.
+const STEPS: usize = 16;
+
+/// Rounds of runs before the least disturbed run of a cell has to be right.
+const MAX_ROUNDS: usize = 4;
+
+/// How many times as long as the shortest bare run an undisturbed recorded one takes.
+const DISTURBED: f64 = 1.04;
+
+/// The changes that are made for real.
+pub const CHANGES: [&str; 4] = ["as-is", "cut", "parts", "each"];
+
+/// How ranks depend on one another in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependence {
+    /// Each on all others.
+    All,
+    /// Each on its neighbours, so that a delay goes on by a place or two in a step.
+    Neighbours,
+    /// Each on the one before it.
+    Chain,
+    /// Ranks take work as they come.
+    OnDemand,
+    /// All on rank 0, which accesses a file.
+    Output,
+    /// Each on all others, and the reduction itself is work.
+    Reduction,
+}
+
+/// A shape of the program, with messages of a size.
+#[derive(Debug)]
+pub struct Shape {
+    pub name: &'static str,
+    pub bytes: usize,
+    pub n_ranks: usize,
+    pub dependence: Dependence,
+    pub patterns: &'static [&'static str],
+}
+
+const ALL_PATTERNS: &[&str] = &["end", "middle", "two", "moving", "first", "chance", "even"];
+const ONE_PART: &[&str] = &["end", "middle", "two", "moving", "chance", "even"];
+const SLOW: &[&str] = &["end", "two", "even"];
+
+const fn shape(
+    name: &'static str,
+    bytes: usize,
+    n_ranks: usize,
+    dependence: Dependence,
+    patterns: &'static [&'static str],
+) -> Shape {
+    Shape { name, bytes, n_ranks, dependence, patterns }
+}
+
+/// All shapes.
+pub const SHAPES: [Shape; 41] = {
+    use Dependence::{All, Chain, Neighbours, OnDemand, Output, Reduction};
+    [
+        shape("line-waitall", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-waitall", 1000, 8, Neighbours, ALL_PATTERNS),
+        shape("line-waitall", 16384, 4, Neighbours, ALL_PATTERNS),
+        shape("line-sendrecv", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-sendrecv", 16384, 4, Neighbours, ALL_PATTERNS),
+        shape("line-isend-recv", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-persistent", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-neighbourhood", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-partitions", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-fence", 1000, 4, All, ALL_PATTERNS),
+        shape("line-post-start", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("line-locks", 1000, 4, All, ALL_PATTERNS),
+        shape("grid-waitall", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-sendrecv", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-isend-recv", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-persistent", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-neighbourhood", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-partitions", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-fence", 1000, 6, All, ALL_PATTERNS),
+        shape("grid-post-start", 1000, 6, Neighbours, ALL_PATTERNS),
+        shape("grid-locks", 1000, 6, All, ALL_PATTERNS),
+        shape("overlap", 8, 4, Neighbours, ALL_PATTERNS),
+        shape("overlap", 512, 2, Neighbours, ALL_PATTERNS),
+        shape("overlap", 512, 4, Neighbours, ALL_PATTERNS),
+        shape("overlap", 4000, 4, Neighbours, ALL_PATTERNS),
+        shape("overlap", 16384, 4, Neighbours, ALL_PATTERNS),
+        shape("overlap", 65536, 4, Neighbours, ALL_PATTERNS),
+        shape("overlap-persistent", 1000, 4, Neighbours, ALL_PATTERNS),
+        shape("allreduce", 8, 4, All, ALL_PATTERNS),
+        shape("alltoall", 8, 4, All, ALL_PATTERNS),
+        shape("roots", 8, 4, All, ALL_PATTERNS),
+        shape("iallreduce", 8, 4, All, ALL_PATTERNS),
+        shape("tree", 8, 4, All, ALL_PATTERNS),
+        shape("tree", 8, 8, All, ALL_PATTERNS),
+        shape("user-reduction", 8, 4, Reduction, SLOW),
+        shape("odd-even", 1000, 4, Neighbours, ONE_PART),
+        shape("pipeline", 1000, 4, Chain, ONE_PART),
+        shape("master", 4, 4, OnDemand, SLOW),
+        shape("counter", 8, 4, OnDemand, SLOW),
+        shape("output-mpi", 8, 4, Output, &["even"]),
+        shape("output-posix", 8, 4, Output, &["even"]),
+    ]
+};
+
+/// The cells that are judged on every run of the tests.
+pub const SAMPLE: [&str; 10] = [
+    "line-waitall 1000 B × 4, middle",
+    "line-sendrecv 16384 B × 4, first",
+    "grid-persistent 1000 B × 6, end",
+    "line-post-start 1000 B × 4, two",
+    "overlap 512 B × 2, end",
+    "overlap 4000 B × 4, end",
+    "allreduce 8 B × 4, moving",
+    "tree 8 B × 4, end",
+    "pipeline 1000 B × 4, even",
+    "output-mpi 8 B × 4, even",
+];
+
+impl Shape {
+    /// Returns the shape with its size and number of ranks, as a name of tests.
+    pub fn title(&self) -> String {
+        format!("{}-{}-{}", self.name, self.bytes, self.n_ranks)
+    }
+
+    /// Returns the cells of the shape.
+    pub fn cells(&self) -> impl Iterator<Item = Cell<'_>> {
+        self.patterns.iter().map(move |&pattern| Cell { shape: self, pattern })
+    }
+}
+
+/// A shape with a pattern of imbalance.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell<'a> {
+    pub shape: &'a Shape,
+    pub pattern: &'static str,
+}
+
+impl Cell<'_> {
+    /// Returns the cell's name.
+    pub fn name(&self) -> String {
+        let Shape { name, bytes, n_ranks, .. } = self.shape;
+        format!("{name} {bytes} B × {n_ranks}, {}", self.pattern)
+    }
+
+    fn combination(&self, change: &str) -> String {
+        format!("{}:{}:{}:{change}", self.shape.name, self.shape.bytes, self.pattern)
+    }
+}
+
+/// What is known of a cell after some rounds.
+#[derive(Default)]
+struct CellRuns {
+    /// Seconds of the shortest bare run with each change.
+    shortest_s: BTreeMap<&'static str, f64>,
+    /// The least disturbed recorded run, and its report.
+    recorded: Option<(PlannedRun, Value)>,
+}
+
+impl CellRuns {
+    fn truth(&self, cell: &Cell) -> anyhow::Result<Truth> {
+        let (run, _) = self.recorded.as_ref().context("no run")?;
+        Ok(Truth::new(cell, run, &self.shortest_s, STEPS))
+    }
+
+    fn judgements(&self, cell: &Cell) -> anyhow::Result<Vec<Judgement>> {
+        let (_, report) = self.recorded.as_ref().context("no run")?;
+        statements::judge(&self.truth(cell)?, report)
+    }
+
+    fn is_undisturbed(&self) -> bool {
+        let bare_s = self.shortest_s.get("as-is").copied().unwrap_or(0.0);
+        self.recorded.as_ref().is_some_and(|(run, _)| run.elapsed_s <= DISTURBED * bare_s)
+    }
+}
+
+/// Runs the cells of a shape and judges what their reports state.
+///
+/// A machine that is busy with other things makes runs longer, never shorter: what a change does is measured by the shortest runs, and the recorded run
+/// judged is the one that the program's own clock says was the shortest, never the one whose report agrees best.
+pub fn judge(mpi: &Mpi, shape: &Shape, cells: &[Cell]) -> anyhow::Result<()> {
+    let program = Program::read(Path::new("laboratory/laboratory.c"))?.compiled(mpi)?;
+    let name = format!("laboratory::{}::{}", shape.title(), mpi.name);
+    let folder = place::fresh_folder(&name)?;
+    let mut runs: Vec<CellRuns> = cells.iter().map(|_| CellRuns::default()).collect();
+    let mut open: Vec<usize> = (0..cells.len()).collect();
+    for _ in 0..MAX_ROUNDS {
+        let combinations = || open.iter().flat_map(|&idx| CHANGES.map(|change| cells[idx].combination(change)));
+        let bare = program_runs(
+            &Job { urgent: true, ..job(mpi, shape, &program, &folder, combinations()) }.bare()?.must_succeed()?.stdout,
+        )?;
+        if bare.is_empty() {
+            return Ok(());
+        }
+        for &idx in &open {
+            for change in CHANGES {
+                let run = bare.get(&cells[idx].combination(change)).context("a run is missing")?;
+                let shortest = runs[idx].shortest_s.entry(change).or_insert(f64::MAX);
+                *shortest = shortest.min(run.elapsed_s);
+            }
+            record(mpi, &cells[idx], &program, &folder, &mut runs[idx])?;
+        }
+        let mut still_open = Vec::new();
+        for &idx in &open {
+            let judgements = runs[idx].judgements(&cells[idx])?;
+            if !runs[idx].is_undisturbed() || judgements.iter().any(Judgement::is_wrong) {
+                still_open.push(idx);
+            }
+        }
+        open = still_open;
+        if open.is_empty() {
+            break;
+        }
+    }
+    let mut rows = Vec::new();
+    let mut wrong = Vec::new();
+    for (cell, cell_runs) in cells.iter().zip(&runs) {
+        let judgements = cell_runs.judgements(cell)?;
+        wrong
+            .extend(judgements.iter().filter_map(|judgement| Some(format!("{}: {}", cell.name(), judgement.wrong()?))));
+        rows.push((cell.name(), judgements));
+    }
+    table::write_rows(&mpi.name, shape, &rows)?;
+    if !wrong.is_empty() {
+        bail!("wrong statements:\n{}", wrong.join("\n"));
+    }
+    Ok(())
+}
+
+/// Records a run of a cell as it is, and keeps what is reported on it if it is less disturbed than those before.
+fn record(mpi: &Mpi, cell: &Cell, program: &Path, folder: &Path, runs: &mut CellRuns) -> anyhow::Result<()> {
+    let combination = cell.combination("as-is");
+    let logs =
+        place::fresh_folder(&format!("laboratory::{}::{}-logs::{}", cell.shape.title(), mpi.name, cell.pattern))?
+            .join("logs");
+    let job = job(mpi, cell.shape, program, folder, std::iter::once(combination.clone())).with_env("LBPROF_DIR", &logs);
+    let recorded = program_runs(&job.recorded()?.must_succeed()?.stdout)?;
+    let run = recorded.get(&combination).context("the recorded run is missing")?;
+    if runs.recorded.as_ref().is_none_or(|(kept, _)| run.elapsed_s < kept.elapsed_s) {
+        let report = run::report(&logs)?;
+        run::check_report(&report)?;
+        runs.recorded = Some((run.clone(), report));
+    }
+    Ok(())
+}
+
+fn job<'a>(
+    mpi: &'a Mpi,
+    shape: &Shape,
+    program: &Path,
+    folder: &'a Path,
+    combinations: impl Iterator<Item = String>,
+) -> Job<'a> {
+    let mut job = Job::new(mpi, shape.n_ranks, program, folder);
+    job.command.push(STEPS.to_string().into());
+    job.command.extend(combinations.map(Into::into));
+    job.urgent = true;
+    job
+}
+
+/// Returns what the program states of its runs, by combination; nothing where the MPI has no such shape.
+fn program_runs(stdout: &[String]) -> anyhow::Result<BTreeMap<String, PlannedRun>> {
+    let lines = stdout.iter().filter(|line| !line.starts_with("no such shape"));
+    let parsed = lines.map(|line| {
+        let mut words = line.split_whitespace();
+        let combination = words.next().context("an empty line")?;
+        let seconds: Vec<f64> = words.map(str::parse).collect::<Result<_, _>>().with_context(|| line.clone())?;
+        let (&elapsed_s, work_s) = seconds.split_first().context("no time")?;
+        Ok((combination.to_owned(), PlannedRun { elapsed_s, work_s: work_s.to_vec() }))
+    });
+    parsed.collect()
+}

@@ -1,0 +1,42 @@
+//! The laboratory: every statement of a report against the truth, in every shape of communication with every pattern of imbalance.
+//!
+//! The program (programs/laboratory/) sleeps for its work by a plan. It runs recorded as it is, and bare with each change that a prediction is about.
+//! What the first screen and the JSON's verdict, losses, causes and predictions state is compared with the plan and with what the changes really do:
+//! each statement is right, wrong, or not made.
+//!
+//! `cargo nextest run` judges a fixed sample of cells. `LBTEST_LABORATORY=all`, as `scripts/test --lab` sets it, judges all cells; their rows, in
+//! `target/laboratory`, are the table of docs/validation.md: `UPDATE_DOCS=1 cargo nextest run -p lbprof-tests --test laboratory -E 'test(table)'`.
+
+mod cell;
+mod statements;
+mod table;
+mod truth;
+
+use lbprof_tests::mpi;
+use lbprof_tests::suite::{self, Company};
+
+use cell::{Cell, SAMPLE, SHAPES, Shape};
+
+fn main() {
+    let is_all = std::env::var_os("LBTEST_LABORATORY").is_some_and(|which| which == "all");
+    let trials = mpi::all().map(|mpis| {
+        let mut trials = vec![suite::trial("table".into(), table::check)];
+        for mpi in &mpis {
+            for shape in &SHAPES {
+                let cells: Vec<Cell> =
+                    shape.cells().filter(|cell| is_all || SAMPLE.contains(&cell.name().as_str())).collect();
+                if !cells.is_empty() {
+                    trials.push(trial(mpi, shape, cells));
+                }
+            }
+        }
+        trials
+    });
+    suite::main(Company::Alone, trials);
+}
+
+/// Returns the test of one shape's cells under an MPI.
+fn trial(mpi: &mpi::Mpi, shape: &'static Shape, cells: Vec<Cell<'static>>) -> libtest_mimic::Trial {
+    let mpi = mpi.clone();
+    suite::trial(format!("{}::{}", shape.title(), mpi.name), move || cell::judge(&mpi, shape, &cells))
+}

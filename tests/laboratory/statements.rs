@@ -1,0 +1,309 @@
+//! Each statement of a report, compared with the truth.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::cell::Dependence;
+use crate::truth::Truth;
+
+/// How far a share or a change may be from the truth, in percentage points.
+const TOLERANCE: f64 = 5.0;
+
+/// Savings and losses that are hardly any, in percentage points.
+const HARDLY_ANY: f64 = 7.0;
+
+/// Share of the waiting that a rank which causes all of it must be reported to cause.
+const MOSTLY: f64 = 0.9;
+
+/// The statements that are judged, by column of the table.
+pub const COLUMNS: [&str; 9] = ["lost", "class", "ranks", "causes", "path", "loop", "gain", "losses", "predictions"];
+
+/// Whether a statement is right.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Right,
+    NotMade,
+    Wrong(String),
+}
+
+/// A judged statement.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    pub column: &'static str,
+    pub answer: Answer,
+}
+
+impl Judgement {
+    /// Whether the statement is wrong.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self.answer, Answer::Wrong(_))
+    }
+
+    /// Returns what is wrong.
+    pub fn wrong(&self) -> Option<String> {
+        match &self.answer {
+            Answer::Wrong(why) => Some(format!("{}: {why}", self.column)),
+            _ => None,
+        }
+    }
+}
+
+/// Judges all statements of a report.
+pub fn judge(truth: &Truth, report: &Value) -> anyhow::Result<Vec<Judgement>> {
+    let answers = [
+        judge_lost(truth, report)?,
+        judge_class(truth, report)?,
+        judge_ranks(truth, report)?,
+        judge_causes(truth, report)?,
+        judge_path(truth, report)?,
+        judge_loop(truth, report),
+        judge_gain(truth, report)?,
+        judge_losses(truth, report)?,
+        judge_predictions(truth, report)?,
+    ];
+    Ok(COLUMNS.into_iter().zip(answers).map(|(column, answer)| Judgement { column, answer }).collect())
+}
+
+fn is_or(right: bool, wrong: impl FnOnce() -> String) -> Answer {
+    if right { Answer::Right } else { Answer::Wrong(wrong()) }
+}
+
+fn rows<'a>(value: &'a Value, what: &str) -> anyhow::Result<&'a Vec<Value>> {
+    value.as_array().with_context(|| what.to_owned())
+}
+
+fn situation(report: &Value) -> &str {
+    report["verdict"]["situation"].as_str().unwrap_or_default()
+}
+
+fn verdict_lost_percent(report: &Value) -> f64 {
+    100.0 * report["verdict"]["lost_share"].as_f64().unwrap_or(0.0)
+}
+
+fn sentence(report: &Value) -> &str {
+    report["verdict"]["answer"]["sentence"].as_str().unwrap_or_default()
+}
+
+/// The share of the time that is lost: of the time that the report gives the run, which begins and ends with MPI and lasts a little longer than the steps.
+fn judge_lost(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    if !truth.has_steps_of_work() || !report["verdict"]["cluster"].is_null() {
+        return Ok(Answer::NotMade);
+    }
+    let share = report["verdict"]["lost_share"].as_f64().context("lost_share")?;
+    let really = 1.0 - truth.mean_work_s / elapsed_s(report)?;
+    let is_near = 100.0 * (share - really).abs() <= TOLERANCE;
+    Ok(is_or(is_near, || format!("{:.1} %, really {:.1} %", 100.0 * share, 100.0 * really)))
+}
+
+fn elapsed_s(report: &Value) -> anyhow::Result<f64> {
+    report["efficiency"]["elapsed_s"].as_f64().context("elapsed_s")
+}
+
+/// Returns the percentage of the run that lies outside of its steps, where it makes windows and the like.
+fn percent_outside_of_steps(truth: &Truth, report: &Value) -> anyhow::Result<f64> {
+    Ok(100.0 * (1.0 - truth.elapsed_s / elapsed_s(report)?).max(0.0))
+}
+
+/// What the time is lost to: the verdict's kind, and the situation of the first sentence.
+fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    let kind = report["verdict"]["kind"].as_str().context("kind")?;
+    let situation = situation(report);
+    if ["no cores", "few calls", "unclear polls"].contains(&situation) {
+        return Ok(Answer::NotMade);
+    }
+    let slow: &[&str] = &["static excess", "asleep rank", "serial code"];
+    let in_turn: &[&str] = &["slow in turn", "moving rank", "chains", "serialization"];
+    let good: &[&str] = &["balanced", "asleep"];
+    let is_right = match (truth.dependence, truth.pattern) {
+        (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
+        (Dependence::Reduction, "even") => [good, &["user reduction"]].concat().contains(&situation),
+        (Dependence::OnDemand, _) => [slow, good, &["master", "communication"]].concat().contains(&situation),
+        (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
+        (_, "even") => good.contains(&situation) || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?,
+        (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&situation),
+        (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&situation),
+        (_, "moving" | "chance") => [in_turn, slow].concat().contains(&situation),
+        _ => slow.contains(&situation),
+    };
+    Ok(is_or(is_right, || format!("{kind}, {situation}: {}", sentence(report))))
+}
+
+/// The ranks that the first sentence names, where one or two are slow.
+fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    let Some(&slowest) = truth.slow_ranks.first() else { return Ok(Answer::NotMade) };
+    if truth.dependence == Dependence::OnDemand {
+        return Ok(Answer::NotMade);
+    }
+    let sentence = sentence(report);
+    let named =
+        sentence.split("rank ").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
+    match named.and_then(|digits| digits.parse::<u64>().ok()) {
+        Some(named) => Ok(is_or(named == slowest, || format!("rank {slowest} is the slowest: {sentence}"))),
+        None => Ok(Answer::NotMade),
+    }
+}
+
+/// Returns the seconds of each rank's computation in `list`.
+fn seconds_by_rank(list: &Value, seconds: &str) -> anyhow::Result<BTreeMap<u64, f64>> {
+    let mut by_rank = BTreeMap::new();
+    for row in rows(list, seconds)? {
+        if let Some(rank) = row["rank"].as_u64() {
+            *by_rank.entry(rank).or_insert(0.0) += row[seconds].as_f64().context("seconds")?;
+        }
+    }
+    Ok(by_rank)
+}
+
+/// Who causes the waiting.
+fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    if truth.dependence == Dependence::OnDemand {
+        return Ok(Answer::NotMade);
+    }
+    let caused_s = seconds_by_rank(&report["blocking"]["causes"], "caused_s")?;
+    let total_s = report["blocking"]["total_s"].as_f64().context("total_s")?;
+    let share = |rank: u64| caused_s.get(&rank).copied().unwrap_or(0.0) / total_s;
+    let shares = || {
+        let each: Vec<String> = (0..truth.n_ranks as u64).map(|rank| format!("{:.0}", 100.0 * share(rank))).collect();
+        format!("ranks cause {} %", each.join(", "))
+    };
+    Ok(match truth.slow_ranks.as_slice() {
+        [slow] => is_or(share(*slow) >= MOSTLY, shares),
+        [first, second] => {
+            let is_first = (0..truth.n_ranks as u64).all(|rank| share(rank) <= share(*first));
+            is_or(is_first && share(*first) + share(*second) >= MOSTLY, shares)
+        }
+        _ if truth.pattern == "moving" && truth.dependence == Dependence::All => {
+            let even = 1.0 / truth.n_ranks as f64;
+            let n_turns = truth.n_steps.div_ceil(4);
+            let is_even = (0..truth.n_ranks.min(n_turns) as u64).all(|rank| {
+                let fraction = even.max(1.0 / n_turns as f64);
+                (share(rank) - fraction).abs() <= 0.07
+            });
+            is_or(is_even, shares)
+        }
+        _ => Answer::NotMade,
+    })
+}
+
+/// The rank on which the critical path mainly is.
+fn judge_path(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    let [slow] = truth.slow_ranks.as_slice() else { return Ok(Answer::NotMade) };
+    if truth.dependence == Dependence::OnDemand || truth.dependence == Dependence::Output {
+        return Ok(Answer::NotMade);
+    }
+    let on_path_s = seconds_by_rank(&report["critical_path"]["parts"], "time_s")?;
+    let first = on_path_s.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(&rank, _)| rank);
+    Ok(is_or(first == Some(*slow), || format!("{on_path_s:.3?}")))
+}
+
+/// The number of iterations of the main loop.
+fn judge_loop(truth: &Truth, report: &Value) -> Answer {
+    if truth.dependence == Dependence::OnDemand {
+        return Answer::NotMade;
+    }
+    let loops = report["loops"].as_array().cloned().unwrap_or_default();
+    let Some(main) = loops.iter().find(|row| row["main"] == true) else { return Answer::NotMade };
+    let number = |name: &str| main[name].as_f64().unwrap_or(0.0);
+    let steps = truth.n_steps as f64;
+    let is_within = number("possible_min") - 1.0 <= steps && steps <= number("possible_max") + 1.0;
+    is_or(is_within || main["confidence"] == "unsure", || {
+        format!(
+            "{} ({} to {}), {}",
+            number("iterations_max"),
+            number("possible_min"),
+            number("possible_max"),
+            main["confidence"]
+        )
+    })
+}
+
+/// Returns the number before ` %)` of a text such as `1.32 s → 0.67 s (−49 %)`.
+fn percent_in(text: &str) -> Option<f64> {
+    let (before, _) = text.rsplit_once(" %")?;
+    let digits = before.rsplit(['(', '−', '-', ' ']).next()?;
+    digits.parse().ok()
+}
+
+/// What the first screen promises.
+fn judge_gain(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    let lines = rows(&report["verdict"]["answer"]["lines"], "lines")?;
+    let Some(gain) = lines.iter().find(|line| line["label"] == "gain").and_then(|line| line["text"].as_str()) else {
+        return Ok(Answer::NotMade);
+    };
+    if !truth.has_plan() || truth.dependence == Dependence::Reduction {
+        return Ok(is_or(truth.pattern != "even", || gain.to_owned()));
+    }
+    let promised = percent_in(gain).with_context(|| gain.to_owned())?;
+    if gain.starts_with("at most") {
+        let bound = HARDLY_ANY + percent_outside_of_steps(truth, report)?;
+        return Ok(is_or(promised <= bound, || format!("{gain}, really hardly any")));
+    }
+    let really = match gain {
+        _ if gain.starts_with("average work on rank") => -truth.change_percent("cut"),
+        _ if gain.starts_with("even work in every region") => -truth.change_percent("parts"),
+        _ => truth.best_saving_percent(),
+    };
+    Ok(is_or((promised - really).abs() <= TOLERANCE, || format!("{gain}, really −{really:.1} %")))
+}
+
+/// The largest losses: their classes, ranks, and what would be gained without them.
+fn judge_losses(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    let best = truth.best_saving_percent();
+    let mut wrong = Vec::new();
+    for loss in rows(&report["losses"], "losses")? {
+        let (kind, share) = (loss["kind"].as_str().context("kind")?, 100.0 * loss["share"].as_f64().unwrap_or(0.0));
+        let text = loss["text"].as_str().unwrap_or_default();
+        if share < HARDLY_ANY {
+            continue;
+        }
+        if kind == "communication" {
+            if truth.has_plan() && share > HARDLY_ANY + percent_outside_of_steps(truth, report)? {
+                wrong.push(format!("nothing is lost to the network: {text}"));
+            }
+            continue;
+        }
+        let saved = 100.0 * loss["saved_share"].as_f64().unwrap_or(0.0);
+        if truth.has_plan() && truth.dependence != Dependence::Reduction && saved > best + TOLERANCE {
+            wrong.push(format!("really at most {best:.1} % are saved: {text}"));
+        }
+        let first = loss["ranks"][0]["rank"].as_u64();
+        if kind == "imbalance"
+            && truth.has_plan()
+            && !truth.slow_ranks.is_empty()
+            && !first.is_none_or(|rank| truth.slow_ranks.contains(&rank))
+        {
+            wrong.push(format!("not rank {first:?}: {text}"));
+        }
+    }
+    Ok(is_or(wrong.is_empty(), || wrong.join("; ")))
+}
+
+/// The rows of what a change would gain.
+fn judge_predictions(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
+    if !truth.has_plan() || matches!(truth.dependence, Dependence::Output | Dependence::Reduction) {
+        return Ok(Answer::NotMade);
+    }
+    let predictions = rows(&report["predictions"], "predictions")?;
+    let slowest = truth.slow_ranks.first().copied();
+    let mut wrong = Vec::new();
+    let mut n_made = 0;
+    for (scenario, change) in
+        [("rank as the mean", "cut"), ("regions balanced", "parts"), ("run balanced in each iteration", "each")]
+    {
+        let is_cut = change == "cut";
+        let row =
+            predictions.iter().find(|row| row["scenario"] == scenario && (!is_cut || row["rank"].as_u64() == slowest));
+        let Some(saved) = row.and_then(|row| row["saved_share"].as_f64()) else { continue };
+        n_made += 1;
+        let (predicted, really) = (-100.0 * saved, truth.change_percent(change));
+        if (predicted - really).abs() > TOLERANCE {
+            wrong.push(format!("{scenario}: {predicted:.1} %, really {really:.1} %"));
+        }
+    }
+    if n_made == 0 {
+        return Ok(Answer::NotMade);
+    }
+    Ok(is_or(wrong.is_empty(), || wrong.join("; ")))
+}

@@ -1,0 +1,78 @@
+//! What is true of a cell: by the program's plan, and by the changes made for real.
+
+use std::collections::BTreeMap;
+
+use crate::cell::{Cell, Dependence};
+
+/// What the program states of a run.
+#[derive(Clone, Debug)]
+pub struct PlannedRun {
+    /// Seconds by the program's clock.
+    pub elapsed_s: f64,
+    /// Seconds of each rank's work by the plan.
+    pub work_s: Vec<f64>,
+}
+
+/// The truth of a cell.
+#[derive(Clone, Debug)]
+pub struct Truth {
+    pub pattern: &'static str,
+    pub dependence: Dependence,
+    pub n_ranks: usize,
+    /// The number of steps.
+    pub n_steps: usize,
+    /// Seconds that the steps of the recorded run take, by the program's clock.
+    pub elapsed_s: f64,
+    /// Seconds of work by the plan, the mean over ranks.
+    pub mean_work_s: f64,
+    /// The ranks that have more work than others, the one with the most first.
+    pub slow_ranks: Vec<u64>,
+    /// Percent by which the elapsed time changes, by change.
+    pub changes: BTreeMap<&'static str, f64>,
+}
+
+impl Truth {
+    /// Returns the truth of a cell, from its recorded run and the shortest bare runs.
+    pub fn new(cell: &Cell, recorded: &PlannedRun, shortest_s: &BTreeMap<&'static str, f64>, n_steps: usize) -> Truth {
+        let as_is_s = shortest_s.get("as-is").copied().unwrap_or(recorded.elapsed_s);
+        let n_ranks = recorded.work_s.len();
+        let ranks = n_ranks as u64;
+        let slow_ranks = match cell.pattern {
+            _ if cell.shape.dependence == Dependence::Output => vec![0],
+            "end" | "first" => vec![ranks - 1],
+            "middle" => vec![ranks / 2],
+            "two" => vec![ranks - 1, (ranks / 2).max(1) - 1],
+            _ => Vec::new(),
+        };
+        Truth {
+            pattern: cell.pattern,
+            dependence: cell.shape.dependence,
+            n_ranks,
+            n_steps,
+            elapsed_s: recorded.elapsed_s,
+            mean_work_s: recorded.work_s.iter().sum::<f64>() / n_ranks as f64,
+            slow_ranks,
+            changes: shortest_s.iter().map(|(&change, time_s)| (change, 100.0 * (time_s / as_is_s - 1.0))).collect(),
+        }
+    }
+
+    /// Returns by how many percent a change really prolongs the run; negative: it saves.
+    pub fn change_percent(&self, change: &str) -> f64 {
+        self.changes.get(change).copied().unwrap_or(0.0)
+    }
+
+    /// Returns the percent that the best of the changes saves, at least 0.
+    pub fn best_saving_percent(&self) -> f64 {
+        self.changes.values().fold(0.0, |best: f64, change| best.max(-change))
+    }
+
+    /// Whether all work is that of the plan, in steps.
+    pub fn has_steps_of_work(&self) -> bool {
+        matches!(self.dependence, Dependence::All | Dependence::Neighbours | Dependence::Chain)
+    }
+
+    /// Whether ranks do the work of the plan in their own order, so that what balance gains is known from the changes.
+    pub fn has_plan(&self) -> bool {
+        !matches!(self.dependence, Dependence::OnDemand)
+    }
+}

@@ -175,6 +175,8 @@ problems! {
     PathsShortened = 53, Note, "nothing needs to be done: calls have their innermost frames; LBPROF_DEPTH limits all paths alike";
     /// A program or shared object has no symbols for places from which it calls: these are shown by their addresses.
     NoSymbols = 54, Note, "install its debug symbols (its -dbgsym or -debuginfo package), or build it with -g and do not strip it";
+    /// Another tool watches the run-time library of OpenMP: what the threads of parallel regions do was left to it.
+    OtherOpenmpTool = 55, Note, "run without that tool (OMP_TOOL_LIBRARIES, LD_PRELOAD, or linked with the program) to have regions measured here";
 }
 
 /// A problem of one rank, or of the whole run.

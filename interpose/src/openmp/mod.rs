@@ -1,4 +1,6 @@
-//! What the threads of OpenMP's parallel regions do, where the GNU run-time library (libgomp) or one with its interface runs them.
+//! What the threads of OpenMP's parallel regions do.
+//!
+//! LLVM's and Intel's run-time libraries report it ([`ompt`]). The GNU library (libgomp) does not:
 //!
 //! A compiler turns a region into a function, and its begin into a call of the run-time library that passes the function. That call
 //! arrives here, and the library gets a function of ours in its place ([`team`]): each thread notes when it enters and leaves the region. What
@@ -9,6 +11,7 @@
 //!
 //! A program may load several such libraries. [`runtime`] finds the one that a call was meant for.
 
+pub mod ompt;
 mod placement;
 pub mod runtime;
 pub mod sums;
@@ -26,6 +29,14 @@ static WANTED: AtomicBool = AtomicBool::new(false);
 /// Recording starts: whether regions are to be measured.
 pub fn start(wanted: bool) {
     WANTED.store(wanted, Relaxed);
+    if wanted {
+        ompt::register();
+    }
+}
+
+/// Whether regions are to be measured as soon as recording has started.
+fn is_wanted() -> bool {
+    WANTED.load(Relaxed)
 }
 
 /// Whether regions are measured now.

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use lbprof_collector::parallel::TeamPlacement;
 
+use crate::openmp::ompt;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::system::{objects, sandbox};
 
@@ -19,8 +20,10 @@ pub fn find(team: u32, caller: usize) -> TeamPlacement {
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
     settings.sort();
-    let function = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
-    let library = objects::look_at(function, |object| object.path().to_string_lossy().into_owned());
+    let library = ompt::library_path().or_else(|| {
+        let function = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
+        objects::look_at(function, |object| object.path().to_string_lossy().into_owned())
+    });
     TeamPlacement { team, cores: cores(), settings, library: library.unwrap_or_default() }
 }
 

@@ -65,21 +65,56 @@ const WRITE_S: f64 = 1.0;
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
 #[inline]
 pub unsafe fn site(thread: *mut Thread) -> Option<&'static RegionSite> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match find_site(thread) {
+            SiteSearch::Known(site) => Some(site),
+            SiteSearch::Free(place) => new_site(thread, place),
+            SiteSearch::Full => None,
+        }
+    }
+}
+
+/// The site of the region that the calling thread starts; `None`: it has started none there before.
+///
+/// # Safety
+/// `thread` is the calling thread's state, in which the caller is noted.
+#[inline]
+pub unsafe fn known_site(thread: *mut Thread) -> Option<&'static RegionSite> {
+    // SAFETY: the caller's promise.
+    match unsafe { find_site(thread) } {
+        SiteSearch::Known(site) => Some(site),
+        SiteSearch::Free(_) | SiteSearch::Full => None,
+    }
+}
+
+/// What the search for a site gives.
+enum SiteSearch {
+    Known(&'static RegionSite),
+    /// Where it is to be.
+    Free(&'static AtomicPtr<RegionSite>),
+    Full,
+}
+
+/// # Safety
+/// As [`known_site`].
+#[inline(always)]
+unsafe fn find_site(thread: *mut Thread) -> SiteSearch {
     // SAFETY: the thread's own state; sites are never freed.
     unsafe {
         let caller = (*thread).caller;
         let first = place(thread, caller);
         for at in first..first + MAX_SITES {
-            let place = SITES.get(at % MAX_SITES)?;
+            let Some(place) = SITES.get(at % MAX_SITES) else { break };
             match place.load(Acquire).as_ref() {
                 Some(site) if site.thread == thread && site.caller == caller && site.is_of(thread) => {
-                    return Some(site);
+                    return SiteSearch::Known(site);
                 }
                 Some(_) => {}
-                None => return new_site(thread, place),
+                None => return SiteSearch::Free(place),
             }
         }
-        None
+        SiteSearch::Full
     }
 }
 

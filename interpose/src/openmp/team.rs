@@ -15,7 +15,7 @@ use crate::openmp::is_on;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::{self, RegionSite};
 use crate::recording::mpi_time;
-use crate::state::parallel::MemberSlot;
+use crate::state::parallel::{MemberSlot, ReportedRegion};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::ticks;
 use crate::word::Word;
@@ -55,11 +55,7 @@ pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Wo
     // SAFETY: the thread's own state; the caller's promise.
     unsafe {
         let caller = (*thread).caller;
-        let here = 0_u8;
-        // In MPI's own code, and in the recorder's, it is their time.
-        let is_inside_call = (&raw const here as usize) < (*thread).inside;
-        let is_paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
-        if !is_on() || (*thread).busy != 0 || is_inside_call || is_paused {
+        if !is_measurable(thread) {
             return None;
         }
         let thread_num = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
@@ -93,6 +89,22 @@ pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Wo
     }
 }
 
+/// Whether a region that the calling thread starts now is the program's, and recording is on.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[inline(always)]
+pub unsafe fn is_measurable(thread: *mut Thread) -> bool {
+    let here = 0_u8;
+    // SAFETY: the thread's own state.
+    unsafe {
+        // In MPI's own code, and in the recorder's, it is their time.
+        let is_inside_call = (&raw const here as usize) < (*thread).inside;
+        let is_paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
+        is_on() && (*thread).busy == 0 && !is_inside_call && !is_paused
+    }
+}
+
 /// The most threads that a region has by default.
 fn max_threads(caller: usize) -> usize {
     match runtime::next(RuntimeFunction::omp_get_max_threads, caller) {
@@ -107,7 +119,7 @@ fn max_threads(caller: usize) -> usize {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-unsafe fn make_room(thread: *mut Thread, threads: usize) -> Option<()> {
+pub unsafe fn make_room(thread: *mut Thread, threads: usize) -> Option<()> {
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.room < threads {
@@ -131,6 +143,9 @@ unsafe fn grow(thread: *mut Thread, threads: usize) {
             critical(|| {
                 let slots = vec![MemberSlot::default(); threads.next_power_of_two()];
                 (*thread).team.room = slots.len();
+                if (*thread).team.reported.is_null() {
+                    (*thread).team.reported = Box::into_raw(Box::new(ReportedRegion::NONE));
+                }
                 (*thread).team.slots = slots.leak().as_mut_ptr();
             });
         });

@@ -7,9 +7,10 @@ use lbprof_collector::parallel::MemberTimes;
 
 /// What a thread waits for.
 #[derive(Clone, Copy)]
+#[repr(u32)]
 pub enum WaitKind {
     /// Other threads, at a barrier.
-    Barrier,
+    Barrier = 1,
     /// A critical section, an atomic operation or a lock.
     Mutex,
     /// Its turn in an ordered section.
@@ -39,7 +40,17 @@ pub fn wait(kind: WaitKind, call: impl FnOnce() -> Word) -> Word {
     }
 }
 
-fn of_kind(times: &mut MemberTimes, kind: WaitKind) -> &mut u64 {
+impl WaitKind {
+    /// The kind of a number; `None`: it is 0, and no wait.
+    #[inline(always)]
+    pub fn from_number(number: u32) -> Option<WaitKind> {
+        const KINDS: [WaitKind; 4] = [WaitKind::Barrier, WaitKind::Mutex, WaitKind::Ordered, WaitKind::Tasks];
+        KINDS.into_iter().find(|kind| *kind as u32 == number)
+    }
+}
+
+/// The times of waits of this kind.
+pub fn of_kind(times: &mut MemberTimes, kind: WaitKind) -> &mut u64 {
     match kind {
         WaitKind::Barrier => &mut times.barrier,
         WaitKind::Mutex => &mut times.mutex,

@@ -17,6 +17,19 @@ const _: () = assert!(offset_of!(Thread, sp) == offset_of!(EnteredCall, sp));
 const _: () = assert!(offset_of!(Thread, bp) == offset_of!(EnteredCall, bp));
 const _: () = assert!(offset_of!(Thread, n_parked) == size_of::<EnteredCall>());
 
+/// Notes what is known of a call that came here without an entry of ours.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which enters no call; the words are those of a call under way on it.
+pub unsafe fn note(thread: *mut Thread, call: EnteredCall) {
+    // SAFETY: the thread's own state. As in an entry, the stack pointer comes first.
+    unsafe {
+        (&raw mut (*thread).sp).write_volatile(call.sp);
+        (&raw mut (*thread).caller).write_volatile(call.caller);
+        (&raw mut (*thread).bp).write_volatile(call.bp);
+    }
+}
+
 /// What the entry has noted is used no more: the call path of its call is known.
 ///
 /// # Safety

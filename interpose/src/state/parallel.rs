@@ -1,5 +1,7 @@
 //! What a thread does in parallel regions of OpenMP.
 
+use std::ffi::c_void;
+
 use lbprof_collector::parallel::MemberTimes;
 
 /// The times of one thread of a team, in cache lines of their own.
@@ -10,6 +12,28 @@ pub struct MemberSlot {
     pub times: MemberTimes,
     /// Number of the region that they are of, among those of the thread that starts it; 0: none.
     pub region: u64,
+}
+
+/// A region of a run-time library that reports by itself (OMPT), of the thread that has started it.
+pub struct ReportedRegion {
+    /// Its call site, as the sums have it.
+    pub site: *const c_void,
+    /// Where the team's times go.
+    pub slots: *mut MemberSlot,
+    /// How many slots it may use.
+    pub room: usize,
+    /// Threads of the team; 0: not known yet.
+    pub team: u32,
+    /// Its number among those of the thread that has started it.
+    pub number: u64,
+    /// When it was started, in ticks.
+    pub begin: u64,
+}
+
+impl ReportedRegion {
+    /// No region.
+    pub const NONE: ReportedRegion =
+        ReportedRegion { site: std::ptr::null(), slots: std::ptr::null_mut(), room: 0, team: 0, number: 0, begin: 0 };
 }
 
 /// What a thread does in parallel regions. All zero: it is in none.
@@ -35,4 +59,18 @@ pub struct TeamMember {
     pub room: usize,
     /// Regions that it has started.
     pub regions: u64,
+    /// The outermost region that it starts where the run-time library reports it; made with the slots.
+    pub reported: *mut ReportedRegion,
+    /// The site of such a region that is about to start, where a wrapper has found it.
+    pub reported_site: *const c_void,
+    /// The number of the reported region whose slot it has.
+    pub number: u64,
+    /// What it waits for, as the library reports: the number of a kind, or 0.
+    pub wait: u32,
+    /// The kind of its last wait.
+    pub pending_wait: u32,
+    /// When the wait began, in ticks.
+    pub wait_since: u64,
+    /// How long it waited last, in ticks, where that is not in its times yet.
+    pub pending: u64,
 }

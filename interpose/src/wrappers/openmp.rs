@@ -3,6 +3,7 @@
 //! Not here: functions that hand out the iterations of a loop, which are called too often; and `GOMP_doacross_wait`, whose number of arguments is
 //! not known.
 
+use crate::openmp::ompt;
 use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
@@ -47,7 +48,14 @@ macro_rules! launcher {
                 unsafe {
                     let thread = thread::current();
                     let address = next(RuntimeFunction::$name, (*thread).caller);
-                    let frame = if address == 0 { None } else { team::begin(thread, function, data, threads) };
+                    let frame = match address {
+                        0 => None,
+                        address if ompt::is_owned(address) => {
+                            ompt::note_site(thread);
+                            None
+                        }
+                        _ => team::begin(thread, function, data, threads),
+                    };
                     entered::leave(thread);
                     if address == 0 {
                         return run_alone(function, data);
@@ -84,7 +92,10 @@ macro_rules! waiting {
                     }
                     let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
                         std::mem::transmute(address);
-                    wait(WaitKind::$kind, || next(a, b, c, d, e, f))
+                    match ompt::is_owned(address) {
+                        true => next(a, b, c, d, e, f),
+                        false => wait(WaitKind::$kind, || next(a, b, c, d, e, f)),
+                    }
                 }
             }
             entry!($string, body);
@@ -159,7 +170,7 @@ const _: () = {
             let next: Next = std::mem::transmute(address);
             let call = TaskCall { function, data, copier, bytes, alignment, bounds: false };
             // A task that ends by an event keeps the address of its arguments.
-            match if detach == 0 { tasks::wrap(call) } else { None } {
+            match if detach == 0 && !ompt::is_owned(address) { tasks::wrap(call) } else { None } {
                 None => {
                     next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
                 }
@@ -208,7 +219,8 @@ macro_rules! taskloop {
                     }
                     let next: Next = std::mem::transmute(address);
                     let call = TaskCall { function, data, copier, bytes, alignment, bounds: true };
-                    let Some(task) = tasks::wrap(call) else {
+                    let task = if ompt::is_owned(address) { None } else { tasks::wrap(call) };
+                    let Some(task) = task else {
                         next(function, data, copier, bytes, alignment, flags, count, priority, from, to, by);
                         return;
                     };

@@ -1,0 +1,320 @@
+//! What a run-time library reports of its threads, as the times of a team's members.
+//!
+//! ```text
+//!   thread 0  parallel begin, task begin |== useful ==|wait begin .. end|== useful ==|wait begin ... end|task end, parallel end
+//!   thread 1                task begin   |======= useful =======|wait begin ......................| (end: at its next region, or never)
+//! ```
+//!
+//! A thread's last wait in a region is the barrier that ends it. Other threads than the first learn of its end, and that of their task, only when
+//! they are needed again, after the region's times were taken. So a thread's times are complete whenever a wait at a barrier begins, and a wait's
+//! length is added when the thread has worked after it.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::openmp::sums::{self, RegionSite};
+use crate::openmp::team;
+use crate::openmp::waits::{WaitKind, of_kind};
+use crate::processor::{BYTES_OF_CALL, EnteredCall};
+use crate::recording::mpi_time;
+use crate::state::entered;
+use crate::state::parallel::{MemberSlot, ReportedRegion};
+use crate::state::thread::{self, Thread};
+use crate::system::clock::ticks;
+use crate::system::stack;
+use lbprof_collector::parallel::MemberTimes;
+
+/// `ompt_scope_begin`, among the ends of what has two.
+const BEGIN: c_int = 1;
+
+/// Flags of a region: the league of a `teams` construct; of an implicit task: an initial one.
+const LEAGUE: c_int = 0x4000_0000;
+const INITIAL_TASK: c_int = 1;
+
+/// In a task's data: its thread is in a region that is measured, or in another; the wait that the task is in, as its kind's number.
+const IS_MEASURED: u64 = 1;
+const IS_COUNTED: u64 = 2;
+const WAIT_SHIFT: u32 = 8;
+
+/// What the library knows of the frames of a task (`ompt_frame_t`).
+#[repr(C)]
+struct TaskFrames {
+    exit: usize,
+    enter: usize,
+}
+
+/// The callbacks by their numbers (`ompt_callbacks_t`).
+pub fn callbacks() -> [(c_int, *const c_void); 7] {
+    [
+        (3, on_parallel_begin as *const c_void),
+        (4, on_parallel_end as *const c_void),
+        (6, on_task_schedule as *const c_void),
+        (7, on_implicit_task as *const c_void),
+        (16, on_wait as *const c_void),
+        (26, on_mutex_acquire as *const c_void),
+        (27, on_mutex_acquired as *const c_void),
+    ]
+}
+
+unsafe extern "C" fn on_parallel_begin(
+    _task: *mut u64,
+    frames: *const TaskFrames,
+    parallel: *mut u64,
+    threads: c_uint,
+    flags: c_int,
+    caller: usize,
+) {
+    let thread = thread::current();
+    // SAFETY: the thread's own state; the library's own arguments.
+    unsafe {
+        let site = std::mem::replace(&mut (*thread).team.reported_site, std::ptr::null()).cast::<RegionSite>();
+        *parallel = 0;
+        let threads = threads.max(1) as usize;
+        let is_outermost = (*thread).team.depth == 0 && flags & LEAGUE == 0;
+        if !is_outermost || !team::is_measurable(thread) || team::make_room(thread, threads).is_none() {
+            return;
+        }
+        let site = match site.as_ref() {
+            Some(site) => Some(site),
+            None => find_site(thread, frames, caller),
+        };
+        let Some(site) = site else { return };
+        let region = (*thread).team.reported;
+        if region.is_null() {
+            return;
+        }
+        (*thread).team.regions += 1;
+        *region = ReportedRegion {
+            site: std::ptr::from_ref(site).cast(),
+            slots: (*thread).team.slots,
+            room: threads,
+            team: 0,
+            number: (*thread).team.regions,
+            begin: ticks(),
+        };
+        *parallel = region as u64;
+    }
+}
+
+/// The calling thread starts a region by a function of libgomp's name: its site is found while its entry's words are there.
+///
+/// # Safety
+/// `thread` is the calling thread's state, entered by a stub of the wrappers.
+pub unsafe fn note_site(thread: *mut Thread) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if (*thread).team.depth == 0 && team::is_measurable(thread) {
+            (*thread).team.reported_site =
+                sums::site(thread).map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast());
+        }
+    }
+}
+
+/// The call site of a region that starts at `caller`.
+///
+/// # Safety
+/// `thread` is the calling thread's state, and the frames are those of the task that starts it.
+unsafe fn find_site(thread: *mut Thread, frames: *const TaskFrames, caller: usize) -> Option<&'static RegionSite> {
+    // SAFETY: the caller's promise. A frame that is on this thread's stack has two words.
+    unsafe {
+        if (*thread).sp != 0 {
+            return None;
+        }
+        (*thread).caller = caller;
+        if let Some(site) = sums::known_site(thread) {
+            return Some(site);
+        }
+        let frame = frames.as_ref().map_or(0, |frames| frames.enter);
+        let here = 0_u8;
+        let is_on_stack = frame.is_multiple_of(size_of::<usize>())
+            && frame > &raw const here as usize
+            && stack::in_use(&raw const here as usize).contains(&(frame + size_of::<usize>()));
+        if BYTES_OF_CALL > 0 && is_on_stack && ((frame + size_of::<usize>()) as *const usize).read() == caller {
+            let bp = (frame as *const usize).read();
+            entered::note(thread, EnteredCall { caller, next: 0, sp: frame + size_of::<usize>(), bp });
+            let site = sums::site(thread);
+            entered::leave(thread);
+            return site;
+        }
+        sums::site(thread)
+    }
+}
+
+unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags: c_int, _caller: usize) {
+    let end = ticks();
+    let thread = thread::current();
+    // SAFETY: what `on_parallel_begin` made on this thread. No other thread of the team touches its slot any more, but to undo a wait.
+    unsafe {
+        let Some(region) = (std::mem::replace(&mut *parallel, 0) as *const ReportedRegion).as_ref() else { return };
+        close(thread, region);
+        let slots = std::slice::from_raw_parts(region.slots, region.room);
+        let is_of_region = |slot: &&MemberSlot| slot.region == region.number;
+        let team = slots.iter().take_while(is_of_region).map(|slot| &slot.times);
+        if team::is_measurable(thread)
+            && let Some(site) = region.site.cast::<RegionSite>().as_ref()
+        {
+            sums::add(thread, site, (region.begin, end), team);
+        }
+    }
+}
+
+unsafe extern "C" fn on_implicit_task(
+    which_end: c_int,
+    parallel: *mut u64,
+    task: *mut u64,
+    team: c_uint,
+    index: c_uint,
+    flags: c_int,
+) {
+    if flags & INITIAL_TASK != 0 || task.is_null() {
+        return;
+    }
+    let thread = thread::current();
+    // SAFETY: the thread's own state; the library's own arguments. A region that is measured is there until all threads have come to its end.
+    unsafe {
+        let own = &mut (*thread).team;
+        if which_end != BEGIN {
+            if *task & IS_MEASURED != 0 {
+                (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
+            } else if *task & IS_COUNTED != 0 {
+                own.depth = own.depth.saturating_sub(1);
+            }
+            *task = 0;
+            return;
+        }
+        let region = parallel.as_ref().map_or(std::ptr::null_mut(), |data| *data as *mut ReportedRegion);
+        let Some(region) = region.as_mut().filter(|region| (index as usize) < region.room) else {
+            *task = IS_COUNTED;
+            own.depth += 1;
+            return;
+        };
+        *task = IS_MEASURED;
+        if index == 0 {
+            region.team = team;
+        }
+        let slot = region.slots.add(index as usize);
+        (own.slot, own.number, own.depth, own.wait, own.pending) = (slot, region.number, 1, 0, 0);
+        let begin = mpi_time::begin(thread);
+        (*slot).times = MemberTimes { begin, ..MemberTimes::default() };
+    }
+}
+
+/// The thread that has started the region is at its end, where a team of one has no barrier.
+unsafe fn close(thread: *mut Thread, region: &ReportedRegion) {
+    // SAFETY: the thread's own state and slot.
+    unsafe {
+        if region.team == 1 {
+            let slot = region.slots;
+            (*thread).team.slot = slot;
+            (*thread).team.number = region.number;
+            (*thread).team.wait = 0;
+            begin_wait(thread, WaitKind::Barrier, ticks());
+        }
+        let own = &mut (*thread).team;
+        (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
+    }
+}
+
+unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64, task: *mut u64, _caller: usize) {
+    let kind = match kind {
+        1..=4 | 8..=10 => WaitKind::Barrier,
+        5 | 6 => WaitKind::Tasks,
+        _ => return,
+    };
+    let thread = thread::current();
+    // SAFETY: the thread's own state; the library's own arguments.
+    unsafe {
+        if (*thread).team.slot.is_null() {
+            return;
+        }
+        let is_begin = which_end == BEGIN;
+        if let Some(data) = task.as_mut() {
+            *data = *data & (IS_MEASURED | IS_COUNTED) | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
+        }
+        match is_begin {
+            true => begin_wait(thread, kind, ticks()),
+            false => end_wait(thread, ticks()),
+        }
+    }
+}
+
+/// A thread leaves a task for another one: that may be waiting itself.
+unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mut u64) {
+    let thread = thread::current();
+    // SAFETY: the thread's own state; the library's own arguments.
+    unsafe {
+        let Some(next) = next.as_ref().filter(|_| !(*thread).team.slot.is_null()) else { return };
+        match WaitKind::from_number((*next >> WAIT_SHIFT) as u32) {
+            Some(kind) => begin_wait(thread, kind, ticks()),
+            None => end_wait(thread, ticks()),
+        }
+    }
+}
+
+unsafe extern "C" fn on_mutex_acquire(kind: c_int, _hint: c_uint, _way: c_uint, _id: u64, _caller: usize) {
+    let thread = thread::current();
+    // SAFETY: the thread's own state.
+    unsafe {
+        if let Some(kind) = mutex_wait(kind).filter(|_| !(*thread).team.slot.is_null()) {
+            begin_wait(thread, kind, ticks());
+        }
+    }
+}
+
+unsafe extern "C" fn on_mutex_acquired(kind: c_int, _id: u64, _caller: usize) {
+    let thread = thread::current();
+    // SAFETY: the thread's own state.
+    unsafe {
+        if !(*thread).team.slot.is_null() && mutex_wait(kind).is_some() {
+            end_wait(thread, ticks());
+        }
+    }
+}
+
+/// What a thread waits for that acquires a mutex of this kind (`ompt_mutex_t`); `None`: it only tries.
+fn mutex_wait(kind: c_int) -> Option<WaitKind> {
+    match kind {
+        1 | 3 | 5 | 6 => Some(WaitKind::Mutex),
+        7 => Some(WaitKind::Ordered),
+        _ => None,
+    }
+}
+
+/// The thread waits from now on, if it does not wait already.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which has a slot.
+unsafe fn begin_wait(thread: *mut Thread, kind: WaitKind, now: u64) {
+    // SAFETY: the thread's own state and slot, which is there as long as the process.
+    unsafe {
+        let own = &mut (*thread).team;
+        if own.wait != 0 {
+            return;
+        }
+        let slot = &mut *own.slot;
+        if let Some(past) = WaitKind::from_number(own.pending_wait) {
+            *of_kind(&mut slot.times, past) += std::mem::replace(&mut own.pending, 0);
+        }
+        (own.wait, own.wait_since) = (kind as u32, now);
+        let number = own.number;
+        if matches!(kind, WaitKind::Barrier) {
+            slot.times.mpi += mpi_time::so_far(thread);
+            mpi_time::begin(thread);
+            slot.times.end = now;
+            slot.region = number;
+        }
+    }
+}
+
+/// The thread works from now on. How long it has waited is added when it waits again.
+///
+/// # Safety
+/// As [`begin_wait`].
+unsafe fn end_wait(thread: *mut Thread, now: u64) {
+    // SAFETY: the thread's own state.
+    unsafe {
+        let own = &mut (*thread).team;
+        if own.wait != 0 {
+            (own.pending, own.pending_wait) = (now.saturating_sub(own.wait_since), std::mem::replace(&mut own.wait, 0));
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Run-time libraries that report what threads do by themselves: LLVM's and Intel's, through OpenMP's tools interface (OMPT).
+//!
+//! ```text
+//!   libomp, at its first use     ompt_start_tool (ours)   asks others first: one tool only may answer
+//!     answered:                  initialize               keeps the function that registers callbacks
+//!   MPI_Init, or later           register                 from here on the library calls back ([`events`])
+//!   libomp is unloaded           finalize                 forgets it
+//! ```
+//!
+//! A library is answered only where the process uses MPI, or a launcher has started it as a rank: anywhere else it runs without a tool.
+//! A program compiled by GCC may run on such a library, whose functions of libgomp's names then report the same: what it owns ([`is_owned`]) is
+//! not measured a second time.
+//!
+//! Source: OpenMP API 5.2, chapter 19.
+
+mod events;
+mod table;
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use lbprof_collector::definition::Definition;
+use lbprof_collector::problem::ProblemKind;
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::log;
+use crate::openmp::is_wanted;
+use crate::openmp::ompt::table::ToolResult;
+use crate::run::launcher;
+use crate::state::thread;
+
+pub use events::note_site;
+pub use table::{is_owned, library_path};
+
+/// Gives a function of the run-time library by its name.
+type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+/// `ompt_set_callback`.
+type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
+/// `ompt_start_tool`.
+type StartTool = unsafe extern "C" fn(c_uint, *const c_char) -> *const ToolResult;
+
+/// Whether a tool of somebody else watches a run-time library.
+static HAS_OTHER_TOOL: AtomicBool = AtomicBool::new(false);
+/// Whether the log has that.
+static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// What a run-time library asks for a tool, before its first use.
+///
+/// # Safety
+/// Called by a run-time library.
+#[unsafe(export_name = "ompt_start_tool")]
+unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *const ToolResult {
+    // SAFETY: a look-up by name, the function of this type, and the library's own arguments.
+    unsafe {
+        let next = libc::dlsym(libc::RTLD_NEXT, c"ompt_start_tool".as_ptr());
+        if !next.is_null() {
+            let result = std::mem::transmute::<*mut c_void, StartTool>(next)(version, runtime);
+            if !result.is_null() {
+                note_other_tool();
+                return result;
+            }
+        }
+    }
+    if is_set(c"OMP_TOOL_LIBRARIES") {
+        // The library loads those, and asks them, if nobody answers.
+        note_other_tool();
+        return std::ptr::null();
+    }
+    let is_off = value_of(c"LBPROF_OPENMP") == Some(c"off") || value_of(c"LBPROF_MODE") == Some(c"off");
+    // The library's own tool for ThreadSanitizer comes last.
+    if is_off || is_there(c"__tsan_init") || !(is_there(c"MPI_Init") || launcher::rank().is_some()) {
+        return std::ptr::null();
+    }
+    table::add(initialize, finalize)
+}
+
+/// A run-time library has taken the answer, and gives its functions. Other than 0: the tool stays.
+unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64) -> c_int {
+    // SAFETY: the library's own function.
+    let set_callback = unsafe { look_up(c"ompt_set_callback".as_ptr()) } as usize;
+    if set_callback == 0 || !table::keep(data, set_callback) {
+        return 0;
+    }
+    if is_wanted() {
+        register();
+    }
+    1
+}
+
+/// A run-time library ends.
+unsafe extern "C" fn finalize(data: *mut u64) {
+    table::remove(data);
+}
+
+/// Registers the callbacks with all libraries that have none yet. They stay registered: another thread may be about to call one.
+pub fn register() {
+    table::take_unregistered(|function| {
+        // SAFETY: `ompt_set_callback` of a library that was not unloaded.
+        let set_callback = unsafe { std::mem::transmute::<usize, SetCallback>(function) };
+        for (number, callback) in events::callbacks() {
+            // SAFETY: a callback of the type that this number has.
+            unsafe { set_callback(number, callback) };
+        }
+    });
+    if HAS_OTHER_TOOL.load(Relaxed) || is_there(c"__kmpc_fork_call") && !is_first() {
+        report_other_tool();
+    }
+}
+
+/// Whether run-time libraries ask us: another definition may come before ours.
+fn is_first() -> bool {
+    // SAFETY: a look-up by name.
+    let visible = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr()) };
+    visible as usize == start_tool as *const () as usize
+}
+
+fn note_other_tool() {
+    HAS_OTHER_TOOL.store(true, Relaxed);
+    if is_wanted() {
+        report_other_tool();
+    }
+}
+
+fn report_other_tool() {
+    if IS_REPORTED.swap(true, Relaxed) {
+        return;
+    }
+    let define = || log::define(Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new()));
+    let thread = thread::current();
+    // SAFETY: the calling thread's state.
+    unsafe { if (*thread).busy == 0 { enter::recording(thread, || critical(define)) } else { define() } }
+}
+
+/// Whether another object than this one defines a function that all can see.
+fn is_there(name: &CStr) -> bool {
+    // SAFETY: a look-up by name.
+    unsafe { !libc::dlsym(libc::RTLD_NEXT, name.as_ptr()).is_null() }
+}
+
+fn value_of(name: &CStr) -> Option<&CStr> {
+    // SAFETY: the environment's own string, which is read at once.
+    unsafe {
+        let value = libc::getenv(name.as_ptr());
+        (!value.is_null()).then(|| CStr::from_ptr(value))
+    }
+}
+
+fn is_set(name: &CStr) -> bool {
+    value_of(name).is_some_and(|value| !value.is_empty())
+}

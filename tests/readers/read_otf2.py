@@ -5,6 +5,7 @@
 
 import collections
 import json
+import re
 import subprocess
 import sys
 
@@ -22,6 +23,9 @@ regions, waits = collections.Counter(), collections.defaultdict(lambda: [0, 0])
 sends, receives = collections.Counter(), collections.Counter()
 open_collective, instances = {}, collections.defaultdict(collections.Counter)
 collectives, contributed = collections.Counter(), collections.Counter()
+open_sends, open_receives = collections.Counter(), collections.Counter()
+open_windows, transfers = set(), collections.defaultdict(set)
+one_sided = collections.defaultdict(collections.Counter)
 
 
 def rank_of(location):
@@ -61,15 +65,48 @@ with otf2.reader.open(path) as trace:
             elif region.paradigm == otf2.Paradigm.USER:
                 names = [outer.name for outer, _ in stack] + [region.name]
                 regions["/".join(names)] += event.time - begin
-        elif isinstance(event, events.MpiSend):
+        elif isinstance(event, (events.MpiSend, events.MpiIsend)):
+            if isinstance(event, events.MpiIsend):
+                open_sends[rank, event.request_id] += 1
             peer = member(event.communicator, rank, event.receiver)
             sends[rank, peer, event.communicator.name, event.msg_tag, event.msg_length] += 1
-        elif isinstance(event, events.MpiRecv):
+        elif isinstance(event, events.MpiIsendComplete):
+            open_sends[rank, event.request_id] -= 1
+        elif isinstance(event, events.MpiIrecvRequest):
+            open_receives[rank, event.request_id] += 1
+        elif isinstance(event, events.MpiRequestCancelled):
+            open_receives[rank, event.request_id] -= 1
+        elif isinstance(event, events.MpiRequestTest):
+            assert stack[-1][0].paradigm == otf2.Paradigm.MPI, "requests are tested in calls"
+        elif isinstance(event, (events.MpiRecv, events.MpiIrecv)):
+            if isinstance(event, events.MpiIrecv):
+                open_receives[rank, event.request_id] -= 1
             assert stack and stack[-1][0].paradigm == otf2.Paradigm.MPI, "messages are received in calls"
             peer = member(event.communicator, rank, event.sender)
             receives[peer, rank, event.communicator.name, event.msg_tag, event.msg_length] += 1
         elif isinstance(event, events.MpiCollectiveBegin):
             open_collective[location] = stack[-1]
+        elif isinstance(event, (events.RmaPut, events.RmaGet, events.RmaAtomic)):
+            member(event.win.comm, rank, event.remote)
+            key = rank, event.win.name, event.matching_id
+            assert key not in transfers["origin"] and key not in transfers["target"], "transfers have numbers of their own"
+            transfers["origin"].add(key)
+            transfers["target"].add(key)
+            count = one_sided[kind]
+            count["calls"] += 1
+            count["bytes"] += event.bytes_sent + event.bytes_received if isinstance(event, events.RmaAtomic) else event.bytes
+        elif isinstance(event, events.RmaOpCompleteBlocking):
+            transfers["origin"].remove((rank, event.win.name, event.matching_id))
+        elif isinstance(event, events.RmaOpCompleteRemote):
+            assert (rank, event.win.name, event.matching_id) not in transfers["origin"], "first at the origin"
+            transfers["target"].remove((rank, event.win.name, event.matching_id))
+        elif isinstance(event, events.RmaWinCreate):
+            assert (rank, event.win) not in open_windows
+            open_windows.add((rank, event.win))
+        elif isinstance(event, events.RmaWinDestroy):
+            open_windows.remove((rank, event.win))
+        elif kind.startswith("Rma"):
+            assert kind in ["RmaCollectiveBegin", "RmaCollectiveEnd", "RmaAcquireLock", "RmaReleaseLock"], kind
         else:
             assert isinstance(event, events.MpiCollectiveEnd)
             assert open_collective.pop(location) == stack[-1], "a collective is one call"
@@ -84,9 +121,10 @@ assert all(location.number_of_events == in_location[location] for location in lo
 print("events:", dict(n_events), "locations:", len(locations))
 printed = subprocess.run(["otf2-print", path], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
 words = collections.Counter(line.split()[0] for line in printed if line.strip())
-for kind, name in [("Enter", "ENTER"), ("Leave", "LEAVE"), ("MpiSend", "MPI_SEND"), ("MpiRecv", "MPI_RECV"),
-                   ("MpiCollectiveBegin", "MPI_COLLECTIVE_BEGIN"), ("MpiCollectiveEnd", "MPI_COLLECTIVE_END")]:
-    equal(f"otf2-print: {name}", words[name], n_events[kind])
+for kind, n in n_events.items():
+    # RmaOpCompleteRemote is RMA_OP_COMPLETE_REMOTE there.
+    name = re.sub("(?<!^)(?=[A-Z])", "_", kind).upper()
+    equal(f"otf2-print: {name}", words[name], n)
 
 for name, own in operations(report).items():
     n, ns = calls["MPI_" + name]
@@ -99,6 +137,23 @@ for name, n in collectives.items():
     equal(f"{name}: bytes", contributed[name], own["sent_bytes"])
 for by_location in instances.values():
     assert len(set(by_location.values())) == 1, "all members of a communicator call its collectives as often"
+# A receive that is freed while it is active, or never completed, is in the trace if its message was received; a send that is freed stays open.
+assert not any(open_receives.values()), "each receive under a request ends"
+assert set(open_sends.values()) <= {0, 1}, "each send under a request ends once at most"
+equal("sends under requests, complete", n_events["MpiIsendComplete"], n_events["MpiIsend"] - sum(open_sends.values()))
+equal("receives under requests", n_events["MpiIrecvRequest"], n_events["MpiIrecv"] + n_events["MpiRequestCancelled"])
+# Of a run whose communicators are all in it, each transfer to a rank is there; those to MPI_PROC_NULL have no bytes.
+KINDS = {"RmaPut": ["Put", "Rput"], "RmaGet": ["Get", "Rget"],
+         "RmaAtomic": ["Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"]}
+for kind, names in KINDS.items():
+    own = [operations(report)[name] for name in names]
+    equal(f"{kind}: calls", one_sided[kind]["calls"], sum(one["calls"] for one in own))
+    equal(f"{kind}: bytes", one_sided[kind]["bytes"], sum(one["sent_bytes"] + one["received_bytes"] for one in own))
+assert not transfers["origin"] and not transfers["target"], "all transfers are complete"
+for kind, names in [("RmaWinCreate", ["Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic"]), ("RmaWinDestroy", ["Win_free"]),
+                    ("RmaAcquireLock", ["Win_lock", "Win_lock_all"]), ("RmaReleaseLock", ["Win_unlock", "Win_unlock_all"])]:
+    equal(f"{kind}: calls", n_events[kind], sum(operations(report)[name]["calls"] for name in names))
+assert not open_windows
 blocking = report["blocking"]
 assert sends == receives, "both sides of each message agree"
 equal("messages", sends.total(), blocking["matching"]["messages"])

@@ -1,7 +1,7 @@
 //! What is passed on of a part of a run while its ranks are followed, to be exported.
 
 use crate::model::{Model, RegionIdx};
-use crate::replay::{Message, StateInterval, Watcher};
+use crate::replay::{EndedRequest, Message, StateInterval, Watcher};
 use crate::select::SelectionError;
 use crate::structure::symbols::CodePlace;
 
@@ -69,6 +69,12 @@ impl Watcher for InRegion<'_> {
     fn receives(&mut self, message: &Message) {
         if self.inside {
             self.format.receives(message);
+        }
+    }
+
+    fn ends_request(&mut self, ended: &EndedRequest) {
+        if self.inside {
+            self.format.ends_request(ended);
         }
     }
 }

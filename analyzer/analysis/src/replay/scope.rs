@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::watcher::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use super::watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -164,6 +164,12 @@ impl<W: Watcher> Watcher for PartWatcher<'_, W> {
                 received: since(message.received),
                 ..*message
             });
+        }
+    }
+
+    fn ends_request(&mut self, ended: &EndedRequest) {
+        if self.inside {
+            self.watcher.ends_request(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
         }
     }
 

@@ -16,6 +16,9 @@ pub trait Watcher: Send {
     /// A message has arrived, in the call that was reported last.
     fn receives(&mut self, message: &Message);
 
+    /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
+    fn ends_request(&mut self, _ended: &EndedRequest) {}
+
     /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
     fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
         None
@@ -44,6 +47,10 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).receives(message);
     }
 
+    fn ends_request(&mut self, ended: &EndedRequest) {
+        (**self).ends_request(ended);
+    }
+
     fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
         (**self).of_segment()
     }
@@ -60,6 +67,10 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
 
     fn receives(&mut self, message: &Message) {
         (**self).receives(message);
+    }
+
+    fn ends_request(&mut self, ended: &EndedRequest) {
+        (**self).ends_request(ended);
     }
 
     fn add(&mut self, seen: Seen) {
@@ -118,6 +129,8 @@ pub struct Message {
     pub from_thread: u32,
     /// See above.
     pub to_thread: u32,
+    /// The number of the receiver's thread that posted the receive.
+    pub posted_thread: u32,
     /// When its send began.
     pub sent: Ns,
     /// When its receive was posted.
@@ -130,4 +143,23 @@ pub struct Message {
     pub tag: i32,
     /// Index of its communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
+    /// The sender's request; NONE: a blocking send.
+    pub send_request: u32,
+    /// The receiver's request; NONE: a blocking receive.
+    pub request: u32,
+}
+
+/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled. [`Message`] has the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedRequest {
+    /// World rank of who started and completed it.
+    pub rank: u32,
+    /// The number of the thread that started it.
+    pub started_thread: u32,
+    /// The request. A persistent one may be started again, later.
+    pub request: u32,
+    /// When it was started: of a send, [`Message::sent`] of its message.
+    pub started: Ns,
+    /// Whether it was cancelled: then it was a receive.
+    pub cancelled: bool,
 }

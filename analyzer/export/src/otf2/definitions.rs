@@ -8,6 +8,7 @@ use super::events::{CALL_SITE, DELAY_SOURCE, WAIT_STATE, WAITING};
 use super::library::{DefinitionWriter, GroupFacts, Ref, RegionFacts, UNDEFINED};
 use super::regions::{MPI, TraceRegion};
 use super::texts::TraceTexts;
+use super::windows::TraceWindow;
 
 /// Values of `OTF2_GroupType`: the locations of MPI, and members of a communicator.
 const LOCATIONS: u8 = 4;
@@ -37,6 +38,8 @@ pub struct TraceDefinitions<'a> {
     pub regions: &'a [TraceRegion],
     /// The communicators, by number.
     pub comms: &'a [TraceComm],
+    /// Their windows, by number.
+    pub windows: &'a [TraceWindow],
     /// The threads by location, with the numbers of their events.
     pub n_events: &'a BTreeMap<u64, u64>,
 }
@@ -90,7 +93,7 @@ impl TraceDefinitions<'_> {
         Ok(())
     }
 
-    /// Writes the group of all ranks, which is 0, and those of communicators with these.
+    /// Writes the group of all ranks, which is 0, those of communicators with these, and windows.
     fn write_comms(&self, texts: &mut TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let empty = texts.define("", out)?;
         // The first threads, whose locations are the places of their ranks.
@@ -101,6 +104,11 @@ impl TraceDefinitions<'_> {
             let facts = GroupFacts { name: empty, kind: MEMBERS, paradigm: MPI, members: &comm.places };
             out.define_group(group, &facts)?;
             out.define_comm(number, name, group)?;
+        }
+        for (number, &TraceWindow { comm, number: of_comm, is_created, .. }) in (0..).zip(self.windows) {
+            let comm_name = self.comms.get(comm as usize).map_or("", |comm| comm.name.as_str());
+            let name = texts.define(&format!("window {of_comm} of {comm_name}"), out)?;
+            out.define_window(number, name, comm, is_created)?;
         }
         Ok(())
     }

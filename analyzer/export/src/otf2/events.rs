@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::transport::codec;
 
-use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref};
+use super::library::{AttributeValue, CollectiveFacts, EventWriter, MessageFacts, Ref, WindowEvent};
 use crate::sorted::Key;
 
 /// Numbers of the attributes that an event may have.
@@ -22,14 +22,24 @@ pub enum TraceEvent {
     Enter { region: Ref, call_site: Option<Ref>, wait: Option<WaitAttributes> },
     /// A region is left.
     Leave { region: Ref },
-    /// A message is sent.
-    Send { peer: u32, comm: Ref, tag: u32, bytes: u64 },
-    /// A message was received.
-    Receive { peer: u32, comm: Ref, tag: u32, bytes: u64 },
+    /// A message is sent, under a request where that is nonblocking.
+    Send { peer: u32, comm: Ref, tag: u32, bytes: u64, request: Option<u32> },
+    /// The send under a request is complete.
+    CompleteSend { request: u32 },
+    /// A receive is started under a request.
+    StartReceive { request: u32 },
+    /// A message was received, likewise.
+    Receive { peer: u32, comm: Ref, tag: u32, bytes: u64, request: Option<u32> },
+    /// A request was tested and is incomplete.
+    TestRequest { request: u32 },
+    /// A request was cancelled.
+    CancelRequest { request: u32 },
     /// A collective operation begins.
     BeginCollective,
     /// A collective operation ends.
     EndCollective { operation: u8, comm: Ref, root: u32, sent: u64, received: u64 },
+    /// One-sided communication.
+    OnWindow(WindowEvent),
 }
 
 /// The wait that a call begins with.
@@ -46,13 +56,22 @@ pub struct WaitAttributes {
 /// The place of an event among those of its location at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum EventOrder {
-    /// An end of something that began before.
+    /// The completion of a request at the end of a call, which may be known only later.
     #[default]
-    Ends = 0,
+    Completes = 0,
+    /// An end of something that began before.
+    Ends = 1,
     /// A begin, or an event after one.
-    Begins = 1,
-    /// A send: it is known when the message is received, and comes after the begin of its call.
-    Sends = 2,
+    Begins = 2,
+    /// A send, or the start of a receive: it is known when the message is received, and comes after the begin of its call.
+    Sends = 3,
+}
+
+impl EventOrder {
+    /// Returns whether such events of a location are found in the order of time.
+    pub fn is_in_order(self) -> bool {
+        matches!(self, EventOrder::Ends | EventOrder::Begins)
+    }
 }
 
 impl TraceEvent {
@@ -87,10 +106,17 @@ impl TraceEvent {
                 out.enter(time, region, &attributes)
             }
             TraceEvent::Leave { region } => out.leave(time, region),
-            TraceEvent::Send { peer, comm, tag, bytes } => out.send(time, &MessageFacts { peer, comm, tag, bytes }),
-            TraceEvent::Receive { peer, comm, tag, bytes } => {
-                out.receive(time, &MessageFacts { peer, comm, tag, bytes })
+            TraceEvent::Send { peer, comm, tag, bytes, request } => {
+                out.send(time, &MessageFacts { peer, comm, tag, bytes, request: request.map(u64::from) })
             }
+            TraceEvent::CompleteSend { request } => out.complete_send(time, request.into()),
+            TraceEvent::StartReceive { request } => out.start_receive(time, request.into()),
+            TraceEvent::Receive { peer, comm, tag, bytes, request } => {
+                out.receive(time, &MessageFacts { peer, comm, tag, bytes, request: request.map(u64::from) })
+            }
+            TraceEvent::TestRequest { request } => out.test_request(time, request.into()),
+            TraceEvent::CancelRequest { request } => out.cancel_request(time, request.into()),
+            TraceEvent::OnWindow(event) => out.use_window(time, &event),
             TraceEvent::BeginCollective => out.begin_collective(time),
             TraceEvent::EndCollective { operation, comm, root, sent, received } => {
                 out.end_collective(time, &CollectiveFacts { operation, comm, root, sent, received })

@@ -14,7 +14,9 @@ mod events;
 pub mod library;
 mod operations;
 mod regions;
+mod requests;
 mod texts;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,9 +28,10 @@ use lbprof_analysis::model::interval::Interval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{EndedRequest, Message, StateInterval, Watcher};
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
+use lbprof_collector::record::NONE;
 use lbprof_report::words::clean;
 
 use self::comms::TraceComms;
@@ -36,7 +39,9 @@ use self::definitions::{TraceDefinitions, TraceRank};
 use self::events::{EventOrder, TraceEvent, WaitAttributes};
 use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
 use self::regions::TraceRegions;
+use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
+use self::windows::{CallEvents, TraceWindows};
 use crate::sorted::Sorted;
 
 /// Gathers the events of a part of a run.
@@ -47,6 +52,8 @@ pub struct Otf2Trace {
     ranks: Vec<TraceRank>,
     regions: TraceRegions,
     comms: TraceComms,
+    windows: TraceWindows,
+    sends: HalfKnownSends,
     texts: TraceTexts,
     /// By call site the number of its text.
     call_sites: Vec<Ref>,
@@ -76,7 +83,8 @@ struct OpenCall {
     location: u64,
     end: Ns,
     region: Ref,
-    collective: Option<TraceEvent>,
+    /// Events at its end, apart from those of messages and requests.
+    ends: Vec<TraceEvent>,
 }
 
 impl Otf2Trace {
@@ -88,6 +96,8 @@ impl Otf2Trace {
             ranks: Vec::new(),
             regions: TraceRegions::default(),
             comms: TraceComms::default(),
+            windows: TraceWindows::default(),
+            sends: HalfKnownSends::default(),
             texts: TraceTexts::default(),
             call_sites: Vec::new(),
             chains: Vec::new(),
@@ -123,6 +133,7 @@ impl Otf2Trace {
             ranks: &self.ranks,
             regions: &self.regions.regions,
             comms: &self.comms.comms,
+            windows: &self.windows.windows,
             n_events: &n_events,
         };
         let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
@@ -132,11 +143,11 @@ impl Otf2Trace {
         archive.close()
     }
 
-    /// Adds an event to a location. Of a location they come in the order of time, but sends.
+    /// Adds an event to a location. Of a location they come in the order of time, apart from those that are known only later.
     fn add(&mut self, location: u64, time: Ns, order: EventOrder, event: &TraceEvent) {
         self.end = self.end.max(time);
         let mut order = order;
-        if order != EventOrder::Sends {
+        if order.is_in_order() {
             let last = &mut self.threads.entry(location).or_default().last;
             // Of events at the same time, none goes before one that came earlier.
             order = if last.0 == time { order.max(last.1) } else { order };
@@ -175,11 +186,24 @@ impl Otf2Trace {
         let call_site = self.call_sites.get(site as usize).copied();
         let location = location_of(thread);
         self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
-        let collective = self.collective(state);
-        if collective.is_some() {
-            self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::BeginCollective);
+        let mut begins = Vec::new();
+        let mut ends = Vec::new();
+        if state.facts.tested != NONE && state.kind.activity() == Some(Activity::PointToPoint) {
+            begins.push(TraceEvent::TestRequest { request: state.facts.tested });
         }
-        self.call = Some(OpenCall { location, end: interval.end, region, collective });
+        if let Some(collective) = self.collective(state) {
+            begins.push(TraceEvent::BeginCollective);
+            ends.push(collective);
+        }
+        if let Some(rank) = self.ranks.get(thread.rank as usize) {
+            let CallEvents { begin, end } = self.windows.events(state, rank.rank, &self.comms);
+            begins.extend(begin.into_iter().map(TraceEvent::OnWindow));
+            ends.extend(end.into_iter().map(TraceEvent::OnWindow));
+        }
+        for event in &begins {
+            self.add(location, interval.begin, EventOrder::Begins, event);
+        }
+        self.call = Some(OpenCall { location, end: interval.end, region, ends });
     }
 
     /// Returns the event at the end of a collective that OTF2 knows.
@@ -200,9 +224,9 @@ impl Otf2Trace {
 
     /// Ends the call that came last: it has no more messages.
     fn end_call(&mut self) {
-        let Some(OpenCall { location, end, region, collective }) = self.call.take() else { return };
-        if let Some(event) = collective {
-            self.add(location, end, EventOrder::Ends, &event);
+        let Some(OpenCall { location, end, region, ends }) = self.call.take() else { return };
+        for event in &ends {
+            self.add(location, end, EventOrder::Ends, event);
         }
         self.add(location, end, EventOrder::Ends, &TraceEvent::Leave { region });
     }
@@ -237,6 +261,11 @@ fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u
         EventWriter::open(archive, location)?.close()?;
     }
     Ok(())
+}
+
+/// Returns a request, or `None` of a blocking operation.
+fn known_request(request: u32) -> Option<u32> {
+    (request != NONE).then_some(request)
 }
 
 /// Returns the number of a thread's location: of a rank's first thread, its place.
@@ -281,7 +310,7 @@ impl Watcher for Otf2Trace {
     }
 
     fn receives(&mut self, message: &Message) {
-        let &Message { from, to, from_thread, to_thread, sent, received, bytes, tag, comm, .. } = message;
+        let &Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } = message;
         // Of a part of the ranks both have to be there.
         let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
             return;
@@ -289,10 +318,32 @@ impl Watcher for Otf2Trace {
         let Some((comm_of_sender, dest)) = self.comms.find_peer(comm, from, to) else { return };
         let Some((comm_of_receiver, source)) = self.comms.find_peer(comm, to, from) else { return };
         let tag = tag as u32;
-        let send = TraceEvent::Send { peer: dest, comm: comm_of_sender, tag, bytes };
+        let [send_request, request] = [message.send_request, message.request].map(known_request);
+        let send = TraceEvent::Send { peer: dest, comm: comm_of_sender, tag, bytes, request: send_request };
         self.add(sender, sent.max(0), EventOrder::Sends, &send);
+        if let Some(request) = send_request
+            && let Some(SendCompletion { location, time }) = self.sends.receive((from, request, sent))
+        {
+            self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
+        }
+        if let Some(request) = request {
+            let location = self.location(to, message.posted_thread).unwrap_or(receiver);
+            self.add(location, posted.max(0), EventOrder::Sends, &TraceEvent::StartReceive { request });
+        }
         let in_call = self.call.as_ref().filter(|call| call.location == receiver).map(|call| call.end);
-        let receive = TraceEvent::Receive { peer: source, comm: comm_of_receiver, tag, bytes };
+        let receive = TraceEvent::Receive { peer: source, comm: comm_of_receiver, tag, bytes, request };
         self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
+    }
+
+    fn ends_request(&mut self, ended: &EndedRequest) {
+        let &EndedRequest { rank, started_thread, request, started, cancelled } = ended;
+        let Some(&OpenCall { location, end: time, .. }) = self.call.as_ref() else { return };
+        let Some(starter) = self.location(rank, started_thread) else { return };
+        if cancelled {
+            self.add(starter, started.max(0), EventOrder::Sends, &TraceEvent::StartReceive { request });
+            self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
+        } else if self.sends.complete((rank, request, started), SendCompletion { location, time }).is_some() {
+            self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
+        }
     }
 }

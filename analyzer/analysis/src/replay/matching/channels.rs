@@ -59,6 +59,8 @@ pub struct Side {
     pub bytes: u64,
     /// Of a send: whether it may wait for its receive.
     pub mode: SendMode,
+    /// The request that it was started under; NONE where it is blocking.
+    pub request: u32,
 }
 
 /// Bytes above which a message is taken to need both sides in MPI while the run's calls say nothing of such messages.

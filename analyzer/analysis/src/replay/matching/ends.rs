@@ -3,13 +3,13 @@
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, Pattern};
 
-use super::channels::{Transfer, TransferId};
+use super::channels::{Side, Transfer, TransferId};
 use super::collectives::{CollectiveId, Entry};
 use super::started::Started;
 use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::replay::sinks::{PairSync, Received, Sink, Sinks};
+use crate::replay::sinks::{PairSync, Received, RequestEnd, Sink, Sinks};
 use crate::replay::timeline::Role;
 
 impl Matcher<'_> {
@@ -56,9 +56,21 @@ impl Matcher<'_> {
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
                         sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
-                        let posted = posted.map_or(time.begin, |side| side.at);
+                        let (posted, posted_by) = posted.map_or((time.begin, thread), |side| (side.at, side.thread));
                         let (time, bytes) = (Interval::new(sent.at, time.end), sent.bytes);
-                        sinks.receives(&Received { from, to: thread, time, posted, bytes, tag, comm });
+                        let (send_request, request) = (sent.request, event.request);
+                        sinks.receives(&Received {
+                            from,
+                            to: thread,
+                            posted_by,
+                            time,
+                            posted,
+                            bytes,
+                            tag,
+                            comm,
+                            send_request,
+                            request,
+                        });
                         self.demands.has_dealt_with(thread, Some(sent.thread));
                         if event.any {
                             self.demands.is_asked(thread, sent.thread);
@@ -71,6 +83,7 @@ impl Matcher<'_> {
                     }
                     _ => {}
                 }
+                self.reports_request(at, id, sends, sinks);
                 self.end_transfer(id, time.end, sinks);
             }
             Started::Collective(id) => {
@@ -82,8 +95,28 @@ impl Matcher<'_> {
                 }
             }
             Started::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),
-            Started::Any(id) => self.channels.take_any(id).into_iter().for_each(|side| sinks.forget(side.noted)),
+            Started::Any(id) => {
+                if let Some(side) = self.channels.take_any(id) {
+                    if event.role == Role::Cancelled {
+                        sinks.ends_request(&RequestEnd::new(&side, true));
+                    }
+                    sinks.forget(side.noted);
+                }
+            }
             Started::Nothing => {}
+        }
+    }
+
+    /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
+    #[inline]
+    fn reports_request(&self, at: &CallEvent, id: TransferId, sends: bool, sinks: &mut Sinks) {
+        let cancelled = at.event.role == Role::Cancelled;
+        if at.event.request == NONE || sends == cancelled {
+            return;
+        }
+        let transfer = self.channels.get(id);
+        if let Some(side) = if sends { &transfer.sent } else { &transfer.posted } {
+            sinks.ends_request(&RequestEnd::new(side, cancelled));
         }
     }
 
@@ -109,5 +142,12 @@ impl Matcher<'_> {
         for entry in instance.entries.iter().filter(is_needed) {
             sinks.synchronises(PairSync::new(entry.thread, entry.at, at.thread, time));
         }
+    }
+}
+
+impl RequestEnd {
+    fn new(started: &Side, cancelled: bool) -> RequestEnd {
+        let &Side { at, thread: started_by, request, .. } = started;
+        RequestEnd { request, started: at, started_by, cancelled }
     }
 }

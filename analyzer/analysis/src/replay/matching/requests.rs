@@ -77,7 +77,8 @@ mod tests {
         let mut channels = Channels::default();
         let noted = Clocks::new(Vec::new(), 0).note(0);
         let mut any = |at| {
-            let side = Side { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode: SendMode::Standard };
+            let mode = SendMode::Standard;
+            let side = Side { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode, request: 0 };
             Started::Any(channels.post_any(side))
         };
         let mut requests = Requests::default();

@@ -169,5 +169,13 @@ fn entered(operation: u16) -> u16 {
 
 #[inline]
 fn side(at: &CallEvent, (bytes, mode): (u64, SendMode), sinks: &mut Sinks) -> Side {
-    Side { thread: at.thread, at: at.own.begun, kind: at.step.kind, noted: sinks.note(at.thread), bytes, mode }
+    Side {
+        thread: at.thread,
+        at: at.own.begun,
+        kind: at.step.kind,
+        noted: sinks.note(at.thread),
+        bytes,
+        mode,
+        request: at.event.request,
+    }
 }

@@ -56,6 +56,8 @@ pub struct Received {
     pub from: u32,
     /// See above.
     pub to: u32,
+    /// The thread that posted its receive.
+    pub posted_by: u32,
     /// When its send began, and when the call ended in which it was received.
     pub time: Interval,
     /// When its receive was posted.
@@ -66,6 +68,23 @@ pub struct Received {
     pub tag: i32,
     /// Index of its communicator; NONE: not known.
     pub comm: u32,
+    /// The requests of its send, and of its receive; NONE: blocking.
+    pub send_request: u32,
+    /// See above.
+    pub request: u32,
+}
+
+/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestEnd {
+    /// The request.
+    pub request: u32,
+    /// When the operation was started.
+    pub started: Ns,
+    /// The thread that started it.
+    pub started_by: u32,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
@@ -90,6 +109,9 @@ pub trait Sink {
 
     /// A message was received, in the receiver's call that is given last.
     fn receives(&mut self, _message: &Received) {}
+
+    /// A request is over, in the thread's call that is given last.
+    fn ends_request(&mut self, _end: &RequestEnd) {}
 
     /// A thread's window ends before that of another.
     fn ends_early(&mut self, _thread: u32, _last: u32, _idle: Interval) {}
@@ -163,6 +185,11 @@ impl Sink for Sinks<'_, '_> {
     #[inline]
     fn receives(&mut self, message: &Received) {
         self.watching.receives(message);
+    }
+
+    #[inline]
+    fn ends_request(&mut self, end: &RequestEnd) {
+        self.watching.ends_request(end);
     }
 
     fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {

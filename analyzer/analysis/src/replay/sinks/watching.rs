@@ -3,14 +3,14 @@
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::{NewThread, Received, Sink};
+use super::{NewThread, Received, RequestEnd, Sink};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
 use crate::replay::timeline::{CallFacts, Step};
-use crate::replay::watcher::{InitialWait, Message, StateInterval, Watcher};
+use crate::replay::watcher::{EndedRequest, InitialWait, Message, StateInterval, Watcher};
 
 /// The watcher, and what it calls threads; nobody by default.
 #[derive(Default)]
@@ -28,6 +28,11 @@ impl<'a> Watching<'a> {
 
     fn world(&self, thread: u32) -> Option<u32> {
         self.threads.get(thread as usize).map(|&(_, world)| world)
+    }
+
+    /// The world rank of a thread, and its number in the rank's log.
+    fn side(&self, thread: u32) -> (u32, u32) {
+        self.threads.get(thread as usize).map_or((NONE, 0), |&(thread, world)| (world, thread.number))
     }
 
     /// A thread did something for some time: `what`, whose thread is filled in.
@@ -89,13 +94,36 @@ impl Sink for Watching<'_> {
     #[inline]
     fn receives(&mut self, message: &Received) {
         if self.watcher.is_some() {
-            let known = |thread: u32| self.threads.get(thread as usize).map(|&(thread, world)| (world, thread.number));
-            let side = |thread: u32| known(thread).unwrap_or((NONE, 0));
-            let ((from, from_thread), (to, to_thread)) = (side(message.from), side(message.to));
+            let ((from, from_thread), (to, to_thread)) = (self.side(message.from), self.side(message.to));
+            let (_, posted_thread) = self.side(message.posted_by);
             let (sent, received): (Ns, Ns) = (message.time.begin, message.time.end);
-            let &Received { posted, bytes, tag, comm, .. } = message;
-            let message = Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm };
+            let &Received { posted, bytes, tag, comm, send_request, request, .. } = message;
+            let message = Message {
+                from,
+                to,
+                from_thread,
+                to_thread,
+                posted_thread,
+                sent,
+                posted,
+                received,
+                bytes,
+                tag,
+                comm,
+                send_request,
+                request,
+            };
             self.watcher.iter_mut().for_each(|watcher| watcher.receives(&message));
+        }
+    }
+
+    #[inline]
+    fn ends_request(&mut self, end: &RequestEnd) {
+        if self.watcher.is_some() {
+            let ((rank, started_thread), &RequestEnd { request, started, cancelled, .. }) =
+                (self.side(end.started_by), end);
+            let end = EndedRequest { rank, started_thread, request, started, cancelled };
+            self.watcher.iter_mut().for_each(|watcher| watcher.ends_request(&end));
         }
     }
 

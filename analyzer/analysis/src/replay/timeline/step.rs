@@ -84,11 +84,26 @@ pub struct CallFacts {
     pub sent: u64,
     /// Bytes received, read or given by it: those of messages count in the call in which they have arrived.
     pub received: u64,
+    /// Of a call on a window: how many windows had been made on its communicator before that one. NONE: no window, or not known.
+    pub window: u32,
+    /// Whether it asks for a lock of a window that nobody else may have meanwhile.
+    pub exclusive: bool,
+    /// The request that it tested at its begin and found incomplete; NONE: none, or several.
+    pub tested: u32,
 }
 
 impl CallFacts {
     /// Of no call.
-    pub const NOTHING: CallFacts = CallFacts { comm: NONE, peer: NONE, tag: NO_PEER, sent: 0, received: 0 };
+    pub const NOTHING: CallFacts = CallFacts {
+        comm: NONE,
+        peer: NONE,
+        tag: NO_PEER,
+        sent: 0,
+        received: 0,
+        window: NONE,
+        exclusive: false,
+        tested: NONE,
+    };
 }
 
 /// An interval of computation and the call at its end.

@@ -379,7 +379,17 @@ impl<'a> RankSteps<'a> {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let has_tag = record.activity() == Activity::PointToPoint;
         let (sent, received) = transferred(record);
-        CallFacts { comm, peer, tag: if has_tag { record.tag } else { NO_PEER }, sent, received }
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        CallFacts {
+            comm,
+            peer,
+            tag: if has_tag { record.tag } else { NO_PEER },
+            sent,
+            received,
+            window: self.window(record),
+            exclusive: record.flags.contains(Flags::EXCLUSIVE),
+            tested: if found_nothing { record.request } else { NONE },
+        }
     }
 
     fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
@@ -519,8 +529,9 @@ impl ThreadSteps {
     /// A call goes on with the wait of the polls at hand, if there are any: `step` begins with them, and is named for the longest of
     /// these calls, whose record has most of the time.
     fn go_on_waiting(&mut self, step: &mut Step, completes_nothing: bool) -> bool {
-        let Some(&Step { begin, before, site, operation, .. }) = self.polls.first() else { return false };
+        let Some(&Step { begin, before, site, operation, facts, .. }) = self.polls.first() else { return false };
         let own = step.end - step.begin;
+        step.facts.tested = facts.tested;
         (step.begin, step.before) = (begin, before);
         // Of some requests it matters which of them were complete already.
         let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);

@@ -232,7 +232,21 @@ mod tests {
     /// A message to rank 2, which it receives at 80.
     fn message(from: u32, sent: Ns) -> Message {
         let (to, from_thread, to_thread) = (2, 0, 0);
-        Message { from, to, from_thread, to_thread, sent, posted: sent, received: 80, bytes: 8, tag: 1, comm: 0 }
+        Message {
+            from,
+            to,
+            from_thread,
+            to_thread,
+            posted_thread: to_thread,
+            sent,
+            posted: sent,
+            received: 80,
+            bytes: 8,
+            tag: 1,
+            comm: 0,
+            send_request: NONE,
+            request: NONE,
+        }
     }
 
     fn waited(until: Ns, by: u32) -> Option<InitialWait> {

@@ -29,6 +29,8 @@ pub struct MessageFacts {
     pub tag: u32,
     /// Its bytes.
     pub bytes: u64,
+    /// The request, where this side is nonblocking.
+    pub request: Option<u64>,
 }
 
 /// A collective operation, as the event at its end has it.
@@ -47,8 +49,8 @@ pub struct CollectiveFacts {
 
 /// Writes the events of one location, in the order of time.
 pub struct EventWriter<'a> {
-    archive: &'a Otf2Archive<'a>,
-    writer: NonNull<c_void>,
+    pub(super) archive: &'a Otf2Archive<'a>,
+    pub(super) writer: NonNull<c_void>,
     attributes: NonNull<c_void>,
 }
 
@@ -88,14 +90,46 @@ impl<'a> EventWriter<'a> {
 
     /// Sends a message.
     pub fn send(&mut self, time: u64, message: &MessageFacts) -> io::Result<()> {
-        let &MessageFacts { peer, comm, tag, bytes } = message;
-        call!(self.archive, EvtWriter_MpiSend(self.writer.as_ptr(), null_mut(), time, peer, comm, tag, bytes))
+        let &MessageFacts { peer, comm, tag, bytes, request } = message;
+        let writer = self.writer.as_ptr();
+        match request {
+            Some(id) => {
+                call!(self.archive, EvtWriter_MpiIsend(writer, null_mut(), time, peer, comm, tag, bytes, id))
+            }
+            None => call!(self.archive, EvtWriter_MpiSend(writer, null_mut(), time, peer, comm, tag, bytes)),
+        }
+    }
+
+    /// Completes a nonblocking send.
+    pub fn complete_send(&mut self, time: u64, request: u64) -> io::Result<()> {
+        call!(self.archive, EvtWriter_MpiIsendComplete(self.writer.as_ptr(), null_mut(), time, request))
+    }
+
+    /// Starts a nonblocking receive.
+    pub fn start_receive(&mut self, time: u64, request: u64) -> io::Result<()> {
+        call!(self.archive, EvtWriter_MpiIrecvRequest(self.writer.as_ptr(), null_mut(), time, request))
+    }
+
+    /// Tests a request that is incomplete.
+    pub fn test_request(&mut self, time: u64, request: u64) -> io::Result<()> {
+        call!(self.archive, EvtWriter_MpiRequestTest(self.writer.as_ptr(), null_mut(), time, request))
+    }
+
+    /// Cancels a request.
+    pub fn cancel_request(&mut self, time: u64, request: u64) -> io::Result<()> {
+        call!(self.archive, EvtWriter_MpiRequestCancelled(self.writer.as_ptr(), null_mut(), time, request))
     }
 
     /// Receives a message.
     pub fn receive(&mut self, time: u64, message: &MessageFacts) -> io::Result<()> {
-        let &MessageFacts { peer, comm, tag, bytes } = message;
-        call!(self.archive, EvtWriter_MpiRecv(self.writer.as_ptr(), null_mut(), time, peer, comm, tag, bytes))
+        let &MessageFacts { peer, comm, tag, bytes, request } = message;
+        let writer = self.writer.as_ptr();
+        match request {
+            Some(id) => {
+                call!(self.archive, EvtWriter_MpiIrecv(writer, null_mut(), time, peer, comm, tag, bytes, id))
+            }
+            None => call!(self.archive, EvtWriter_MpiRecv(writer, null_mut(), time, peer, comm, tag, bytes)),
+        }
     }
 
     /// Begins a collective operation.

@@ -1,8 +1,11 @@
 //! What calls and their parts do with other ranks, as events: by MPI's semantics, in the ids of the run.
 
-use lbprof_collector::Record;
+use std::collections::BTreeMap;
+
+use lbprof_collector::definition::Object;
 use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{EpochStep, On, Pattern, Semantics, SendMode};
+use lbprof_collector::{Activity, Record};
 
 use super::{Comm, RankSteps};
 use crate::replay::timeline::step::{CommEvent, Role};
@@ -164,10 +167,15 @@ impl RankSteps<'_> {
             On::Window => (&self.definitions.windows, 1),
             On::File => (&self.definitions.files, 0),
         };
-        let id = record.tag as u32;
-        let Some(comm) = objects.get(&id).map(|object| object.comm) else { return -1 };
-        let before = objects.range(..id).filter(|(_, object)| object.comm == comm).count();
-        2 + 2 * before as i32 + bit
+        made_before(objects, record.tag as u32).map_or(-1, |before| 2 + 2 * before as i32 + bit)
+    }
+
+    /// The number of the window that a call is on among those of its communicator; NONE: it is on none, or on one that is not known.
+    pub(super) fn window(&self, record: &Record) -> u32 {
+        match record.activity() {
+            Activity::OneSided => made_before(&self.definitions.windows, record.tag as u32).unwrap_or(NONE),
+            _ => NONE,
+        }
     }
 
     fn has_remote(&self, comm: u32) -> bool {
@@ -185,4 +193,10 @@ impl RankSteps<'_> {
         });
         (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
     }
+}
+
+/// How many windows, or files, were made on the communicator of one before it, which all its ranks count alike; `None`: it is not known.
+fn made_before(objects: &BTreeMap<u32, Object>, id: u32) -> Option<u32> {
+    let comm = objects.get(&id)?.comm;
+    Some(objects.range(..id).filter(|(_, object)| object.comm == comm).count() as u32)
 }

@@ -1,0 +1,58 @@
+//! Exports of real programs: other programs read them, and find what the programs did.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::ensure;
+use lbprof_tests::launch::Job;
+use lbprof_tests::suite::{self, Case, Company};
+use lbprof_tests::{place, run};
+
+/// Runs a command, which must succeed, and returns what it prints.
+fn printed(command: &mut Command) -> anyhow::Result<String> {
+    let output = command.output()?;
+    let (out, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    ensure!(output.status.success(), "{command:?}: {}\n{out}{errors}", output.status);
+    Ok(out.into_owned())
+}
+
+/// Counts the events of an OTF2 archive by the names that otf2-print has for them.
+fn events(archive: &Path) -> anyhow::Result<BTreeMap<String, usize>> {
+    let mut counts = BTreeMap::new();
+    for line in printed(Command::new("otf2-print").arg(archive))?.lines() {
+        *counts.entry(line.split(' ').next().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    Ok(counts)
+}
+
+fn an_archive_of_otf2_has_the_events_that_the_program_says(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder);
+    job.recorded()?.must_succeed()?;
+    let (logs, trace) = (job.run_folder()?, folder.join("trace"));
+    printed(
+        Command::new(place::built("lb-report")?).args(["export", "otf2", "--quiet"]).arg(&logs).arg("-o").arg(&trace),
+    )?;
+
+    let found = events(&trace.join("traces.otf2"))?;
+    for expected in case.program.values("events") {
+        let (kind, n) = expected.split_once(' ').unwrap_or((expected, ""));
+        let n_found = found.get(kind).copied().unwrap_or(0);
+        ensure!(n_found.to_string() == n, "{kind}: {n_found} events, the program says {n}");
+    }
+
+    // The figures of the report, by OTF2's bindings for Python, which are Debian's.
+    let report = folder.join("report.json");
+    fs::write(&report, run::report_asking(&logs, &["--full"])?.to_string())?;
+    let reader = place::workspace().join("tests/readers/read_otf2.py");
+    printed(Command::new("/usr/bin/python3").arg(reader).arg(trace.join("traces.otf2")).arg(&report))?;
+    Ok(())
+}
+
+fn main() {
+    let trials = suite::cases("exports", "exports", an_archive_of_otf2_has_the_events_that_the_program_says);
+    suite::main(Company::Welcome, trials);
+}

@@ -11,7 +11,7 @@ use bincode::{Decode, Encode};
 use crate::parallel::{ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
-use crate::sample::{SamplePlaces, SampledThread, Sampling};
+use crate::sample::{SampleCaller, SamplePlaces, SampledThread, Sampling};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -70,6 +70,8 @@ pub enum Definition {
     TeamPlacement(TeamPlacement),
     /// The long gaps between polls in the profile that follows.
     ProfileGaps(ProfileGaps),
+    /// A call on the way to where samples were taken.
+    SampleCaller(SampleCaller),
 }
 
 /// A point in the life of a process, besides those that limit the analysed window.

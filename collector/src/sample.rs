@@ -18,8 +18,7 @@ pub struct Sample {
     pub ticks: u64,
     /// The instruction that came next.
     pub location: Location,
-    /// Id of the [`crate::definition::CallSite`] from which the function at `location` was called, or [`NONE`] where that is not known, as it
-    /// always is in the recorder's own samples: the kernel follows frame pointers, and most optimized programs have none.
+    /// Id of the [`SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,
@@ -34,6 +33,22 @@ pub struct Location {
     pub module: u32,
     /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
     pub offset: u64,
+}
+
+/// A call on the way to where samples were taken: a node of the tree of their call chains. These are apart from the paths to calls of MPI, so that
+/// what is found from those does not depend on where samples happen to hit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct SampleCaller {
+    /// Dense id.
+    pub id: u32,
+    /// The module, or [`NONE`] where the address lies in none (generated code).
+    pub module: u32,
+    /// Return address less the module's base; the address itself where there is no module.
+    pub offset: u64,
+    /// Id of the caller from which the function around it was called, which is defined before it; [`NONE`]: it is the outermost known.
+    pub parent: u32,
+    /// Whether there may be callers around an outermost one.
+    pub cut: bool,
 }
 
 /// Counts of the processor's own counters, in user space.

@@ -29,6 +29,7 @@ enum IdKind {
     Window,
     File,
     SampledThread,
+    SampleCaller,
 }
 
 /// Ids that were referred to before they were defined.
@@ -72,6 +73,11 @@ impl UndefinedIds {
                     self.refer(IdKind::Module, site.module);
                     self.refer(IdKind::CallSite, site.parent);
                     self.refer(IdKind::Function, site.function);
+                }
+                Definition::SampleCaller(caller) => {
+                    self.define(IdKind::SampleCaller, caller.id);
+                    self.refer(IdKind::Module, caller.module);
+                    self.refer(IdKind::SampleCaller, caller.parent);
                 }
                 Definition::Region(region) => {
                     self.define(IdKind::Region, region.id);
@@ -157,7 +163,7 @@ impl UndefinedIds {
     fn refer_in_samples(&mut self, samples: &[Sample]) {
         for sample in samples {
             self.refer(IdKind::Module, sample.location.module);
-            self.refer(IdKind::CallSite, sample.call_path);
+            self.refer(IdKind::SampleCaller, sample.call_path);
         }
     }
 

@@ -16,7 +16,7 @@ use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTi
 use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
 use lbprof_collector::reader::{Item, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SampleCaller, SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
 use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Activity, Operation, ProblemKind};
@@ -244,6 +244,7 @@ fn every_definition_comes_back() {
         }),
         Definition::SampledThread(SampledThread { id: 300, system_id: 4_000_000, number: NONE }),
         Definition::SamplePlaces(SamplePlaces::of(300, 70_000, places)),
+        Definition::SampleCaller(SampleCaller { id: 300, module: NONE, offset: u64::MAX, parent: 299, cut: true }),
         Definition::Lifetime(LifetimePoint::Ended, 1 << 60),
         Definition::ParallelSums(ParallelSums {
             id: 1,

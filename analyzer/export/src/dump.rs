@@ -317,6 +317,14 @@ impl<'a> RankDump<'a> {
                 let (sources, destinations) = (members(&one.sources), members(&one.destinations));
                 ("neighbours", json!({ "comm": one.comm, "sources": sources, "destinations": destinations }))
             }
+            Definition::SampleCaller(one) => {
+                let module = self.definitions.modules.get(&one.module).map(|module| &module.path);
+                let value = json!({
+                    "id": one.id, "module": module, "offset": one.offset,
+                    "parent": (one.parent != NONE).then_some(one.parent), "cut": one.cut,
+                });
+                ("sample_caller", value)
+            }
             Definition::Sampling(one) => ("sampling", sampling_value(one)),
             Definition::SampledThread(one) => ("sampled_thread", sampled_thread_value(one)),
             Definition::SamplePlaces(one) => ("sample_places", self.places_value(one)),

@@ -687,10 +687,10 @@ fn a_file_that_only_samples_lie_in_is_no_problem() {
     let path = "[vdso]".to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
     let mut sites = Sites::default();
-    sites.enter_sampled(&definitions, [(0, 0x10)].into_iter());
+    sites.enter_sampled(&definitions, [(Location { module: 0, offset: 0x10 }, NONE)].iter());
     let resolved = resolve(&sites, MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
-    let leaf = resolved.sampled.leaf((Some(0), 0x10)).unwrap();
-    let function = resolved.sampled.function(resolved.sampled.leaves[leaf as usize].node).unwrap();
+    let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();
+    let function = resolved.sampled.function(resolved.sampled.node_of(stack)).unwrap();
     assert_eq!((function.name.as_str(), function.module.as_deref()), ("", Some("[vdso]")));
 }

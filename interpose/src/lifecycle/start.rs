@@ -197,7 +197,7 @@ unsafe fn open(
         libc::pthread_atfork(None, None, Some(in_child));
         exit_status::watch();
         killed::watch();
-        sampling::start(settings.samples);
+        sampling::start(settings.samples, settings.depth);
         openmp::start(settings.openmp);
         registry::at_thread_ends(thread_end::end);
         registry::attach(thread);

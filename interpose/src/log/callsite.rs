@@ -10,7 +10,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Function, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Location, Sample};
+use lbprof_collector::sample::{Location, Sample, SampleCaller};
 
 use crate::harmless::guard;
 use crate::system::objects::{self, Object};
@@ -19,6 +19,9 @@ use crate::unwind::Call;
 
 /// Call sites that a log may have: generated code could call from ever new places.
 const MAX_SITES: u32 = 1 << 20;
+
+/// Calls on the way to samples that a log may have; samples beyond them have no chain. Programs have thousands.
+const MAX_CALLERS: u32 = 1 << 17;
 
 /// What distinguishes call sites: from where the function around it was called, where it is, and, of the outermost, whether that is where
 /// the program begins.
@@ -44,6 +47,9 @@ pub struct Sites {
     /// How often something was unloaded when `loaded` was last emptied.
     unloads: u64,
     next_site: u32,
+    /// Calls on the way to samples, by the caller around them, address, and whether there may be more around an outermost one.
+    callers: HashMap<(u32, usize, bool), u32, foldhash::fast::FixedState>,
+    next_caller: u32,
     /// Interpreted functions by name and file.
     functions: HashMap<(String, String), u32, foldhash::fast::FixedState>,
 }
@@ -58,6 +64,8 @@ impl Sites {
             next_module: 0,
             unloads: 0,
             next_site: 0,
+            callers: HashMap::default(),
+            next_caller: 0,
             functions: HashMap::default(),
         }
     }
@@ -78,6 +86,31 @@ impl Sites {
             parent = self.site((parent, place, std::mem::take(&mut cut)), new)?;
         }
         Some(parent)
+    }
+
+    /// The id of the innermost of the calls on the way to a sample, which return to these addresses, the innermost first; `None`: there are too many.
+    /// Definitions that the log lacks are pushed to `new`.
+    pub fn chain(&mut self, callers: &[usize], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
+        self.refresh();
+        let mut cut = is_cut;
+        let mut parent = NONE;
+        for &address in callers.iter().rev() {
+            parent = self.caller((parent, address, std::mem::take(&mut cut)), new)?;
+        }
+        Some(parent)
+    }
+
+    fn caller(&mut self, key: (u32, usize, bool), new: &mut Vec<Definition>) -> Option<u32> {
+        if let Some(&id) = self.callers.get(&key) {
+            return Some(id);
+        }
+        let id = Some(self.next_caller).filter(|&id| id < MAX_CALLERS)?;
+        self.next_caller += 1;
+        self.callers.insert(key, id);
+        let (parent, address, cut) = key;
+        let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
+        new.push(Definition::SampleCaller(SampleCaller { id, module, offset: address as u64 - base, parent, cut }));
+        Some(id)
     }
 
     /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.
@@ -169,6 +202,7 @@ impl Sites {
         if unloads != self.unloads {
             self.unloads = unloads;
             self.ids.clear();
+            self.callers.clear();
             self.loaded.clear();
         }
     }

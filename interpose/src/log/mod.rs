@@ -234,6 +234,14 @@ impl RankLog {
         id
     }
 
+    /// As [`RankLog::call_path`], of the calls on the way to a sample, which return to these addresses.
+    pub fn sample_chain(&mut self, callers: &[usize], is_cut: bool) -> Option<u32> {
+        let RankLog { sites, new, .. } = self;
+        let id = sites.chain(callers, is_cut, new);
+        self.define_new();
+        id
+    }
+
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, head.previous_end);

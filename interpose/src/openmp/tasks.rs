@@ -13,6 +13,7 @@ use crate::openmp::team::Outlined;
 use crate::recording::mpi_time;
 use crate::state::thread;
 use crate::system::clock::ticks;
+use crate::system::own_code::openmp_section;
 use crate::word::Word;
 
 /// Copies arguments, as compilers write it for those that are no plain bytes.
@@ -117,6 +118,7 @@ pub unsafe extern "C-unwind" fn copy(target: Word, source: Word) {
 ///
 /// # Safety
 /// `task` was filled by [`copy`].
+#[unsafe(link_section = openmp_section!())]
 pub unsafe extern "C-unwind" fn run(task: Word) {
     // SAFETY: the caller's promise; the thread's own state and slot. A slot that a thread has left is there as long as the process.
     unsafe {

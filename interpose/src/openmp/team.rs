@@ -18,6 +18,7 @@ use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::ticks;
+use crate::system::own_code::openmp_section;
 use crate::word::Word;
 use lbprof_collector::parallel::MemberTimes;
 
@@ -156,6 +157,7 @@ unsafe fn grow(thread: *mut Thread, threads: usize) {
 ///
 /// # Safety
 /// `frame` is that of a region whose team the calling thread belongs to.
+#[unsafe(link_section = openmp_section!())]
 pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
     // SAFETY: the caller's promise: the frame is there until all threads have come to the end, and each has a slot of its own.
     unsafe {

@@ -17,6 +17,9 @@ pub const RETURN_ADDRESS: Register = gimli::AArch64::X30;
 pub const STACK_POINTER: Register = gimli::AArch64::SP;
 pub const FRAME_POINTER: Register = gimli::AArch64::X29;
 
+/// The kernel's mask for samples (asm/perf_regs.h) of the frame pointer and the stack pointer, which come in this order.
+pub const SAMPLED_REGISTERS: u64 = 1 << 29 | 1 << 31;
+
 /// The vendor whose instructions such tables may have: those for signed return addresses.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::AArch64;
 

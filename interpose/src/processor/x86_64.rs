@@ -18,6 +18,9 @@ pub const RETURN_ADDRESS: Register = gimli::X86_64::RA;
 pub const STACK_POINTER: Register = gimli::X86_64::RSP;
 pub const FRAME_POINTER: Register = gimli::X86_64::RBP;
 
+/// The kernel's mask for samples (asm/perf_regs.h) of the frame pointer and the stack pointer, which come in this order.
+pub const SAMPLED_REGISTERS: u64 = 1 << 6 | 1 << 7;
+
 /// The vendor whose instructions such tables may have.
 pub const UNWINDING_VENDOR: gimli::Vendor = gimli::Vendor::Default;
 

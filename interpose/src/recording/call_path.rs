@@ -29,7 +29,7 @@ use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, Unwinding
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordPlace};
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
-use crate::system::{memory, objects, stack};
+use crate::system::{memory, own_code, stack};
 use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
 use crate::unwind::{self, End, Entry, Path, StackWord};
 
@@ -343,8 +343,7 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     let mut stack = memory::Readable::with(stack::in_use(sp));
     let depth = paths.effort.depth;
     let path = unwind::walk(Entry { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
-    let (begin, end) = own_code();
-    let path = path.without_code(begin, end);
+    let path = path.without_code(own_code::bounds());
     let (runs, python) = python_of(&path, paths);
     let mut calls = path.with(runs);
     let depth = depth.min(unwind::MAX_DEPTH);
@@ -366,14 +365,6 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
     effort.paths += 1;
     effort.frames += calls.len();
     id
-}
-
-/// The addresses of this library: the functions that start the threads of a region are in the way of a call from there, but none of the program's.
-fn own_code() -> (usize, usize) {
-    static OWN: OnceLock<(usize, usize)> = OnceLock::new();
-    *OWN.get_or_init(|| {
-        objects::look_at(own_code as *const () as usize, |own| own.bounds()).flatten().unwrap_or_default()
-    })
 }
 
 /// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
@@ -504,8 +495,7 @@ unsafe fn check(
     // Around main are up to three functions of the C library's and the program's start.
     const START: usize = 4;
     let mut others = unwind::runtime::frames();
-    let (begin, end) = own_code();
-    others.retain(|caller| !(begin..end).contains(caller));
+    others.retain(|caller| !own_code::bounds().contains(caller));
     let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
     others.drain(..first.unwrap_or(others.len()));
     let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;

@@ -57,6 +57,22 @@ impl LockedShare {
         (bytes as u64 + beside <= left).then_some(bytes)
     }
 
+    /// Returns whether there are so many bytes left.
+    pub fn has(&self, bytes: u64) -> bool {
+        self.left.is_none_or(|left| bytes <= left)
+    }
+
+    /// As [`LockedShare::fitting`], for copies of the stack: the process's first thread may have all that is left.
+    pub fn fitting_copies(&self, wanted: usize, beside: u64, is_first: bool) -> Option<usize> {
+        let Some(left) = self.left else { return Some(wanted) };
+        let part = if is_first { left } else { left / PART };
+        let mut bytes = wanted;
+        while bytes > PAGE && bytes as u64 + beside > part {
+            bytes /= 2;
+        }
+        (bytes as u64 + beside <= part).then_some(bytes)
+    }
+
     /// A thread has taken so many bytes.
     pub fn take(&mut self, bytes: u64) {
         self.left = self.left.map(|left| left.saturating_sub(bytes));

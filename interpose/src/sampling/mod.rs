@@ -13,6 +13,7 @@
 //! After the program has put itself under a system call filter nothing is opened and nothing unmapped: the rings that exist are read on, for
 //! which no system call is needed.
 
+mod chain;
 mod clock;
 mod locked;
 mod sampled;
@@ -32,11 +33,12 @@ use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
 
 use crate::harmless::signals::Lock;
 use crate::log::{self, LOG, RankLog};
+use crate::sampling::chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked::LockedShare;
-use crate::sampling::sampled::Sampled;
+use crate::sampling::sampled::{SampleReading, Sampled};
 use crate::system::clock::{sample_clock, ticks};
-use crate::system::perf::{Event, Options, Refused};
+use crate::system::perf::{Event, Options, PAGE, Refused, StackCopies};
 use crate::system::sandbox;
 
 /// Taken before the log's lock, where both are, and after that of the list of recording threads.
@@ -59,7 +61,9 @@ pub const FIRST_THREAD: u32 = 0;
 struct Sampler {
     period_ns: u64,
     counted: bool,
-    clock: SampleClock,
+    reading: SampleReading,
+    /// Whether stacks are copied.
+    has_chains: bool,
     threads: Vec<Sampled>,
     /// Threads that record: their numbers in the system and in the log.
     recording: Vec<(libc::pid_t, u32)>,
@@ -97,7 +101,8 @@ pub fn interval() -> u64 {
 }
 
 /// Recording starts: the calling thread is sampled from here on, `per_second` times in a second of its CPU time. The log says so, or why not.
-pub fn start(per_second: u64) {
+/// Chains have `depth` calls at most; 0: there are none.
+pub fn start(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
     let not = |outcome| Sampling { period_ns, outcome, counted: false, error_ns: 0 };
     if period_ns == 0 {
@@ -113,7 +118,8 @@ pub fn start(per_second: u64) {
     let mut sampler = Sampler {
         period_ns,
         counted: Event::has_counters(),
-        clock: SampleClock::new(assumed),
+        reading: SampleReading { clock: SampleClock::new(assumed), unwinder: SampleUnwinder::new(depth) },
+        has_chains: depth > 0,
         threads: Vec::new(),
         recording: Vec::new(),
         share: LockedShare::of_process(),
@@ -132,7 +138,7 @@ pub fn start(per_second: u64) {
     }
     log::define(Definition::Sampling(sampler.facts()));
     let Some(mut place) = SAMPLER.lock() else { return };
-    INTERVAL.store((LOOK_S * 1e9 * sampler.clock.rate()) as u64, Relaxed);
+    INTERVAL.store((LOOK_S * 1e9 * sampler.reading.clock.rate()) as u64, Relaxed);
     NEXT_LOOK.store(0, SeqCst);
     *place = Some(sampler);
 }
@@ -193,11 +199,11 @@ pub fn look(now: u64, number: u32) -> bool {
 pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
     let placed = with(|sampler| {
         sampler.is_placing = true;
-        sampler.clock.look();
-        let Sampler { clock, threads, .. } = sampler;
+        sampler.reading.clock.look();
+        let Sampler { reading, threads, .. } = sampler;
         let mut of_first = Vec::new();
         for sampled in threads.iter_mut() {
-            sampled.read(clock, Some((head, records)));
+            sampled.read(reading, Some((head, records)));
             if sampled.thread.number == FIRST_THREAD {
                 of_first.extend(sampled.take_cpu_samples());
             }
@@ -215,9 +221,9 @@ pub fn pause(thread: libc::pid_t) {
 /// Recording goes on there.
 pub fn resume(thread: libc::pid_t) {
     with(|sampler| {
-        sampler.clock.look();
-        let clock = sampler.clock;
-        sampler.of(thread).map(|sampled| sampled.resume(&clock))
+        sampler.reading.clock.look();
+        let Sampler { reading, threads, .. } = sampler;
+        threads.iter_mut().find(|one| one.is_of(thread)).map(|sampled| sampled.resume(reading))
     });
 }
 
@@ -225,10 +231,10 @@ pub fn resume(thread: libc::pid_t) {
 pub fn thread_ends(thread: libc::pid_t) {
     with(|sampler| {
         sampler.recording.retain(|&(known, _)| known != thread);
-        if let Some(at) = sampler.threads.iter().position(|one| one.thread.system_id == thread as u32) {
+        if let Some(at) = sampler.threads.iter().position(|one| one.is_of(thread)) {
             let mut sampled = sampler.threads.swap_remove(at);
-            sampler.clock.look();
-            write_log(|log| sampled.write_last(log, &sampler.clock));
+            sampler.reading.clock.look();
+            write_log(|log| sampled.write_last(log, &mut sampler.reading));
             sampler.share.give_back(sampled.locked_bytes());
             sampled.end(!sandbox::is_filtered());
         }
@@ -259,9 +265,9 @@ pub fn end_at_exit() {
     let Some(mut sampler) = SAMPLER.lock_at_end() else { return };
     let Some(mut log) = LOG.lock_at_end() else { return };
     if let (Some(sampler), Some(log)) = (sampler.as_mut(), log.as_mut()) {
-        let Sampler { clock, threads, .. } = sampler;
-        clock.look();
-        threads.iter_mut().for_each(|sampled| sampled.write_last(log, clock));
+        let Sampler { reading, threads, .. } = sampler;
+        reading.clock.look();
+        threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading));
     }
     NEXT_LOOK.store(u64::MAX, SeqCst);
 }
@@ -289,20 +295,29 @@ fn write_log(work: impl FnOnce(&mut RankLog)) {
 
 impl Sampler {
     fn facts(&self) -> Sampling {
-        let Sampler { period_ns, counted, ref clock, .. } = *self;
-        Sampling { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: clock.error_ns() }
+        let Sampler { period_ns, counted, ref reading, .. } = *self;
+        Sampling { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: reading.clock.error_ns() }
     }
 
     /// The thread of this number in the system.
     fn of(&mut self, thread: libc::pid_t) -> Option<&mut Sampled> {
-        self.threads.iter_mut().find(|one| one.thread.system_id == thread as u32)
+        self.threads.iter_mut().find(|one| one.is_of(thread))
     }
 
     /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
     fn add(&mut self, thread: libc::pid_t) -> Result<(), Refused> {
-        let wanted = ring_bytes(self.threads.len());
-        let event = match self.share.fitting(wanted, Event::bytes_beside(self.counted)) {
-            Some(bytes) => self.open(thread, bytes),
+        let n_threads = self.threads.len();
+        let copies = self.copies(n_threads);
+        let beside = Event::bytes_beside(self.counted);
+        let beside_copies = copies.map_or(0, |copies| (copies.ring_bytes + PAGE) as u64);
+        let wanted = if copies.is_some() { BACKUP_BYTES } else { ring_bytes(n_threads) };
+        let event = match self.share.fitting(wanted, beside) {
+            Some(bytes) if self.share.has(bytes as u64 + beside + beside_copies) => {
+                // Where the system copies no stacks there are samples without.
+                let opened = self.open(thread, bytes, copies);
+                if opened.is_err() && copies.is_some() { self.open(thread, bytes, None) } else { opened }
+            }
+            Some(bytes) => self.open(thread, bytes, None),
             None => Err(Refused::Share),
         };
         if let Ok(event) = &event {
@@ -320,8 +335,21 @@ impl Sampler {
         result
     }
 
-    fn open(&mut self, thread: libc::pid_t, bytes: usize) -> Result<Event, Refused> {
-        let options = Options { period_ns: self.period(), clock: sample_clock(), counted: self.counted, bytes };
+    /// Returns the copies of the stack that one more thread gets where so many have some, if there is room for them.
+    fn copies(&self, n_threads: usize) -> Option<StackCopies> {
+        let wanted = match n_threads {
+            0 => 512 << 10,
+            1..16 => MIN_COPIES_BYTES,
+            _ => return None,
+        };
+        let beside = (BACKUP_BYTES + PAGE) as u64 + Event::bytes_beside(self.counted);
+        let ring_bytes = self.share.fitting_copies(wanted, beside, n_threads == 0)?;
+        (self.has_chains && ring_bytes >= MIN_COPIES_BYTES)
+            .then_some(StackCopies { copied_bytes: COPIED_BYTES, ring_bytes })
+    }
+
+    fn open(&mut self, thread: libc::pid_t, bytes: usize, copies: Option<StackCopies>) -> Result<Event, Refused> {
+        let options = Options { period_ns: self.period(), clock: sample_clock(), counted: self.counted, bytes, copies };
         Event::open(thread, options)
     }
 
@@ -351,22 +379,22 @@ impl Sampler {
         if self.is_placing && number != FIRST_THREAD && !self.threads.iter().any(Sampled::is_half_full) {
             return false;
         }
-        let second = 1e9 * self.clock.rate();
+        let second = 1e9 * self.reading.clock.rate();
         NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
         let is_any_due = self.threads.iter().any(Sampled::is_due);
         let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
         if !is_any_due && !is_scan_due {
             return false;
         }
-        self.clock.look();
+        self.reading.clock.look();
         let is_filtered = sandbox::is_filtered();
         if is_scan_due && !is_filtered {
             self.scanned = now;
             self.scan();
         }
-        let Sampler { clock, threads, .. } = self;
+        let Sampler { reading, threads, .. } = self;
         write_log(|log| {
-            threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, clock));
+            threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, reading));
         });
         if !is_filtered {
             self.renew(now);
@@ -378,13 +406,13 @@ impl Sampler {
     fn scan(&mut self) {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
-        let Sampler { clock, threads, share, .. } = self;
+        let Sampler { reading, threads, share, .. } = self;
         let is_there = |one: &Sampled| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
         write_log(|log| {
             threads.retain_mut(|one| {
                 let stays = is_there(one);
                 if !stays {
-                    one.write_last(log, clock);
+                    one.write_last(log, reading);
                     share.give_back(one.locked_bytes());
                     one.end(true);
                 }
@@ -402,35 +430,41 @@ impl Sampler {
     /// Opens events anew that have had the same period for long.
     fn renew(&mut self, now: u64) {
         for at in 0..self.threads.len() {
-            let clock = self.clock;
-            let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, &clock)) else { continue };
+            let clock = &self.reading.clock;
+            let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, clock)) else { continue };
             let number = thread.thread.system_id as libc::pid_t;
-            let Some(bytes) = thread.ring_bytes() else { continue };
+            let Some((bytes, copies)) = thread.ring_bytes() else { continue };
             // Where that fails the old one goes on.
-            if let Ok(event) = self.open(number, bytes)
+            if let Ok(event) = self.open(number, bytes, copies)
                 && let Some(sampled) = self.threads.get_mut(at)
             {
-                sampled.renew(event, ticks(), &clock);
+                sampled.renew(event, ticks(), &mut self.reading);
             }
         }
     }
 
     /// Writes all that there is.
     fn write_all(&mut self) {
-        self.clock.look();
-        let Sampler { clock, threads, .. } = self;
-        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write(log, clock)));
+        self.reading.clock.look();
+        let Sampler { reading, threads, .. } = self;
+        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write(log, reading)));
     }
 
     /// As [`Sampler::write_all`], for the last time.
     fn write_last(&mut self) {
-        self.clock.look();
-        let Sampler { clock, threads, .. } = self;
-        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write_last(log, clock)));
+        self.reading.clock.look();
+        let Sampler { reading, threads, .. } = self;
+        write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading)));
     }
 }
 
-/// Bytes of the ring of one more thread where so many have one. The memory is locked, of which a user has little: 516 KiB for each core, and his
+/// Bytes for samples without copies of the stack beside those with them: as long a time as the largest of [`ring_bytes`].
+const BACKUP_BYTES: usize = 32 << 10;
+
+/// Bytes for samples with copies of the stack, at least: those of a quarter of a second.
+const MIN_COPIES_BYTES: usize = 64 << 10;
+
+/// Bytes of the ring of one more thread without copies of the stack where so many have one. The memory is locked, of which a user has little: 516 KiB for each core, and his
 /// limit for each process.
 fn ring_bytes(n_threads: usize) -> usize {
     match n_threads {

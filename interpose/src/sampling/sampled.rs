@@ -8,8 +8,9 @@ use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};
 
 use crate::log::RankLog;
+use crate::sampling::chain::{SampleChain, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
-use crate::system::perf::{Event, RawCounts, RawSample, Written};
+use crate::system::perf::{Event, RawCounts, RawSample, StackCopies, Written};
 
 /// A thread that is sampled.
 pub struct Sampled {
@@ -25,6 +26,8 @@ pub struct Sampled {
     waiting: Vec<Sample>,
     /// Where the first thread was at each of them, as far as that is known.
     places: Vec<Option<Place>>,
+    /// From where each of them was called, as far as that is known.
+    chains: Vec<Option<SampleChain>>,
     /// The same samples and those written since the last call of [`Sampled::take_cpu_samples`]; `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
     /// After how many of them how many were lost.
@@ -35,6 +38,12 @@ pub struct Sampled {
     paused: Option<u64>,
     /// Whether the log has its definition.
     is_defined: bool,
+}
+
+/// What it takes to read samples: the clock that their times follow, and how to unwind the stacks that come with them.
+pub struct SampleReading {
+    pub clock: SampleClock,
+    pub unwinder: SampleUnwinder,
 }
 
 /// A block is worth writing from so many samples on.
@@ -53,12 +62,18 @@ impl Sampled {
             head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
             waiting: Vec::new(),
             places: Vec::new(),
+            chains: Vec::new(),
             unfolded: None,
             losses: Vec::new(),
             counts: RawCounts::default(),
             paused: None,
             is_defined: false,
         }
+    }
+
+    /// Whether it is the thread of this number in the system.
+    pub fn is_of(&self, thread: libc::pid_t) -> bool {
+        self.thread.system_id == thread as u32
     }
 
     /// The thread has this number in the log from here on.
@@ -73,20 +88,19 @@ impl Sampled {
     }
 
     /// Recording goes on.
-    pub fn resume(&mut self, clock: &SampleClock) {
-        self.read(clock, None);
+    pub fn resume(&mut self, reading: &mut SampleReading) {
+        self.read(reading, None);
         self.paused = None;
     }
 
     /// Whether there is enough for a block, or for fear that there is soon no place.
     pub fn is_due(&self) -> bool {
         let Some(event) = &self.event else { return false };
-        let waiting = event.waiting();
-        self.is_half_full() || waiting / event.sample_bytes() + self.waiting.len() >= WORTH_A_BLOCK
+        self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
     }
 
-    /// Bytes for samples; `None`: it is not sampled.
-    pub fn ring_bytes(&self) -> Option<usize> {
+    /// Bytes for samples, and for those with copies of the stack; `None`: it is not sampled.
+    pub fn ring_bytes(&self) -> Option<(usize, Option<StackCopies>)> {
         self.event.as_ref().map(Event::bytes)
     }
 
@@ -97,22 +111,24 @@ impl Sampled {
 
     /// Whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
-        self.event.as_ref().is_some_and(|event| event.waiting() >= event.bytes() / 2)
+        self.event.as_ref().is_some_and(Event::is_half_full)
     }
 
     /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
-    pub fn read(&mut self, clock: &SampleClock, first_thread: Option<(&BatchHead, &[Record])>) {
-        let Sampled { event, waiting, places, unfolded, losses, counts, paused, .. } = self;
-        let Some(event) = event.as_mut().filter(|event| event.waiting() > 0) else { return };
+    pub fn read(&mut self, reading: &mut SampleReading, first_thread: Option<(&BatchHead, &[Record])>) {
+        let Sampled { event, waiting, places, chains, unfolded, losses, counts, paused, .. } = self;
+        let SampleReading { clock, unwinder } = reading;
+        let Some(event) = event.as_mut() else { return };
         let mut found = first_thread.map(|(head, records)| Places::new(head, records));
         let mut is_in_pause = false;
         event.read(|written| match written {
-            Written::Sample(raw) => {
+            Written::Sample(raw, stack) => {
                 let ticks = clock.ticks(raw.time_ns);
                 let counts = since(counts, raw.counts);
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
                 if !is_in_pause {
                     places.push(found.as_mut().and_then(|found| found.at(ticks)));
+                    chains.push(stack.and_then(|stack| unwinder.chain(raw.address, &stack)));
                     waiting.push(sample(raw, ticks, counts));
                     if let Some(kept) = unfolded {
                         kept.push(CpuSample { ticks, weight_ns: raw.period_ns });
@@ -130,10 +146,14 @@ impl Sampled {
     }
 
     /// Writes all samples that there are.
-    pub fn write(&mut self, log: &mut RankLog, clock: &SampleClock) {
-        self.read(clock, None);
-        self.head.rate = SampleHead::rate_of(1.0 / clock.rate());
+    pub fn write(&mut self, log: &mut RankLog, reading: &mut SampleReading) {
+        self.read(reading, None);
+        self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
+        for (sample, chain) in waiting.iter_mut().zip(self.chains.drain(..)) {
+            let path = chain.and_then(|chain| log.sample_chain(&chain.callers, chain.is_cut));
+            sample.call_path = path.unwrap_or(NONE);
+        }
         let mut places = std::mem::take(&mut self.places);
         let (mut rest, mut rest_places) = (waiting.as_mut_slice(), places.as_slice());
         let mut done = 0;
@@ -170,8 +190,8 @@ impl Sampled {
     }
 
     /// As [`Sampled::write`], for the last time: also how many were lost after all others.
-    pub fn write_last(&mut self, log: &mut RankLog, clock: &SampleClock) {
-        self.write(log, clock);
+    pub fn write_last(&mut self, log: &mut RankLog, reading: &mut SampleReading) {
+        self.write(log, reading);
         if self.head.lost != 0 && log.samples(&self.head, &mut []) {
             self.head.lost = 0;
         }
@@ -183,8 +203,8 @@ impl Sampled {
     }
 
     /// The thread's new event. What the old one still holds is taken over.
-    pub fn renew(&mut self, event: Event, now: u64, clock: &SampleClock) {
-        self.read(clock, None);
+    pub fn renew(&mut self, event: Event, now: u64, reading: &mut SampleReading) {
+        self.read(reading, None);
         self.event = Some(event);
         self.opened = now;
         self.counts = RawCounts::default();

@@ -6,6 +6,7 @@ pub mod descriptors;
 pub mod faults;
 pub mod memory;
 pub mod objects;
+pub mod own_code;
 pub mod owned_files;
 pub mod perf;
 pub mod process;

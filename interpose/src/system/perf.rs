@@ -3,6 +3,15 @@
 //! An event counts the CPU time of one thread in user space. Each time that a period of it has passed, the kernel writes to the mapping where
 //! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once: the program never meets it. A child of
 //! fork(2) does not inherit the mapping.
+//!
+//! With each sample comes a copy of the upper end of the thread's stack, where there is room for that. A sample with a copy takes a kilobyte, so that a
+//! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are four times rarer, says
+//! where the thread was until somebody does:
+//!
+//! ```text
+//!   with copies       x x x x x x x x| full                     | read: x x x …
+//!   backup            x       x      |x       x       x       x |       x       only those while the other was full are used
+//! ```
 
 mod descriptor;
 
@@ -13,6 +22,8 @@ use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed, Release},
 };
+
+use crate::processor::SAMPLED_REGISTERS;
 
 use self::descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
 
@@ -30,13 +41,23 @@ pub struct Options {
     pub counted: bool,
     /// Bytes for samples, a power of two of pages; where the system does not grant them, fewer.
     pub bytes: usize,
+    /// Copies of the stack.
+    pub copies: Option<StackCopies>,
+}
+
+/// The copies of the stack that come with samples.
+#[derive(Clone, Copy, Debug)]
+pub struct StackCopies {
+    /// Bytes that are copied, a multiple of 8.
+    pub copied_bytes: u32,
+    /// Bytes for samples with copies, a power of two of pages.
+    pub ring_bytes: usize,
 }
 
 /// What the kernel wrote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Written {
+pub enum Written<'a> {
     /// The thread was executing somewhere.
-    Sample(RawSample),
+    Sample(RawSample, Option<StackCopy<'a>>),
     /// So many samples had no place.
     Lost(u64),
 }
@@ -52,6 +73,26 @@ pub struct RawSample {
     pub period_ns: u64,
     /// What was counted since the event was opened.
     pub counts: Option<RawCounts>,
+}
+
+/// The upper end of a thread's stack when a sample was taken.
+pub struct StackCopy<'a> {
+    /// The stack pointer and the frame pointer.
+    pub sp: usize,
+    pub bp: usize,
+    ring: &'a SampleRing,
+    /// The position of the first word.
+    begin: u64,
+    n_bytes: u64,
+}
+
+impl StackCopy<'_> {
+    /// Returns the word at an address, a multiple of 8, or `None` if it was not copied.
+    pub fn word(&self, address: usize) -> Option<usize> {
+        let offset = address.checked_sub(self.sp)? as u64;
+        let is_copied = offset.checked_add(8)? <= self.n_bytes && offset.is_multiple_of(8);
+        is_copied.then(|| self.ring.word(self.begin + offset) as usize)
+    }
 }
 
 /// Counts of the processor's counters, which may have been shared with other events.
@@ -79,13 +120,24 @@ pub enum Refused {
 /// The event of one thread.
 #[derive(Debug)]
 pub struct Event {
-    /// Its mapping: a page of positions, then the samples.
-    pages: Mapping,
-    bytes: usize,
+    ring: SampleRing,
+    /// The samples without copies of the stack, where `ring` has some with copies.
+    backup: Option<SampleRing>,
+    /// Bytes of the stack that come with a sample.
+    copied_bytes: u32,
+    /// The time of the sample that was read last from `ring`.
+    last_ns: u64,
     /// Whether samples have counts.
     counted: bool,
     /// What keeps its counters alive.
     _counters: Vec<Mapping>,
+}
+
+/// What the kernel fills: a page of positions, then the samples.
+#[derive(Debug)]
+struct SampleRing {
+    pages: Mapping,
+    bytes: usize,
 }
 
 /// A mapping of an event.
@@ -108,6 +160,8 @@ const SAMPLE_READ: u64 = 1 << 4;
 const SAMPLE_PERIOD: u64 = 1 << 8;
 const READ_TIMES: u64 = 1 | 1 << 1;
 const READ_GROUP: u64 = 1 << 3;
+const SAMPLE_REGISTERS: u64 = 1 << 12;
+const SAMPLE_STACK: u64 = 1 << 13;
 const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK: u64 = 1 << 25;
 const RECORD_LOST: u32 = 2;
@@ -116,30 +170,36 @@ const RECORD_SAMPLE: u32 = 9;
 const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
+/// The period of samples without copies of the stack, where there are others with them, in periods of these.
+const BACKUP_PERIODS: u64 = 4;
+
 impl Event {
     /// Begins to sample a thread of this process.
     ///
     /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, options: Options) -> Result<Event, Refused> {
-        let Options { period_ns, clock, counted, bytes } = options;
-        let read = if counted { SAMPLE_READ } else { 0 };
-        let leader = Descriptor::open(
-            thread,
-            None,
-            Attributes {
-                kind: TYPE_SOFTWARE,
-                config: TASK_CLOCK,
-                sample_period: period_ns,
-                sample_type: SAMPLE_IP | SAMPLE_TIME | SAMPLE_PERIOD | read,
-                read_format: if counted { READ_TIMES | READ_GROUP } else { 0 },
-                // Nobody waits for it: nobody is woken before it is full.
-                flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | WATERMARK | USE_CLOCK,
-                wakeup_watermark: u32::MAX,
-                clock,
-                ..Attributes::default()
-            },
-        )
-        .map_err(Refused::Event)?;
+        let Options { period_ns, clock, counted, bytes, copies } = options;
+        let sampling = Attributes {
+            kind: TYPE_SOFTWARE,
+            config: TASK_CLOCK,
+            sample_period: period_ns,
+            sample_type: SAMPLE_IP | SAMPLE_TIME | SAMPLE_PERIOD | if counted { SAMPLE_READ } else { 0 },
+            read_format: if counted { READ_TIMES | READ_GROUP } else { 0 },
+            // Nobody waits for it: nobody is woken before it is full.
+            flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | WATERMARK | USE_CLOCK,
+            wakeup_watermark: u32::MAX,
+            clock,
+            ..Attributes::default()
+        };
+        let copied_bytes = copies.map_or(0, |copies| copies.copied_bytes);
+        let with_copies = Attributes {
+            sample_type: sampling.sample_type | SAMPLE_REGISTERS | SAMPLE_STACK,
+            registers: SAMPLED_REGISTERS,
+            stack: copied_bytes,
+            ..sampling
+        };
+        let attributes = if copies.is_some() { with_copies } else { sampling };
+        let leader = Descriptor::open(thread, None, attributes).map_err(Refused::Event)?;
         let mut counters = Vec::new();
         for config in [INSTRUCTIONS, CPU_CYCLES].into_iter().filter(|_| counted) {
             let counter = Descriptor::open(
@@ -156,8 +216,17 @@ impl Event {
             .map_err(Refused::Event)?;
             counters.push(counter.map(PAGE).map_err(Refused::Memory)?);
         }
-        let (pages, bytes) = leader.map_at_most(bytes).map_err(Refused::Memory)?;
-        Ok(Event { pages, bytes, counted, _counters: counters })
+        let (ring, backup) = match copies {
+            None => (leader.ring_of_at_most(bytes).map_err(Refused::Memory)?, None),
+            Some(copies) => {
+                let rarer = Attributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
+                let backup = Descriptor::open(thread, Some(&leader), rarer).map_err(Refused::Event)?;
+                let pages = leader.map(PAGE + copies.ring_bytes).map_err(Refused::Memory)?;
+                let ring = SampleRing { pages, bytes: copies.ring_bytes };
+                (ring, Some(backup.ring_of_at_most(bytes).map_err(Refused::Memory)?))
+            }
+        };
+        Ok(Event { ring, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 
     /// Whether the processor has counters that this process may use.
@@ -178,30 +247,87 @@ impl Event {
 
     /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
-        self.bytes as u64 + Event::bytes_beside(self.counted)
+        let backup = self.backup.as_ref().map_or(0, |backup| backup.bytes + PAGE);
+        (self.ring.bytes + backup) as u64 + Event::bytes_beside(self.counted)
     }
 
-    /// How many bytes wait to be read.
-    pub fn waiting(&self) -> usize {
-        self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed)) as usize
+    /// How many samples wait to be read, of those that are read first.
+    pub fn n_waiting(&self) -> usize {
+        self.ring.waiting() / self.sample_bytes()
+    }
+
+    /// Whether there is soon no place for more.
+    pub fn is_half_full(&self) -> bool {
+        let is_half_full = |ring: &SampleRing| ring.waiting() >= ring.bytes / 2;
+        is_half_full(&self.ring) || self.backup.as_ref().is_some_and(is_half_full)
     }
 
     /// Bytes that a sample takes.
-    pub fn sample_bytes(&self) -> usize {
-        if self.counted { 80 } else { 32 }
+    fn sample_bytes(&self) -> usize {
+        let plain = if self.counted { 80 } else { 32 };
+        let of_backup = if self.counted && self.backup.is_some() { 8 } else { 0 };
+        // A word for the kind of the registers, two registers, the size of the copy, the copy, and how much of it is one.
+        let of_copy = if self.copied_bytes == 0 { 0 } else { 40 + self.copied_bytes as usize };
+        plain + of_backup + of_copy
     }
 
-    /// Bytes for samples.
-    pub fn bytes(&self) -> usize {
-        self.bytes
+    /// Bytes for samples, without copies of the stack where there are others with them, and for those.
+    pub fn bytes(&self) -> (usize, Option<StackCopies>) {
+        match &self.backup {
+            None => (self.ring.bytes, None),
+            Some(backup) => {
+                let copies = StackCopies { copied_bytes: self.copied_bytes, ring_bytes: self.ring.bytes };
+                (backup.bytes, Some(copies))
+            }
+        }
     }
 
     /// Reads all that was written since the last time.
     pub fn read(&mut self, mut each: impl FnMut(Written)) {
+        let was_full = self.ring.bytes - self.ring.waiting() < self.sample_bytes();
+        let Event { ring, backup, last_ns, counted, .. } = self;
+        ring.read(|kind, size, position| match kind {
+            RECORD_SAMPLE => {
+                let (raw, after) = ring.sample(position, *counted);
+                *last_ns = raw.time_ns;
+                let copy = backup.as_ref().and_then(|_| ring.stack_copy(position + after, position + size));
+                each(Written::Sample(raw, copy));
+            }
+            RECORD_LOST if backup.is_none() => each(Written::Lost(ring.word(position + 16))),
+            _ => {}
+        });
+        let Some(backup) = backup else { return };
+        backup.read(|kind, _, position| match kind {
+            RECORD_SAMPLE => {
+                let (raw, _) = backup.sample(position, *counted);
+                if was_full && *last_ns < raw.time_ns {
+                    each(Written::Sample(raw, None));
+                }
+            }
+            RECORD_LOST => each(Written::Lost(BACKUP_PERIODS * backup.word(position + 16))),
+            _ => {}
+        });
+    }
+
+    /// Goes on for ever: giving back its memory needs a system call that may not be made.
+    pub fn leave(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl SampleRing {
+    /// How many bytes wait to be read.
+    fn waiting(&self) -> usize {
+        let waiting = self.position(HEAD_AT).load(Relaxed).wrapping_sub(self.position(TAIL_AT).load(Relaxed));
+        // No more than there is place for, whatever the positions say.
+        (waiting as usize).min(self.bytes)
+    }
+
+    /// Gives kind, size and position of each record that was written since the last time.
+    fn read(&self, mut each: impl FnMut(u32, u64, u64)) {
         let head = self.position(HEAD_AT).load(Acquire);
         let tail = self.position(TAIL_AT).load(Relaxed);
         let mut at = tail;
-        // No more than there is place for, whatever the positions say.
         let end = if head.wrapping_sub(tail) <= self.bytes as u64 { head } else { tail };
         while at != end {
             let header = self.word(at);
@@ -209,26 +335,37 @@ impl Event {
             if size < 8 || !size.is_multiple_of(8) || size > end.wrapping_sub(at) {
                 break;
             }
-            let word = |index: u64| if 8 * index < size { self.word(at + 8 * index) } else { 0 };
-            match header as u32 {
-                RECORD_SAMPLE => each(Written::Sample(self.sample(word))),
-                RECORD_LOST => each(Written::Lost(word(2))),
-                _ => {}
-            }
+            each(header as u32, size, at);
             at += size;
         }
         self.position(TAIL_AT).store(head, Release);
     }
 
-    fn sample(&self, word: impl Fn(u64) -> u64) -> RawSample {
+    /// Returns the sample at a position, and how many bytes after that its registers begin.
+    fn sample(&self, position: u64, counted: bool) -> (RawSample, u64) {
+        let word = |index: u64| self.word(position + 8 * index);
         // Number of values, two times, the value of each event of the group: first that which samples.
-        let counts = self.counted.then(|| RawCounts {
+        let counts = counted.then(|| RawCounts {
             enabled_ns: word(5),
             running_ns: word(6),
             instructions: word(8),
             cycles: word(9),
         });
-        RawSample { address: word(1), time_ns: word(2), period_ns: word(3), counts }
+        let after = if counted { 7 + word(4) } else { 4 };
+        let (address, time_ns, period_ns) = (word(1), word(2), word(3));
+        (RawSample { address, time_ns, period_ns, counts }, after.saturating_mul(8))
+    }
+
+    /// Returns the copy of the stack of a sample whose registers are at a position, and which ends at another one.
+    fn stack_copy(&self, registers: u64, end: u64) -> Option<StackCopy<'_>> {
+        let word = |index: u64| self.word(registers + 8 * index);
+        const NO_REGISTERS: u64 = 0;
+        let begin = registers + 32;
+        // How many bytes have room in it, and how many of them the stack had.
+        let room = (begin <= end && word(0) != NO_REGISTERS).then(|| word(3))?;
+        let copy_end = begin.checked_add(room).filter(|&copy_end| room > 0 && copy_end + 8 <= end)?;
+        let n_bytes = self.word(copy_end).min(room);
+        Some(StackCopy { bp: word(1) as usize, sp: word(2) as usize, ring: self, begin, n_bytes })
     }
 
     /// The word at a position, which only ever grows: a multiple of eight.
@@ -239,13 +376,8 @@ impl Event {
     }
 
     fn position(&self, at: usize) -> &AtomicU64 {
-        // SAFETY: an aligned word of the first page, which is there as long as the event.
+        // SAFETY: an aligned word of the first page, which is there as long as the mapping.
         unsafe { AtomicU64::from_ptr(self.pages.start.as_ptr().add(at).cast()) }
-    }
-
-    /// Goes on for ever: giving back its memory needs a system call that may not be made.
-    pub fn leave(self) {
-        std::mem::forget(self);
     }
 }
 
@@ -257,13 +389,12 @@ impl Drop for Mapping {
 }
 
 impl Descriptor {
-    /// The mapping for so many bytes of samples, or half of them, or half of that, and for how many: the memory is locked, of which a user
-    /// has little.
-    fn map_at_most(&self, most: usize) -> io::Result<(Mapping, usize)> {
+    /// Returns a ring of so many bytes, or half of them, or half of that: the memory is locked, of which a user has little.
+    fn ring_of_at_most(&self, most: usize) -> io::Result<SampleRing> {
         let mut bytes = most;
         loop {
             match self.map(PAGE + bytes) {
-                Ok(mapping) => return Ok((mapping, bytes)),
+                Ok(pages) => return Ok(SampleRing { pages, bytes }),
                 Err(error) if bytes <= PAGE => return Err(error),
                 Err(_) => bytes /= 2,
             }

@@ -11,6 +11,8 @@ pub mod python;
 mod rule;
 pub mod runtime;
 
+use std::ops::Range;
+
 pub use rule::Rules;
 
 use rule::{Base, Location, Saved};
@@ -41,6 +43,17 @@ pub struct Entry {
     pub bp: StackWord,
 }
 
+/// Where a thread was interrupted: the instruction that comes next, stack pointer and frame pointer.
+#[derive(Clone, Copy, Debug)]
+pub struct Interruption {
+    /// The instruction's address.
+    pub pc: usize,
+    /// The stack pointer.
+    pub sp: usize,
+    /// The frame pointer.
+    pub bp: usize,
+}
+
 /// Why a path goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -53,7 +66,7 @@ pub enum End {
 /// A walk's result.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Return addresses, the innermost first; there is one at least.
+    /// Return addresses, the innermost first; there is one at least, except where a thread was interrupted.
     pub callers: Vec<usize>,
     /// The stack pointers at which the functions go on there; there may be more.
     pub stack_pointers: Vec<usize>,
@@ -99,33 +112,22 @@ struct Frame {
 ///
 /// `read` gives the word at an address, `None` where there is no memory.
 pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
-    let path = Path {
-        callers: Vec::with_capacity(16),
-        stack_pointers: Vec::with_capacity(16),
-        interrupted: false,
-        words: Vec::with_capacity(16),
-        end: End::Cut,
-    };
-    let mut walk = Walk { path, bp: entry.bp, read };
-    walk.path.callers.push(entry.caller);
+    let mut walk = Walk { path: Path::with_room(), bp: entry.bp, read };
     let sp = entry.sp + BYTES_OF_CALL;
-    walk.path.stack_pointers.push(sp);
-    let mut frame = Frame { pc: entry.caller, sp, bp: FramePointer::AsOnEntry, interrupted: false };
-    while walk.path.callers.len() < depth.min(MAX_DEPTH) {
-        match walk.step(&frame, rules) {
-            Step::To(outer) => {
-                frame = outer;
-                walk.path.callers.push(frame.pc);
-                walk.path.stack_pointers.push(frame.sp);
-                walk.path.interrupted |= frame.interrupted;
-            }
-            Step::Stop(end) => {
-                walk.path.end = end;
-                break;
-            }
-        }
-    }
-    walk.path.without_start(rules)
+    let frame = Frame { pc: entry.caller, sp, bp: FramePointer::AsOnEntry, interrupted: false };
+    walk.enter(&frame);
+    walk.go_out(frame, depth, rules);
+    walk.path.without_start(rules, 1)
+}
+
+/// The path of a thread that was interrupted, of at most `depth` frames around the function in which it was.
+///
+/// `read` gives the word at an address, `None` where it is not known.
+pub fn walk_from(at: Interruption, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
+    let mut walk = Walk { path: Path::with_room(), bp: StackWord { address: 0, value: at.bp }, read };
+    let frame = Frame { pc: at.pc, sp: at.sp, bp: FramePointer::Is(at.bp), interrupted: true };
+    walk.go_out(frame, depth, rules);
+    walk.path.without_start(rules, 0)
 }
 
 enum Step {
@@ -140,6 +142,28 @@ struct Walk<Read> {
 }
 
 impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
+    /// Adds the frames around `frame`, until the path has `depth` of them.
+    fn go_out(&mut self, mut frame: Frame, depth: usize, rules: &mut Rules) {
+        while self.path.callers.len() < depth.min(MAX_DEPTH) {
+            match self.step(&frame, rules) {
+                Step::To(outer) => {
+                    frame = outer;
+                    self.enter(&frame);
+                    self.path.interrupted |= frame.interrupted;
+                }
+                Step::Stop(end) => {
+                    self.path.end = end;
+                    break;
+                }
+            }
+        }
+    }
+
+    fn enter(&mut self, frame: &Frame) {
+        self.path.callers.push(frame.pc);
+        self.path.stack_pointers.push(frame.sp);
+    }
+
     /// Goes to the frame of the caller.
     fn step(&mut self, frame: &Frame, rules: &mut Rules) -> Step {
         // A call may be a function's last instruction: what follows it is another function.
@@ -204,6 +228,16 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
 }
 
 impl Path {
+    fn with_room() -> Path {
+        Path {
+            callers: Vec::with_capacity(16),
+            stack_pointers: Vec::with_capacity(16),
+            interrupted: false,
+            words: Vec::with_capacity(16),
+            end: End::Cut,
+        }
+    }
+
     /// The calls of the path, the innermost first, with those in Python's functions: the functions of each run after the call in the frame
     /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out.
     pub fn with(&self, runs: Vec<python::Run>) -> Vec<Call> {
@@ -229,21 +263,22 @@ impl Path {
         calls
     }
 
-    /// Leaves out the frames of code between two addresses, which are not the program's. The innermost stays.
-    pub fn without_code(mut self, begin: usize, end: usize) -> Path {
+    /// Leaves out the frames of some code, which are not the program's. The innermost stays.
+    pub fn without_code(mut self, code: Range<usize>) -> Path {
         let frames = self.callers.iter().copied().zip(self.stack_pointers.iter().copied()).enumerate();
-        let kept = frames.filter(|&(at, (caller, _))| at == 0 || !(begin..end).contains(&caller));
+        let kept = frames.filter(|&(at, (caller, _))| at == 0 || !code.contains(&caller));
         (self.callers, self.stack_pointers) = kept.map(|(_, frame)| frame).unzip();
         self
     }
 
     /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
     /// the path ends there: the words read beyond it do not matter.
-    fn without_start(mut self, rules: &mut Rules) -> Path {
+    /// `fewest` frames stay.
+    fn without_start(mut self, rules: &mut Rules, fewest: usize) -> Path {
         if self.end != End::Outermost {
             return self;
         }
-        let inner = self.callers.iter().rposition(|&caller| !rules.is_start(caller)).map_or(1, |last| last + 1);
+        let inner = self.callers.iter().rposition(|&caller| !rules.is_start(caller)).map_or(fewest, |last| last + 1);
         if let Some(&first_start) = self.callers.get(inner) {
             let last = self.words.iter().rposition(|word| word.value == first_start);
             self.words.truncate(last.map_or(usize::MAX, |last| last + 1));

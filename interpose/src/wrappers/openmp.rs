@@ -10,6 +10,7 @@ use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait};
 use crate::processor::entry;
 use crate::state::{entered, thread};
+use crate::system::own_code::openmp_section;
 use crate::word::Word;
 
 /// Runs a region's function on the calling thread alone: there is no run-time library.
@@ -42,6 +43,7 @@ unsafe fn meant_by_call(function: RuntimeFunction) -> Word {
 macro_rules! launcher {
     ($name:ident, $string:literal, ($($argument:ident),*)) => {
         const _: () = {
+            #[unsafe(link_section = openmp_section!())]
             unsafe extern "C-unwind" fn body(function: Word, data: Word, threads: Word, $($argument: Word),*) -> Word {
                 // SAFETY: the program's own arguments go to the function that it meant to call, which gets a function of ours and its argument in
                 // place of the region's. The frame is there until it returns.

@@ -16,7 +16,7 @@ use lbprof_collector::Activity;
 
 use crate::model::samples::{CpuTime, OverRanks, SampledAt, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
-use crate::structure::sampled_code::SampledCode;
+use crate::structure::sampled_code::{SampledCode, SampledLink};
 
 /// Standard errors from which on a difference is significant.
 pub const SIGNIFICANT: f64 = 2.0;
@@ -113,15 +113,14 @@ impl<'a> FunctionTimes<'a> {
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
-    /// CPU time by function in a region, inner ones not included, or in all; `at`: the place in the model's of the rank that is
+    /// CPU time by function in a region, that of functions of libraries counted for those that call them, inner ones not included, or in all; `at`: the place in the model's of the rank that is
     /// compared with the mean.
     pub fn by_function(&self, region: Option<RegionIdx>, at: Option<usize>) -> BTreeMap<u32, FunctionTime> {
         let mut functions: BTreeMap<u32, FunctionTime> = BTreeMap::new();
         for (position, rank) in self.model.ranks.iter().enumerate() {
             let mut of_rank: BTreeMap<u32, CpuTime> = BTreeMap::new();
             for (node, time) in executing(rank, self.threads, region) {
-                let function = self.code.nodes.get(node as usize).map_or(0, |node| node.function);
-                of_rank.entry(function).or_default().add(time);
+                of_rank.entry(self.code.responsible(node)).or_default().add(time);
             }
             for (function, time) in of_rank {
                 let sums = functions.entry(function).or_default();
@@ -132,6 +131,29 @@ impl<'a> FunctionTimes<'a> {
             }
         }
         functions
+    }
+
+    /// CPU time in functions of libraries, by the function of the program that called them and then by themselves, in a region or in all.
+    pub fn in_libraries(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
+        let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
+        for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
+            if let Some(called) = self.code.nodes.get(node as usize).filter(|one| one.link == SampledLink::Library) {
+                let of_caller = sums.entry(self.code.responsible(node)).or_default();
+                of_caller.entry(called.function).or_default().add(time);
+            }
+        }
+        sums
+    }
+
+    /// CPU time of functions by the function of the program that called them, as far as that is known, in a region or in all.
+    pub fn by_caller(&self, region: Option<RegionIdx>) -> BTreeMap<u32, BTreeMap<u32, CpuTime>> {
+        let mut sums: BTreeMap<u32, BTreeMap<u32, CpuTime>> = BTreeMap::new();
+        for (node, time) in self.model.ranks.iter().flat_map(|rank| executing(rank, self.threads, region)) {
+            if let Some(caller) = self.code.caller(node) {
+                sums.entry(self.code.responsible(node)).or_default().entry(caller).or_default().add(time);
+            }
+        }
+        sums
     }
 
     /// The same by node.
@@ -149,6 +171,15 @@ impl<'a> FunctionTimes<'a> {
         nodes
     }
 
+    /// The same, whatever calls led to the program's functions.
+    fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<Compared> {
+        let mut uncalled = vec![Compared::default(); self.code.nodes.len()];
+        for (node, &to) in self.by_node(region, at).iter().zip(&self.code.uncalled) {
+            uncalled[to as usize].add(node);
+        }
+        uncalled
+    }
+
     /// Each node with those in it.
     pub fn with_inner(&self, mut nodes: Vec<Compared>) -> Vec<Compared> {
         for at in (0..nodes.len()).rev() {
@@ -164,14 +195,15 @@ impl<'a> FunctionTimes<'a> {
     /// The functions in which a rank exceeds the mean most, the first one first: of functions that were put into one another the innermost that has nearly
     /// all. Only those in which the excess is significant, at most `most`.
     pub fn concentrated(&self, region: Option<RegionIdx>, at: usize, most: usize) -> Vec<Concentrated> {
-        let inclusive = self.with_inner(self.by_node(region, Some(at)));
+        let inclusive = self.with_inner(self.by_uncalled_node(region, Some(at)));
         let excess: Vec<Estimate> = inclusive.iter().map(|one| one.excess(self.ranks, self.period_s)).collect();
         let mut inner: Vec<Vec<u32>> = vec![Vec::new(); excess.len()];
         let mut outermost: Vec<u32> = Vec::new();
         for (at, node) in (0..).zip(&self.code.nodes) {
-            match node.parent {
-                Some(parent) => inner[parent as usize].push(at),
-                None => outermost.push(at),
+            match (node.parent, node.link) {
+                (Some(parent), SampledLink::Inlined) => inner[parent as usize].push(at),
+                (Some(_), _) => {}
+                (None, _) => outermost.push(at),
             }
         }
         let seconds = |node: u32| excess[node as usize].seconds;

@@ -12,6 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
+use lbprof_collector::sample::{Location, SampleCaller};
 
 use crate::read::definitions::Definitions;
 
@@ -26,14 +27,28 @@ pub struct Sites {
     pub call_sites: Vec<CallSite>,
     /// Addresses at which samples were taken, at most [`MOST_ADDRESSES`].
     pub sampled: BTreeSet<Address>,
+    /// Calls by which the program came to samples.
+    pub chains: Vec<SampleChain>,
+    /// The addresses at which samples were taken, and by which of the chains the program had come there; likewise.
+    pub sampled_by: BTreeSet<(Address, u32)>,
     modules_by_key: HashMap<Vec<u8>, u32>,
     functions_by_key: HashMap<Function, u32>,
     sites_by_key: HashMap<CallSite, u32>,
+    chains_by_key: HashMap<SampleChain, u32>,
 }
 
 /// An address: index in [`Sites::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
 /// address itself, where it lies in none.
 pub type Address = (Option<u32>, u64);
+
+/// Calls by which the program came to samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub struct SampleChain {
+    /// The addresses to which they return, the innermost first.
+    pub callers: Vec<Address>,
+    /// Whether there may be more around them.
+    pub is_cut: bool,
+}
 
 /// Most addresses of samples that are distinguished, those that come first; of the others only the file is known. Programs have some ten thousand.
 pub const MOST_ADDRESSES: usize = 1 << 18;
@@ -84,22 +99,53 @@ impl Sites {
         indices
     }
 
-    /// Enters addresses at which samples were taken, by ids of modules that a rank's log defines.
-    pub fn enter_sampled(&mut self, definitions: &Definitions, locations: impl Iterator<Item = (u32, u64)>) {
+    /// Enters addresses at which samples were taken and the calls that led there, by ids of modules and of callers that a rank's log defines.
+    pub fn enter_sampled<'a>(&mut self, definitions: &Definitions, samples: impl Iterator<Item = &'a (Location, u32)>) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
-        for (module, offset) in locations {
+        let mut chains: HashMap<u32, u32> = HashMap::new();
+        for &(Location { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });
             self.sampled.insert((module, offset));
+            if call_path != NONE {
+                let chain = *chains.entry(call_path).or_insert_with(|| {
+                    let (callers, is_cut) = definitions.sample_chain(call_path);
+                    let address = |caller: &SampleCaller| {
+                        let module = definitions.modules.get(&caller.module);
+                        (module.map(|module| self.module(&module.path, &module.build_id)), caller.offset)
+                    };
+                    let callers = callers.into_iter().map(address).collect();
+                    self.chain(SampleChain { callers, is_cut })
+                });
+                self.sampled_by.insert(((module, offset), chain));
+            }
         }
         self.limit_sampled();
+    }
+
+    /// The index of a chain of calls, entered where it is new.
+    fn chain(&mut self, chain: SampleChain) -> u32 {
+        *self.chains_by_key.entry(chain).or_insert_with_key(|chain| {
+            self.chains.push(chain.clone());
+            self.chains.len() as u32 - 1
+        })
+    }
+
+    /// The index of the calls that led to samples with a call path of a rank's log; `None` where it is not here, or not known.
+    pub fn chain_of(&self, definitions: &Definitions, call_path: u32) -> Option<u32> {
+        let (callers, is_cut) = definitions.sample_chain(call_path);
+        let callers = callers.into_iter().map(|caller| (self.module_of(definitions, caller.module), caller.offset));
+        self.chains_by_key.get(&SampleChain { callers: callers.collect(), is_cut }).copied()
     }
 
     /// Which are left does not depend on the order of merging.
     fn limit_sampled(&mut self) {
         while self.sampled.len() > MOST_ADDRESSES {
             self.sampled.pop_last();
+        }
+        while self.sampled_by.len() > MOST_ADDRESSES {
+            self.sampled_by.pop_last();
         }
     }
 
@@ -148,6 +194,14 @@ impl Sites {
         let sampled =
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
+        let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
+        let moved = |&(module, offset): &Address| (of_module(module), offset);
+        let chains: Vec<u32> = other
+            .chains
+            .iter()
+            .map(|chain| self.chain(SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain }))
+            .collect();
+        self.sampled_by.extend(other.sampled_by.iter().map(|(at, chain)| (moved(at), chains[*chain as usize])));
         self.limit_sampled();
         indices
     }
@@ -176,6 +230,18 @@ impl Sites {
         };
         let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
         all.sampled = sampled;
+        let moved = |&(at, offset): &Address| (at.and_then(module), offset);
+        let chains: Vec<SampleChain> = (self.chains.iter())
+            .map(|chain| SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain })
+            .collect();
+        let sampled_by: Vec<(Address, u32)> = self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
+        let mut by_order: Vec<&SampleChain> = chains.iter().collect();
+        by_order.sort();
+        for chain in by_order {
+            all.chain(chain.clone());
+        }
+        let place = |chain: u32| all.chains_by_key[&chains[chain as usize]];
+        all.sampled_by = sampled_by.into_iter().map(|(at, chain)| (at, place(chain))).collect();
         let places = self.places_by_level();
         let own = |at: &u32| {
             let site = &self.call_sites[*at as usize];
@@ -219,22 +285,27 @@ impl Sites {
 }
 
 /// What [`Sites`] are made of, tables by key left aside.
-type Listed = (Vec<Module>, Vec<Function>, Vec<CallSite>, BTreeSet<Address>);
+type Listed =
+    (Vec<Module>, Vec<Function>, Vec<CallSite>, BTreeSet<Address>, Vec<SampleChain>, BTreeSet<(Address, u32)>);
 
 impl Encode for Sites {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
-        (&self.modules, &self.functions, &self.call_sites, &self.sampled).encode(encoder)
+        (&self.modules, &self.functions, &self.call_sites, &self.sampled, &self.chains, &self.sampled_by)
+            .encode(encoder)
     }
 }
 
 impl<Context> Decode<Context> for Sites {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Sites, DecodeError> {
-        let (modules, functions, call_sites, sampled) = Listed::decode(decoder)?;
+        let (modules, functions, call_sites, sampled, chains, sampled_by) = Listed::decode(decoder)?;
         let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
         Ok(Sites {
             modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
+            chains_by_key: chains.iter().cloned().zip(0..).collect(),
+            chains,
+            sampled_by,
             modules,
             functions,
             call_sites,

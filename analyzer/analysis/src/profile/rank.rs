@@ -265,21 +265,21 @@ impl<'a> RankBuilder<'a> {
     /// Where samples hit.
     fn samples(&mut self, sums: &SampleSums) {
         let Some(code) = self.code else { return };
-        let node = |leaf: u32| code.leaves.get(leaf as usize).map_or(0, |leaf| leaf.node);
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
         for threads in SampledThreads::ALL {
             let mut times: BTreeMap<SampledAt, CpuTime> = BTreeMap::new();
             let mut places: Vec<_> = sums.times[threads as usize].iter().collect();
             // Sums of fractions depend on their order.
             places.sort_by_key(|(place, _)| **place);
-            for (&(region, activity, leaf), time) in places {
+            for (&(region, activity, stack), time) in places {
+                let node = code.node_of(stack);
                 let region = self.region(region);
-                times.entry(SampledAt { region, activity, node: node(leaf) }).or_default().add(time);
-                if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node(leaf)) {
+                times.entry(SampledAt { region, activity, node }).or_default().add(time);
+                if threads == SampledThreads::First && activity != Activity::Recorder && code.is_recorder(node) {
                     self.rank.samples.recorder.add(time);
                 }
                 if activity == Activity::Computation || threads != SampledThreads::First {
-                    lines.entry((threads, region, leaf)).or_default().add(time);
+                    lines.entry((threads, region, code.leaf_of(stack))).or_default().add(time);
                 }
             }
             self.rank.samples.of[threads as usize] =

@@ -40,8 +40,8 @@ struct TimedSample {
     ticks: u64,
     /// Id of the thread among those that were sampled; at last its place in [`Samples::whose`].
     thread: u32,
-    /// The line of the source.
-    leaf: u32,
+    /// The stack of the sampled code.
+    stack: u32,
     time: CpuTime,
     /// Where the recorder found the first thread, where there are only sums of its calls.
     place: Option<sample::Place>,
@@ -80,7 +80,8 @@ impl Samples {
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
         let mut definitions = Definitions::default();
         let mut samples = Samples::at_most(most);
-        let mut leaves: FxHashMap<(u32, u64), Option<u32>> = FxHashMap::default();
+        let mut stacks: FxHashMap<(u32, u64, u32), Option<u32>> = FxHashMap::default();
+        let mut chains: FxHashMap<u32, Option<u32>> = FxHashMap::default();
         let mut places = SamplePlaces::default();
         while let Some(item) = log.next_item() {
             match item {
@@ -98,11 +99,13 @@ impl Samples {
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
                         let place = found.next().flatten().filter(is_known);
-                        let at = (sample.location.module, sample.location.offset);
-                        let leaf = || code.leaf((sites.module_of(&definitions, at.0), at.1));
-                        let leaf = *leaves.entry(at).or_insert_with(leaf);
-                        if let Some(leaf) = leaf.filter(|_| span.begin < sample.ticks && sample.ticks <= span.end) {
-                            samples.add(head.thread, number, (leaf, place), sample);
+                        let path = sample.call_path;
+                        let at = (sample.location.module, sample.location.offset, path);
+                        let mut chain = || *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
+                        let stack = || code.stack((sites.module_of(&definitions, at.0), at.1), chain());
+                        let stack = *stacks.entry(at).or_insert_with(stack);
+                        if let Some(stack) = stack.filter(|_| span.begin < sample.ticks && sample.ticks <= span.end) {
+                            samples.add(head.thread, number, (stack, place), sample);
                         }
                     }
                 }
@@ -124,7 +127,7 @@ impl Samples {
     }
 
     /// Adds a sample of a thread with its number.
-    fn add(&mut self, thread: u32, number: u64, (leaf, place): (u32, Option<sample::Place>), sample: &Sample) {
+    fn add(&mut self, thread: u32, number: u64, (stack, place): (u32, Option<sample::Place>), sample: &Sample) {
         if !number.is_multiple_of(self.every) {
             return;
         }
@@ -142,7 +145,7 @@ impl Samples {
             time.counted = Counted { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
-        self.all.push(TimedSample { ticks: sample.ticks, thread, leaf, time, place });
+        self.all.push(TimedSample { ticks: sample.ticks, thread, stack, time, place });
     }
 }
 
@@ -153,7 +156,7 @@ pub fn of_first_thread(of: (&Run, &Header), code: (&Sites, &SampledCode), most: 
         return Vec::new();
     };
     let is_first = |one: &&TimedSample| whose[one.thread as usize] == SampledThreads::First;
-    all.iter().filter(is_first).map(|one| (one.ticks, one.leaf, one.time.seconds)).collect()
+    all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
 }
 
 /// Which of the rank's threads the one of this number is.
@@ -180,7 +183,7 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
     }
 }
 
-/// Where samples hit: the region's id in the rank's log, what the first thread did, the line of the source.
+/// Where samples hit: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
 pub type Place = (u32, Activity, u32);
 
 /// A rank's samples while its first thread's records are folded.
@@ -212,7 +215,7 @@ impl SampleSums {
 
     fn add(&mut self, whose: SampledThreads, (region, activity): (u32, Activity), sample: &TimedSample) {
         self.threads[whose as usize].insert(sample.thread);
-        self.times[whose as usize].entry((region, activity, sample.leaf)).or_default().add(&sample.time);
+        self.times[whose as usize].entry((region, activity, sample.stack)).or_default().add(&sample.time);
     }
 }
 

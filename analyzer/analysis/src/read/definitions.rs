@@ -13,7 +13,7 @@ use lbprof_collector::definition::{
 use lbprof_collector::format::Header;
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{SampledThread, Sampling};
+use lbprof_collector::sample::{SampleCaller, SampledThread, Sampling};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -21,6 +21,9 @@ pub const WHOLE_PROGRAM: &str = "main";
 
 /// Most regions within one another, more than the recorder has; deeper ones count as lying directly in the whole program.
 const MAX_DEPTH: usize = 256;
+
+/// Most callers of a sample, as many as the recorder has.
+const MAX_CALLERS: usize = 256;
 
 /// Definitions of one rank.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +56,8 @@ pub struct Definitions {
     pub sampling: Option<Sampling>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
+    /// Calls on the way to where samples were taken, by id.
+    pub sample_callers: BTreeMap<u32, SampleCaller>,
     /// What threads did in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
     /// Where the threads of the largest team may run.
@@ -119,6 +124,7 @@ impl Definitions {
             Definition::Function(function) => drop(self.functions.insert(function.id, function)),
             Definition::Sampling(sampling) => self.sampling = Some(sampling),
             Definition::SampledThread(thread) => drop(self.sampled_threads.insert(thread.id, thread)),
+            Definition::SampleCaller(caller) => drop(self.sample_callers.insert(caller.id, caller)),
             // Who reads samples keeps those that come before them.
             Definition::SamplePlaces(_) | Definition::ProfileGaps(_) => {}
             Definition::ParallelSums(sums) => drop(self.parallel.insert(sums.id, sums)),
@@ -156,6 +162,19 @@ impl Definitions {
     /// The number of a thread of which there are samples, by its id there; `None` of one that called no MPI function.
     pub fn recording_thread(&self, sampled: u32) -> Option<u32> {
         self.sampled_threads.get(&sampled).map(|thread| thread.number).filter(|&number| number != NONE)
+    }
+
+    /// The calls from which the program came to a sample with this call path, the innermost first, and whether there may be more around them.
+    pub fn sample_chain(&self, call_path: u32) -> (Vec<&SampleCaller>, bool) {
+        let mut callers = Vec::new();
+        let mut next = self.sample_callers.get(&call_path);
+        while let Some(caller) = next.filter(|_| callers.len() < MAX_CALLERS) {
+            callers.push(caller);
+            // A caller is defined after the one around it; anything else may be a circle.
+            next = self.sample_callers.get(&caller.parent).filter(|around| around.id < caller.id);
+        }
+        let is_cut = callers.last().is_none_or(|outermost| outermost.cut || outermost.parent != NONE);
+        (callers, is_cut)
     }
 
     /// Whether a region is marked as serial work.

@@ -1,15 +1,16 @@
 //! Addresses at which samples were taken → functions, and lines of the source.
 //!
 //! Compilers put functions into one another. A sample lies in all of them, and counts for the innermost that is not of a system header; the functions
-//! around it, up to the one that the linker knows, are the nodes around its node:
+//! around it, up to the one that the linker knows, are the nodes around its node. Where the log has the calls that led there, the functions that made them are further out. What a library
+//! does that calls no MPI is of the function of the program that called it:
 //!
 //! ```text
-//!   address   of the source, from the inside out                          node
-//!   0x1234    std::vector::operator[] ‹ density ‹ step                    step ─ density, at the line of density
-//!   0x1240    step                                                        step
-//!   0x9990    exp, of libm                                                exp
-//!   0x7000    (a file without symbols)                                    the file
-//!   0x5000    a function of liblbprof.so                                  the file: what the recorder does, as a whole
+//!   address   of the source, from the inside out                          called from       node
+//!   0x1234    std::vector::operator[] ‹ density ‹ step                    ?                 step ─ density, at the line of density
+//!   0x1240    step                                                        main              main ─ step
+//!   0x9990    __exp_fma ‹ exp, of libm                                    step ‹ main       main ─ step ─ exp, at the line of step
+//!   0x7000    (a file without symbols)                                    ?                 the file
+//!   0x5000    a function of liblbprof.so                                                    the file: what the recorder does, as a whole
 //! ```
 
 use bincode::{Decode, Encode};
@@ -34,13 +35,26 @@ pub struct SampledFunction {
     pub module: Option<String>,
 }
 
-/// A function, in the functions that it was put into.
+/// A function, in the functions that it was put into, and in those that called it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct SampledNode {
     /// The function, an index of [`SampledCode::functions`].
     pub function: u32,
     /// The node of the function around it, which comes before it.
     pub parent: Option<u32>,
+    /// How it came into that.
+    pub link: SampledLink,
+}
+
+/// How a function came into the one around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub enum SampledLink {
+    /// The compiler put it there.
+    Inlined,
+    /// It is a function of the program's and was called, or nothing is known around it.
+    Called,
+    /// It is a function of a library and was called by the program.
+    Library,
 }
 
 /// A line of the source, in a node.
@@ -52,6 +66,15 @@ pub struct SampledLeaf {
     pub line: Option<u32>,
 }
 
+/// The innermost function at which samples hit, with all that is known around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct SampledStack {
+    /// Its node.
+    pub node: u32,
+    /// The line, in the node of the same function without those that called the program's function.
+    pub leaf: u32,
+}
+
 /// The code that samples hit.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct SampledCode {
@@ -59,18 +82,50 @@ pub struct SampledCode {
     pub functions: Vec<SampledFunction>,
     /// The same in one another, each after the one around it.
     pub nodes: Vec<SampledNode>,
+    /// For each node that of the same function put into the same functions, whatever calls have led there: itself, if none are known.
+    pub uncalled: Vec<u32>,
     /// Lines of the source.
     pub leaves: Vec<SampledLeaf>,
-    by_address: HashMap<Address, u32>,
-    /// The leaves of files, for addresses that are not known.
+    /// Where samples hit.
+    pub stacks: Vec<SampledStack>,
+    by_address: HashMap<(Address, Option<u32>), u32>,
+    /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
 }
 
 impl SampledCode {
-    /// The leaf of an address; `None` where there is no such file.
-    pub fn leaf(&self, address: Address) -> Option<u32> {
-        let known = self.by_address.get(&address).or_else(|| self.of_module.get(&address.0));
-        known.or_else(|| self.of_module.get(&None)).copied()
+    /// The stack of an address that was reached by a chain of calls, an index of [`Sites::chains`](crate::model::sites::Sites::chains); `None` where there is no
+    /// such file.
+    pub fn stack(&self, address: Address, chain: Option<u32>) -> Option<u32> {
+        let known = self.by_address.get(&(address, chain)).or_else(|| self.by_address.get(&(address, None)));
+        known.or_else(|| self.of_module.get(&address.0)).or_else(|| self.of_module.get(&None)).copied()
+    }
+
+    /// The node of a stack.
+    pub fn node_of(&self, stack: u32) -> u32 {
+        self.stacks.get(stack as usize).map_or(0, |stack| stack.node)
+    }
+
+    /// The leaf of a stack.
+    pub fn leaf_of(&self, stack: u32) -> u32 {
+        self.stacks.get(stack as usize).map_or(0, |stack| stack.leaf)
+    }
+
+    /// The function that answers for the time of a node: of a library's function the one that called it.
+    pub fn responsible(&self, node: u32) -> u32 {
+        let Some(one) = self.nodes.get(node as usize) else { return 0 };
+        let caller = one.parent.filter(|_| one.link == SampledLink::Library);
+        caller.and_then(|caller| self.nodes.get(caller as usize)).unwrap_or(one).function
+    }
+
+    /// The function that called the one which a node lies in, what libraries do not being one; `None` where it is not known.
+    pub fn caller(&self, node: u32) -> Option<u32> {
+        let node_at = |at: u32| self.nodes.get(at as usize);
+        let mut node = node_at(node)?;
+        while node.link != SampledLink::Called {
+            node = node_at(node.parent?)?;
+        }
+        Some(node_at(node.parent?)?.function)
     }
 
     /// The function of a node.
@@ -90,31 +145,20 @@ impl SampledCode {
     }
 }
 
-/// Enters code, each function, node and leaf once.
-pub(super) struct CodeBuilder {
-    code: SampledCode,
-    functions: HashMap<SampledFunction, u32>,
-    nodes: HashMap<SampledNode, u32>,
-    leaves: HashMap<SampledLeaf, u32>,
+/// A function of the source at an address of the program, and the functions that the compiler put into it, the innermost last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SampledFrame {
+    functions: Vec<SampledFunction>,
+    /// The line in the innermost one.
+    line: Option<u32>,
 }
 
-impl CodeBuilder {
-    /// The code of these files, of which nothing is known yet.
-    pub(super) fn new(modules: &[Module]) -> CodeBuilder {
-        let (functions, nodes, leaves) = Default::default();
-        let mut builder = CodeBuilder { code: SampledCode::default(), functions, nodes, leaves };
-        let files = (0..).zip(modules).map(|(at, module)| (Some(at), Some(module.path.clone())));
-        for (at, module) in files.chain([(None, None)]) {
-            let leaf = builder.leaf(&[SampledFunction { module, ..SampledFunction::default() }], None);
-            builder.code.of_module.insert(at, leaf);
-        }
-        builder
-    }
-
-    /// Enters what is known of an address in a file: `place`, the best of it, and where that stands in the source, from the inside out.
-    pub(super) fn add(&mut self, address: Address, module: &str, place: &CodePlace, position: &Position) {
+impl SampledFrame {
+    /// Of an address in a file: `place`, the best that is known of it, and where that stands in the source, from the inside out. `None`: nothing is known, or it
+    /// is the recorder's.
+    pub(super) fn new(module: &str, place: &CodePlace, position: &Position) -> Option<SampledFrame> {
         if base_name(module) == RECORDER {
-            return;
+            return None;
         }
         let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
         let function = |frame: &CodePlace| SampledFunction {
@@ -126,37 +170,141 @@ impl CodeBuilder {
         let own: Vec<&CodePlace> = frames().filter(|frame| is_own(frame)).collect();
         // Of code that is all a library's, the function that the linker knows.
         let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
-        let leaf = match shown.first() {
+        match shown.first() {
             Some(innermost) => {
-                let chain: Vec<SampledFunction> = shown.iter().rev().map(|frame| function(frame)).collect();
-                self.leaf(&chain, innermost.line)
+                let functions = shown.iter().rev().map(|frame| function(frame)).collect();
+                Some(SampledFrame { functions, line: innermost.line })
             }
-            None if place.function.is_some() => self.leaf(&[function(place)], place.line),
-            None => return,
-        };
-        self.code.by_address.insert(address, leaf);
+            None if place.function.is_some() => {
+                Some(SampledFrame { functions: vec![function(place)], line: place.line })
+            }
+            None => None,
+        }
     }
 
-    /// The leaf of a line in the last of functions that lie in one another, the outermost first.
-    fn leaf(&mut self, chain: &[SampledFunction], line: Option<u32>) -> u32 {
-        let mut parent = None;
-        for function in chain {
-            let code = &mut self.code;
-            let function = *self.functions.entry(function.clone()).or_insert_with(|| {
-                code.functions.push(function.clone());
-                code.functions.len() as u32 - 1
-            });
-            let node = SampledNode { function, parent };
-            let at = *self.nodes.entry(node).or_insert_with(|| {
-                code.nodes.push(node);
-                code.nodes.len() as u32 - 1
-            });
-            parent = Some(at);
+    /// The function that the linker knows, as one of a library: where its source was says nothing.
+    fn library_function(&self) -> Option<SampledFunction> {
+        self.functions.first().map(|function| SampledFunction { file: None, ..function.clone() })
+    }
+}
+
+/// The calls that led to samples, as far as they are the program's.
+#[derive(Debug, Default)]
+pub(super) struct ProgramCalls {
+    /// Those in the program's functions, the outermost first.
+    pub(super) frames: Vec<SampledFrame>,
+    /// The function of a library that the last of them called, if that called others.
+    pub(super) library: Option<SampledFrame>,
+}
+
+/// Enters code, each function, node, leaf and stack once.
+pub(super) struct CodeBuilder {
+    code: SampledCode,
+    functions: HashMap<SampledFunction, u32>,
+    nodes: HashMap<SampledNode, u32>,
+    leaves: HashMap<SampledLeaf, u32>,
+    stacks: HashMap<SampledStack, u32>,
+}
+
+impl CodeBuilder {
+    /// The code of these files, of which nothing is known yet.
+    pub(super) fn new(modules: &[Module]) -> CodeBuilder {
+        let (functions, nodes, leaves, stacks) = Default::default();
+        let mut builder = CodeBuilder { code: SampledCode::default(), functions, nodes, leaves, stacks };
+        let files = (0..).zip(modules).map(|(at, module)| (Some(at), Some(module.path.clone())));
+        for (at, module) in files.chain([(None, None)]) {
+            let file = SampledFunction { module, ..SampledFunction::default() };
+            let node = builder.node(&file, None, SampledLink::Called);
+            let stack = builder.stack(node, None);
+            builder.code.of_module.insert(at, stack);
         }
-        let leaf = SampledLeaf { node: parent.unwrap_or(0), line };
-        *self.leaves.entry(leaf.clone()).or_insert_with(|| {
-            self.code.leaves.push(leaf);
-            self.code.leaves.len() as u32 - 1
+        builder
+    }
+
+    /// Enters an address that was reached by no known call.
+    pub(super) fn add(&mut self, address: Address, frame: &SampledFrame) {
+        if let Some(node) = self.inlined(None, frame) {
+            let stack = self.stack(node, frame.line);
+            self.code.by_address.insert((address, None), stack);
+        }
+    }
+
+    /// Enters addresses that were reached by a chain of calls, each with what is there and whether that is the program's.
+    pub(super) fn add_called<'a>(
+        &mut self,
+        chain: u32,
+        calls: &ProgramCalls,
+        addresses: impl Iterator<Item = (Address, &'a SampledFrame, bool)>,
+    ) {
+        let mut caller = None;
+        for frame in &calls.frames {
+            caller = self.inlined(caller, frame);
+        }
+        let call_line = calls.frames.last().and_then(|frame| frame.line);
+        for (address, frame, is_program) in addresses {
+            let stack = if is_program || caller.is_none() {
+                self.inlined(caller, frame).map(|node| self.stack(node, frame.line))
+            } else {
+                // What the library calls in turn is its own matter.
+                let entry = calls.library.as_ref().unwrap_or(frame);
+                let node = entry.library_function().map(|one| self.node(&one, caller, SampledLink::Library));
+                node.map(|node| self.stack(node, call_line))
+            };
+            if let Some(stack) = stack {
+                self.code.by_address.insert((address, Some(chain)), stack);
+            }
+        }
+    }
+
+    /// The node of the innermost function of a frame, called by that of `caller`.
+    fn inlined(&mut self, caller: Option<u32>, frame: &SampledFrame) -> Option<u32> {
+        let (mut parent, mut link, mut node) = (caller, SampledLink::Called, None);
+        for function in &frame.functions {
+            let inner = self.node(function, parent, link);
+            (parent, link, node) = (Some(inner), SampledLink::Inlined, Some(inner));
+        }
+        node
+    }
+
+    fn node(&mut self, function: &SampledFunction, parent: Option<u32>, link: SampledLink) -> u32 {
+        let code = &mut self.code;
+        let index = *self.functions.entry(function.clone()).or_insert_with(|| {
+            code.functions.push(function.clone());
+            code.functions.len() as u32 - 1
+        });
+        self.enter(SampledNode { function: index, parent, link })
+    }
+
+    fn enter(&mut self, node: SampledNode) -> u32 {
+        if let Some(&known) = self.nodes.get(&node) {
+            return known;
+        }
+        let around = match node.link {
+            SampledLink::Called => None,
+            SampledLink::Inlined | SampledLink::Library => {
+                node.parent.map(|parent| self.code.uncalled[parent as usize])
+            }
+        };
+        let uncalled = (around != node.parent).then(|| self.enter(SampledNode { parent: around, ..node }));
+        let at = self.code.nodes.len() as u32;
+        self.code.nodes.push(node);
+        self.code.uncalled.push(uncalled.unwrap_or(at));
+        self.nodes.insert(node, at);
+        at
+    }
+
+    /// The stack of a line in a node.
+    fn stack(&mut self, node: u32, line: Option<u32>) -> u32 {
+        let code = &mut self.code;
+        let leaf = SampledLeaf { node: code.uncalled[node as usize], line };
+        let leaf = *self.leaves.entry(leaf.clone()).or_insert_with(|| {
+            code.leaves.push(leaf);
+            code.leaves.len() as u32 - 1
+        });
+        let stack = SampledStack { node, leaf };
+        *self.stacks.entry(stack).or_insert_with(|| {
+            code.stacks.push(stack);
+            code.stacks.len() as u32 - 1
         })
     }
 
@@ -187,14 +335,19 @@ mod tests {
         ];
         let system = vec![frame("void std::sort<int*>(int*, int*)", "/usr/include/c++/12/bits/stl_algo.h", 5)];
         let symbol = CodePlace { function: Some("exp".into()), ..CodePlace::default() };
-        builder.add((Some(0), 1), "/opt/app", &none, &inlined);
-        builder.add((Some(0), 2), "/opt/app", &none, &inlined[2..].to_vec());
-        builder.add((Some(0), 3), "/opt/app", &none, &system);
-        builder.add((Some(0), 4), "/opt/app", &symbol, &Vec::new());
-        builder.add((Some(1), 6), "/opt/liblbprof.so", &symbol, &inlined);
+        let mut add = |address, module, place, position: &Position| {
+            if let Some(frame) = SampledFrame::new(module, place, position) {
+                builder.add(address, &frame);
+            }
+        };
+        add((Some(0), 1), "/opt/app", &none, &inlined);
+        add((Some(0), 2), "/opt/app", &none, &inlined[2..].to_vec());
+        add((Some(0), 3), "/opt/app", &none, &system);
+        add((Some(0), 4), "/opt/app", &symbol, &Vec::new());
+        add((Some(1), 6), "/opt/liblbprof.so", &symbol, &inlined);
         let code = builder.finish();
         let shown = |address| {
-            let leaf = &code.leaves[code.leaf(address).unwrap() as usize];
+            let leaf = &code.leaves[code.leaf_of(code.stack(address, None).unwrap()) as usize];
             let mut names = Vec::new();
             let mut next = Some(leaf.node);
             while let Some(at) = next {
@@ -209,17 +362,63 @@ mod tests {
         assert_eq!(shown((Some(0), 4)), ("exp".to_owned(), None));
         // What is not known is of its file, and of none where it lies in none.
         let module = |address| {
-            let leaf = &code.leaves[code.leaf(address).unwrap() as usize];
+            let leaf = &code.leaves[code.leaf_of(code.stack(address, None).unwrap()) as usize];
             code.function(leaf.node).unwrap().module.clone()
         };
         assert_eq!(shown((Some(0), 5)), (String::new(), None));
         assert_eq!((module((Some(0), 5)), module((None, 5))), (Some("/opt/app".to_owned()), None));
-        let is_recorder = |address| code.is_recorder(code.leaves[code.leaf(address).unwrap() as usize].node);
+        let is_recorder = |address| code.is_recorder(code.node_of(code.stack(address, None).unwrap()));
         assert_eq!([(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)].map(is_recorder), [false, false, true, false]);
         // So is what the recorder does, though all is known of it.
         assert_eq!(
             (shown((Some(1), 6)), module((Some(1), 6))),
             ((String::new(), None), Some("/opt/liblbprof.so".to_owned()))
         );
+    }
+
+    #[test]
+    fn what_a_library_does_is_of_the_function_that_called_it() {
+        let frame = |function: &str, line: u32| {
+            let position = vec![frame(function, "/src/app.c", line)];
+            SampledFrame::new("/opt/app", &CodePlace::default(), &position).unwrap()
+        };
+        let of_library = |function: &str| {
+            let place = CodePlace { function: Some(function.to_owned()), ..CodePlace::default() };
+            SampledFrame::new("/lib/libm.so.6", &place, &Vec::new()).unwrap()
+        };
+        let mut builder = CodeBuilder::new(&[]);
+        let calls = |library| ProgramCalls { frames: vec![frame("main", 9), frame("step", 5)], library };
+        // main (9) calls step, which calls exp in line 5; that calls __exp_fma. In line 6 step computes itself.
+        let called = |at: u64| (Some(0), at);
+        let (fma, step) = (of_library("__exp_fma"), frame("step", 6));
+        builder.add_called(0, &calls(Some(of_library("exp"))), [(called(1), &fma, false)].into_iter());
+        let main = ProgramCalls { frames: vec![frame("main", 9)], library: None };
+        builder.add_called(1, &main, [(called(2), &step, true)].into_iter());
+        builder.add_called(2, &calls(None), [(called(1), &fma, false)].into_iter());
+        let code = builder.finish();
+        let shown = |at, chain| {
+            let stack = code.stack(called(at), Some(chain)).unwrap();
+            let mut names = Vec::new();
+            let mut next = Some(code.node_of(stack));
+            while let Some(at) = next {
+                names.insert(0, code.function(at).unwrap().name.as_str());
+                next = code.nodes[at as usize].parent;
+            }
+            let leaf = &code.leaves[code.leaf_of(stack) as usize];
+            let responsible = &code.functions[code.responsible(code.node_of(stack)) as usize].name;
+            (names.join(" > "), leaf.line, responsible.as_str())
+        };
+        assert_eq!(shown(1, 0), ("main > step > exp".to_owned(), Some(5), "step"));
+        assert_eq!(shown(2, 1), ("main > step".to_owned(), Some(6), "step"));
+        assert_eq!(shown(1, 2), ("main > step > __exp_fma".to_owned(), Some(5), "step"));
+        // Whatever called step, it is one function.
+        let uncalled = |at: u64, chain| {
+            let mut node = code.uncalled[code.node_of(code.stack(called(at), Some(chain)).unwrap()) as usize];
+            while let Some(parent) = code.nodes[node as usize].parent {
+                node = parent;
+            }
+            node
+        };
+        assert_eq!(uncalled(1, 0), uncalled(2, 1));
     }
 }

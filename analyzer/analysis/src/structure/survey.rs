@@ -192,8 +192,8 @@ struct RankPassState {
     clock: Header,
     calls: Calls,
     threads: BTreeMap<u32, u64>,
-    /// Addresses at which samples were taken.
-    sampled: FxHashSet<Location>,
+    /// Addresses at which samples were taken, with the ids of their call paths.
+    sampled: FxHashSet<(Location, u32)>,
 }
 
 impl RankPassState {
@@ -239,7 +239,9 @@ impl RankPass for RankPassState {
                 self.is_summed_up = true;
                 self.profiles |= self.clock.mode == Mode::Profile;
             }
-            Item::Samples { samples, .. } => self.sampled.extend(samples.iter().map(|one| one.location)),
+            Item::Samples { samples, .. } => {
+                self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
+            }
             Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
         }
     }
@@ -248,7 +250,7 @@ impl RankPass for RankPassState {
         self.calls.finish();
         let mut sites = Sites::default();
         let of_id = sites.enter(&self.definitions);
-        sites.enter_sampled(&self.definitions, self.sampled.iter().map(|at| (at.module, at.offset)));
+        sites.enter_sampled(&self.definitions, self.sampled.iter());
         let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
         let tokens: Vec<Token> = self
             .calls

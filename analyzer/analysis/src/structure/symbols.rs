@@ -32,15 +32,15 @@ use object::read::ReadCache;
 use rayon::prelude::*;
 
 use crate::model::Module;
-use crate::model::sites::{CallSite, Sites};
+use crate::model::sites::{Address, CallSite, Sites};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::debug_budget;
 use crate::structure::demangled_name::demangled_name;
-use crate::structure::frames::{is_runtime, is_system_file};
+use crate::structure::frames::{is_binding, is_runtime, is_system_file};
 use crate::structure::function_symbols::function_names;
-use crate::structure::sampled_code::{CodeBuilder, SampledCode};
+use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame};
 use crate::structure::source_name::source_name;
 use crate::structure::time_budget::{FileBudget, TimeBudget};
 
@@ -85,6 +85,11 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
             by_module.entry(module).or_default().insert(return_to(offset));
         }
     }
+    for &(module, offset) in all.chains.iter().flat_map(|chain| &chain.callers) {
+        if let Some(module) = module {
+            by_module.entry(module).or_default().insert(offset);
+        }
+    }
     let modules: Vec<(u32, Vec<u64>)> =
         by_module.into_iter().map(|(module, offsets)| (module, offsets.into_iter().collect())).collect();
     let budget = TimeBudget::new(within, modules.len());
@@ -124,17 +129,52 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
     let mut resolved = known_calls(all, places, position, is_in_main);
-    let mut code = CodeBuilder::new(&all.modules);
-    for &(module, offset) in &all.sampled {
-        let Some(at) = module else { continue };
-        if let Some((found, file)) = known.get(&(at, return_to(offset))).zip(all.modules.get(at as usize)) {
-            code.add((module, offset), &file.path, &found.place, &found.position);
-        }
-    }
-    resolved.sampled = code.finish();
+    resolved.sampled = sampled_code(all, &resolved.places, |at| {
+        let (found, file) = known.get(&at).zip(all.modules.get(at.0 as usize))?;
+        SampledFrame::new(&file.path, &found.place, &found.position)
+    });
     resolved.problems.extend(problems);
     resolved.files = files;
     resolved
+}
+
+/// The code that samples hit. `frame_at` gives what is known of the call that returns to an address; `places` are those of the call sites.
+fn sampled_code(
+    all: &Sites,
+    places: &[CodePlace],
+    frame_at: impl Fn((u32, u64)) -> Option<SampledFrame>,
+) -> SampledCode {
+    // The program and the libraries that call MPI.
+    let of_program: BTreeSet<Option<u32>> = (all.call_sites.iter().zip(places))
+        .filter(|(_, place)| !is_runtime(place) && !is_binding(place))
+        .map(|(site, _)| site.module)
+        .filter(Option::is_some)
+        .collect();
+    let mut code = CodeBuilder::new(&all.modules);
+    let frame = |(module, offset): Address| frame_at((module?, offset));
+    let hit = |(module, offset): Address| frame((module, return_to(offset)));
+    for &address in &all.sampled {
+        if let Some(found) = hit(address) {
+            code.add(address, &found);
+        }
+    }
+    let mut by_chain: BTreeMap<u32, Vec<(Address, SampledFrame, bool)>> = BTreeMap::new();
+    for &(address, chain) in &all.sampled_by {
+        if let Some(found) = hit(address) {
+            by_chain.entry(chain).or_default().push((address, found, of_program.contains(&address.0)));
+        }
+    }
+    for (chain, addresses) in by_chain {
+        let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
+        let is_of_program = |caller: &&Address| of_program.contains(&caller.0);
+        let of_library = callers.iter().take_while(|caller| !is_of_program(caller)).last();
+        let calls = ProgramCalls {
+            frames: callers.iter().rev().filter(is_of_program).filter_map(|&caller| frame(caller)).collect(),
+            library: of_library.and_then(|&caller| frame(caller)),
+        };
+        code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found, *is)));
+    }
+    code.finish()
 }
 
 /// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through

@@ -7,7 +7,8 @@ use lbprof_analysis::structure::sampled_code::SampledFunction;
 
 /// Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a
 /// count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples
-/// stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions.
+/// stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions, and what it calls in libraries that call no MPI,
+/// where the log has the calls that led to samples.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FunctionTable {
@@ -196,8 +197,25 @@ pub struct FunctionRow {
     pub slowest_instructions: Option<f64>,
     /// Its instructions per cycle.
     pub slowest_ipc: Option<f64>,
-    /// Its lines with most CPU time, at most 5.
+    /// Its lines with most CPU time, at most 5. What it calls in libraries counts for the line of the call.
     pub lines: Vec<LineRow>,
+    /// The functions of libraries in which it spends most of that time, at most 3: such as `exp`, `dgemm_`, `memcpy`.
+    pub libraries: Vec<LibraryRow>,
+    /// The function of the program that called it, if the samples say so: that of most of its time.
+    pub caller: Option<String>,
+}
+
+/// A function of a library, called by a function of the program.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LibraryRow {
+    /// Which: the one that the program called, whatever that called in turn.
+    #[serde(flatten)]
+    pub name: FunctionName,
+    /// CPU time in it, the mean over ranks.
+    pub mean_s: f64,
+    /// `mean_s` over that of the function that called it.
+    pub share: f64,
 }
 
 /// What a function is called.
@@ -292,6 +310,8 @@ pub struct ExcessIn {
     pub excess_error_s: f64,
     /// `excess_s` over the whole excess, by the ranks' calls; null if there is none.
     pub share: Option<f64>,
+    /// The function that called it, if the samples say so: that of most of its time on all ranks.
+    pub caller: Option<String>,
 }
 
 /// A rank in a region whose computation others wait for.

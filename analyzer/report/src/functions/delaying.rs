@@ -80,8 +80,8 @@ impl Functions<'_> {
         };
         for one in followed.delaying_code.iter().filter(is_its) {
             let leaf = self.code.leaves.get(one.leaf as usize);
-            let Some(node) = leaf.and_then(|leaf| self.code.nodes.get(leaf.node as usize)) else { continue };
-            let sum: &mut Estimate = functions.entry(node.function).or_default();
+            let Some(leaf) = leaf else { continue };
+            let sum: &mut Estimate = functions.entry(self.code.responsible(leaf.node)).or_default();
             sum.seconds += one.ns * 1e-9;
             sum.error_s = sum.error_s.hypot(one.error_ns * 1e-9);
             samples += one.samples;

@@ -12,6 +12,7 @@ impl Functions<'_> {
     /// In which functions the rank at a place computes longer than the mean, of which its calls show `excess_s`.
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
         let share = |seconds: f64| (excess_s > 0.0).then(|| seconds / excess_s);
+        let callers = self.times.by_caller(region);
         let row = |function: u32, excess: Estimate| {
             let line = self.lines_of(region, function).first().map(|line| line.line);
             ExcessIn {
@@ -19,6 +20,7 @@ impl Functions<'_> {
                 excess_s: excess.seconds,
                 excess_error_s: excess.error_s,
                 share: share(excess.seconds),
+                caller: self.main_caller(callers.get(&function)),
             }
         };
         let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();

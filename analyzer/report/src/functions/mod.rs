@@ -45,9 +45,8 @@ impl<'a> Functions<'a> {
         let times = FunctionTimes::new(model, code, threads)?;
         let mut lines: BTreeMap<(RegionIdx, u32), Vec<u32>> = BTreeMap::new();
         for &(_, region, leaf) in model.lines.keys().filter(|line| line.0 == threads) {
-            let node = code.leaves.get(leaf as usize).and_then(|leaf| code.nodes.get(leaf.node as usize));
-            if let Some(node) = node {
-                lines.entry((region, node.function)).or_default().push(leaf);
+            if let Some(one) = code.leaves.get(leaf as usize) {
+                lines.entry((region, code.responsible(one.node))).or_default().push(leaf);
             }
         }
         Some(Functions { model, code, threads, times, lines })

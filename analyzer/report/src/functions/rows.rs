@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Functions;
-use super::data::{FunctionName, FunctionRow, LineRow, OtherFunctions};
+use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
 use lbprof_analysis::metrics::functions::{Compared, FunctionTime};
 use lbprof_analysis::metrics::hardware::ipc;
 use lbprof_analysis::model::RegionIdx;
@@ -11,6 +11,9 @@ use lbprof_analysis::model::samples::{Counted, CpuTime, OverRanks};
 
 /// Most functions that are rows, of the whole program and of a region; the others are summed up.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
+
+/// Most functions of libraries of a function.
+const MOST_LIBRARIES: usize = 3;
 
 /// Most lines of a function.
 const MOST_LINES: usize = 5;
@@ -43,6 +46,7 @@ impl Functions<'_> {
             excess_s: of_others.seconds,
             excess_error_s: if rest.is_empty() { 0.0 } else { of_others.error_s },
         };
+        let (callers, libraries) = (self.times.by_caller(region), self.times.in_libraries(region));
         let row = |&(function, _): &(u32, f64)| {
             let time = &functions[&function];
             let (excess, lines) = (excess(time), self.lines_of(region, function));
@@ -66,9 +70,30 @@ impl Functions<'_> {
                 slowest_instructions: instructions(own),
                 slowest_ipc: ipc(own),
                 lines: lines.into_iter().take(MOST_LINES).collect(),
+                libraries: self.libraries(libraries.get(&function), time.over.sum.seconds),
+                caller: self.main_caller(callers.get(&function)),
             }
         };
         (listed.iter().map(row).collect(), others)
+    }
+
+    /// The functions of libraries, by their CPU time, of a function with so many seconds.
+    fn libraries(&self, times: Option<&BTreeMap<u32, CpuTime>>, all_s: f64) -> Vec<LibraryRow> {
+        let mut order: Vec<(u32, f64)> =
+            times.into_iter().flatten().map(|(&function, time)| (function, time.seconds)).collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let row = |(function, seconds): (u32, f64)| LibraryRow {
+            name: self.name(function, None),
+            mean_s: self.mean(seconds),
+            share: if all_s > 0.0 { seconds / all_s } else { 0.0 },
+        };
+        order.into_iter().take(MOST_LIBRARIES).map(row).collect()
+    }
+
+    /// The name of the function with most of these times.
+    pub(super) fn main_caller(&self, times: Option<&BTreeMap<u32, CpuTime>>) -> Option<String> {
+        let most = times?.iter().max_by(|a, b| a.1.seconds.total_cmp(&b.1.seconds).then(b.0.cmp(a.0)))?;
+        self.name(*most.0, None).function
     }
 
     pub(super) fn name(&self, function: u32, line: Option<u32>) -> FunctionName {

@@ -8,6 +8,9 @@ use crate::words::{TimeUnit, clean, percent, plural, quantity, short_path, wrap}
 /// Regions, and functions in each, that are shown where not all are.
 const FEW: (usize, usize) = (3, 4);
 
+/// Share of a function's time from which on a function of a library that it calls has a row.
+const SHOWN_IN_LIBRARY: f64 = 0.1;
+
 /// Columns that give way where lines are short.
 const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
 
@@ -87,6 +90,13 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
             let per_cycle = row.ipc.map_or_else(dash, |ipc| format!("{ipc:.2}"));
             cells.extend(counts([row.instructions.map_or_else(dash, quantity), per_cycle]));
             table.row(cells);
+            for library in row.libraries.iter().filter(|library| library.share >= SHOWN_IN_LIBRARY) {
+                let name = format!("{indent}  calls {}", clean(&library.name.label()));
+                let mut cells = vec![name, percent(row.share * library.share), unit.number(library.mean_s)];
+                cells.extend((0..4).map(|_| String::new()));
+                cells.extend(counts(Default::default()));
+                table.row(cells);
+            }
         }
         let (hidden, hidden_s) = part.rest(few);
         if hidden > 0 {

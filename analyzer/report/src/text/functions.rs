@@ -3,6 +3,8 @@
 use super::function_parts::{Part, render, shown};
 use super::{DIM, LONGEST_NAME, Options};
 use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
+use lbprof_analysis::structure::code_place::short;
+
 use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
 use crate::{Doubt, Report};
 
@@ -131,10 +133,11 @@ pub(super) fn label(function: &ExcessIn) -> String {
     shorten(&clean(&function.name.label()), LONGEST_NAME)
 }
 
-/// Returns ", called from main" for a function in code between calls of main, of which `region` is the name; empty where that is its own code,
-/// or not known.
+/// Returns ", called from main" for a function that main called, as samples say, or which lies in code between calls of main, of which `region` is the
+/// name; empty where that is its own code, or not known.
 pub(super) fn called_from(function: &ExcessIn, region: Option<&str>) -> String {
-    let caller = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
+    let around = region.and_then(|name| name.split_once(" (")).map(|(caller, _)| caller);
+    let caller = function.caller.as_deref().map(short).or(around);
     let is_other = |caller: &&str| {
         let own = function.name.function.as_deref().unwrap_or_default();
         !caller.contains(" → ") && !own.starts_with(caller) && !own.ends_with(&format!("::{caller}"))
@@ -164,6 +167,7 @@ mod tests {
             excess_s: share,
             excess_error_s: 0.01,
             share: Some(share),
+            caller: None,
         };
         let functions = vec![function("force", 0.92), function("tiny", 0.02)];
         let excess = ExplainedExcess { functions, ..ExplainedExcess::default() };

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 /// The description of an event (perf_event_open(2)), in its fifth version, of 112 bytes.
 #[repr(C)]
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Attributes {
     pub kind: u32,
     pub size: u32,

@@ -1,0 +1,68 @@
+//! The call chains of samples: from which calls the program has come to the instruction that a sample has hit.
+//!
+//! The kernel copies the upper end of the thread's stack with each sample. Here it is unwound, by the tables that compilers write for exceptions: no frame
+//! pointers are needed. Where the copy ends, so does the chain, which is marked as cut then.
+//!
+//! ```text
+//!   exp ‹ update ‹ step ‹ main                          update, step, main
+//!   a function of MPI's ‹ MPI_Send ‹ (ours) ‹ step      step: what MPI does inside is not of interest, and its functions are many
+//!   merge ‹ sort ‹ sort ‹ sort ‹ main                   sort, main, if all calls are in one place
+//!   outlined ‹ (ours, of OpenMP) ‹ GOMP_parallel ‹ …    outlined, GOMP_parallel, …
+//! ```
+
+use std::ops::Range;
+
+use crate::mpi::symbols;
+use crate::system::perf::StackCopy;
+use crate::system::{objects, own_code};
+use crate::unwind::{self, End, Interruption, Rules};
+
+/// Bytes of the stack that the kernel copies: those of some ten frames, as optimized code has them.
+pub const COPIED_BYTES: u32 = 1024;
+
+/// The calls around a sample, the innermost first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SampleChain {
+    /// The addresses to which they return.
+    pub callers: Vec<usize>,
+    /// Whether there may be more around them.
+    pub is_cut: bool,
+}
+
+/// Unwinds the stacks of samples.
+pub struct SampleUnwinder {
+    rules: Rules,
+    /// How often something was unloaded when `rules` were found.
+    unloads: u64,
+    /// Calls of a chain at most.
+    depth: usize,
+    /// The code of the MPI library, where that is not linked into the program.
+    mpi: Range<usize>,
+}
+
+impl SampleUnwinder {
+    /// Returns an unwinder for chains of `depth` calls at most. May take the loader's lock.
+    pub fn new(depth: usize) -> Self {
+        let mpi =
+            objects::look_at(symbols::symbol(c"PMPI_Init"), |object| object.bounds().filter(|_| !object.is_program()));
+        let (begin, end) = mpi.flatten().unwrap_or_default();
+        SampleUnwinder { rules: Rules::default(), unloads: 0, depth, mpi: begin..end }
+    }
+
+    /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
+    pub fn chain(&mut self, address: u64, stack: &StackCopy) -> Option<SampleChain> {
+        let unloads = objects::unloads();
+        if self.unloads != unloads {
+            (self.rules, self.unloads) = (Rules::default(), unloads);
+        }
+        let at = Interruption { pc: address as usize, sp: stack.sp, bp: stack.bp };
+        let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
+        let is_inside = |caller: &usize| own_code::is_wrapper(*caller) || self.mpi.contains(caller);
+        let outside = path.callers.iter().rposition(is_inside).map_or(0, |last| last + 1);
+        let of_program = path.callers.iter().skip(outside).filter(|caller| !own_code::bounds().contains(caller));
+        let mut callers: Vec<usize> = of_program.copied().collect();
+        // A function that calls itself gives ever new chains.
+        callers.dedup();
+        (!callers.is_empty()).then_some(SampleChain { callers, is_cut: path.end == End::Cut })
+    }
+}

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use lbprof_export::parquet::{About, EVENTS, SUMS};
+use lbprof_export::parquet::{About, Column, EVENTS, SUMS};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A row: its cells by column.
 type Row = BTreeMap<String, Field>;
@@ -251,22 +251,53 @@ fn an_export_that_fails_leaves_nothing() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("name a folder for them: -o tables"));
 }
 
-/// The lines of docs/exports.md about a table.
-fn documented(table: &About) -> String {
-    let line = |column: lbprof_export::parquet::Column| {
-        let or_null = if column.optional { " or null" } else { "" };
-        format!("| `{}` | {}{or_null} | {} |\n", column.name, column.kind.name(), column.meaning)
+/// The schema of a column.
+fn column_schema(column: &Column) -> Value {
+    let name = match column.kind.name() {
+        "text" => "string",
+        "double" => "number",
+        _ => "integer",
     };
-    let lines: String = table.columns().into_iter().map(line).collect();
-    format!("`{}`: a row is {}.\n\n| column | type | meaning |\n|---|---|---|\n{lines}", table.name, table.row)
+    let mut schema = json!({ "description": format!("{}.", column.meaning), "type": name });
+    if column.optional {
+        schema["type"] = json!([name, "null"]);
+    }
+    if name != "string" {
+        schema["format"] = column.kind.name().into();
+    }
+    schema
+}
+
+/// The schema of a table: a list of rows.
+fn table_schema(table: &About) -> Value {
+    let columns = table.columns().into_iter().map(|column| (column.name.to_owned(), column_schema(&column)));
+    let columns: serde_json::Map<String, Value> = columns.collect();
+    let row = json!({ "type": "object", "properties": columns });
+    json!({ "description": format!("A row is {}.", table.row), "type": "array", "items": row })
 }
 
 #[test]
-fn all_columns_are_documented() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/exports.md");
-    let document = fs::read_to_string(path).unwrap();
+fn the_schema_of_all_columns_is_in_the_documents() {
+    const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
+    let tables = SUMS.iter().chain(&EVENTS).map(|table| (table.name.to_owned(), table_schema(table)));
+    let tables: serde_json::Map<String, Value> = tables.collect();
+    let schema = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": format!("Generated from analyzer/export/src/parquet/ by `{COMMAND}`; do not edit."),
+        "title": "The tables that lb-report export parquet writes",
+        "type": "object",
+        "properties": tables,
+    });
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let expected = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(docs.join("parquet.schema.json"), &expected).unwrap();
+    }
+    let written = fs::read_to_string(docs.join("parquet.schema.json")).unwrap_or_default();
+    assert!(written == expected, "docs/parquet.schema.json is not what the columns make: {COMMAND}");
+    let document = fs::read_to_string(docs.join("exports.md")).unwrap();
     for table in SUMS.iter().chain(&EVENTS) {
-        let expected = documented(table);
-        assert!(document.contains(&expected), "docs/exports.md lacks:\n{expected}");
+        let place = format!("<!-- keys of {} in parquet.schema.json -->", table.name);
+        assert!(document.contains(&place), "docs/exports.md lacks the place for the columns of {}", table.name);
     }
 }

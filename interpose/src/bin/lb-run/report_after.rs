@@ -48,7 +48,7 @@ pub enum Role {
     /// The one that becomes the program.
     Program,
     /// Its parent.
-    Parent(ProgramParent),
+    Parent(Box<ProgramParent>),
 }
 
 /// The parent of a program that runs.
@@ -88,7 +88,7 @@ pub fn fork(folder_file: PathBuf) -> io::Result<Role> {
                 libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
                 Ok(Role::Program)
             }
-            child => Ok(Role::Parent(ProgramParent { child, folder_file, held_back, before })),
+            child => Ok(Role::Parent(Box::new(ProgramParent { child, folder_file, held_back, before }))),
         }
     }
 }

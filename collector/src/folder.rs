@@ -250,10 +250,7 @@ impl Folder {
     pub fn open_log(&self, rank: u32, number: usize) -> Result<RankLog, OpenError> {
         let place = self.logs.get(&rank).and_then(|places| places.get(number)).cloned();
         let place = place.unwrap_or_else(|| LogPlace::File(self.path.join(log_name(rank))));
-        let threads = self.names.ranks.get(&rank).map_or(&[][..], |(_, threads)| threads);
-        let files = threads.iter().map(|&thread| RingPlace::File(self.path.join(ring_name(rank, thread)), thread));
-        let rings: Vec<_> = self.pieces.get(&rank).into_iter().flatten().cloned().chain(files).collect();
-        RankLog::from_places(rank, &place, &rings)
+        RankLog::from_places(rank, &place, &self.rings_of(rank))
     }
 
     /// Bytes of the log of `rank`, as far as they can be found out.
@@ -265,6 +262,30 @@ impl Folder {
     /// Where the first log of `rank` is.
     pub(crate) fn place(&self, rank: u32) -> Option<&LogPlace> {
         self.logs.get(&rank)?.first()
+    }
+
+    /// Finds out what was appended to node files since they were listed.
+    pub(crate) fn look_again(&self) {
+        for place in self.logs.values().flatten() {
+            if let LogPlace::Node(node, _) = place {
+                node.look_again();
+            }
+        }
+    }
+
+    /// Where the ring of the thread of `rank` that called `MPI_Init` is.
+    pub(crate) fn first_ring(&self, rank: u32) -> Option<RingPlace> {
+        let is_first = |place: &&RingPlace| match place {
+            RingPlace::File(_, thread) => *thread == 0,
+            RingPlace::Node(_, piece) => piece.thread == 0,
+        };
+        self.rings_of(rank).iter().find(is_first).cloned()
+    }
+
+    fn rings_of(&self, rank: u32) -> Vec<RingPlace> {
+        let threads = self.names.ranks.get(&rank).map_or(&[][..], |(_, threads)| threads);
+        let files = threads.iter().map(|&thread| RingPlace::File(self.path.join(ring_name(rank, thread)), thread));
+        self.pieces.get(&rank).into_iter().flatten().cloned().chain(files).collect()
     }
 
     /// Whether a ring of `rank` is there.

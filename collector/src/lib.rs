@@ -31,6 +31,7 @@
 //! | `merged_threads` | the records of threads that take the place of the first one |
 //! | [`node`] | the logs of a node's ranks in one file, their rings in another |
 //! | [`ring`] | a thread's file-backed ring |
+//! | [`live`] | logs and rings of a run that is being recorded |
 //! | [`salvage`] | what a killed rank left in its ring |
 //! | [`starter`] | what started the ranks of a run |
 //! | [`clock`] | ticks → seconds on the run's common clock |
@@ -54,6 +55,7 @@ pub mod gap_survey;
 pub mod gap_use;
 pub mod index;
 pub mod joined;
+pub mod live;
 mod merged_threads;
 mod model;
 pub mod node;

@@ -210,19 +210,31 @@ impl<R: Read> LogReader<R> {
         let Some((header, _)) = get::<Header>(bytes) else {
             return damaged("its content cannot be understood".to_owned());
         };
-        Ok(LogReader {
+        let (sequences, sample_sequences) = Default::default();
+        let log = LogReader::resumed(header, blocks, sequences, sample_sequences);
+        Ok(LogReader { index: Some(Index::default()), ..log })
+    }
+
+    /// Goes on in the log with this header: `blocks` follow those in which records and samples got as far as the sequence numbers say.
+    pub(crate) fn resumed(
+        header: Header,
+        blocks: Blocks<R>,
+        sequences: Sequences,
+        sample_sequences: Sequences,
+    ) -> Self {
+        LogReader {
             blocks,
             header,
-            sequences: Sequences::default(),
-            sample_sequences: Sequences::default(),
+            sequences,
+            sample_sequences,
             samples_only: false,
-            index: Some(Index::default()),
+            index: None,
             then: None,
             unknown: 0,
             unpacked: 0,
             cut: (CutKind::NotCut, 0),
             done: false,
-        })
+        }
     }
 
     /// The log's header.
@@ -287,6 +299,21 @@ impl<R: Read> LogReader<R> {
     /// Returns the bytes of the log so far, without an unfinished block.
     pub(crate) fn whole_bytes(&self) -> u64 {
         self.blocks.position() - self.cut.1
+    }
+
+    /// Bytes of the source that are done with.
+    pub(crate) fn position(&self) -> u64 {
+        self.blocks.position()
+    }
+
+    /// Returns whether the source has ended within a block.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.cut.0 != CutKind::NotCut
+    }
+
+    /// Returns how far records and samples have got, by thread.
+    pub(crate) fn into_sequences(self) -> (Sequences, Sequences) {
+        (self.sequences, self.sample_sequences)
     }
 
     /// What is read from.

@@ -20,4 +20,5 @@ mod report;
 mod run;
 mod shell;
 mod study;
+mod watch;
 mod whole_file;

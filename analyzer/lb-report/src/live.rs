@@ -10,14 +10,16 @@ use rustix::time::{ClockId, clock_gettime};
 pub fn running_until(model: &Model, folder: &Path) -> Option<f64> {
     let host = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
     let folder = fs::canonicalize(folder).ok()?;
-    let is_alive = |pid: u32| {
-        let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let path = folder.as_os_str().as_encoded_bytes();
-        maps.split(|&byte| byte == b'\n').any(|line| line.windows(path.len()).any(|part| part == path))
-    };
     let mut unended = model.ranks.iter().filter(|rank| rank.end_reason.is_none() && rank.host == host.trim_end());
-    let rank = unended.find(|rank| is_alive(rank.pid))?;
+    let rank = unended.find(|rank| is_recording(rank.pid, &folder))?;
     let now = clock_gettime(ClockId::Monotonic);
     let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
     Some(rank.run_seconds(now_ns) - model.window_s().0)
+}
+
+/// Returns whether the process of this number runs on this host and has files of the run in `folder` mapped, whose path is canonical.
+pub fn is_recording(pid: u32, folder: &Path) -> bool {
+    let maps = fs::read(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let path = folder.as_os_str().as_encoded_bytes();
+    maps.split(|&byte| byte == b'\n').any(|line| line.windows(path.len()).any(|part| part == path))
 }

@@ -11,6 +11,7 @@
 //! | `inspect` | why a program could not be recorded |
 //! | `warm_up` | what the kernel needs for samples |
 //! | `replace` | becoming the program |
+//! | `report_after` | staying as the program's parent, and the report at its end |
 //! | `shell` | completions, the manual |
 
 // Without Rust's start-up, which would change what the program inherits: it ignores SIGPIPE and opens closed descriptors.
@@ -28,6 +29,8 @@ mod options;
 mod perf_descriptor;
 #[path = "lb-run/replace.rs"]
 mod replace;
+#[path = "lb-run/report_after.rs"]
+mod report_after;
 #[path = "lb-run/shell.rs"]
 mod shell;
 #[path = "lb-run/warm_up.rs"]
@@ -38,6 +41,7 @@ use std::fmt::Arguments;
 use std::io::Write;
 
 use crate::inspect::Obstacle;
+use crate::report_after::Role;
 
 /// How lb-run ends where it does not become the program. Codes of 125 and above as `env` and shells have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,8 +120,27 @@ fn run() -> Exit {
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
     // One that lb-run has inherited is not of this job.
     settings.push((job::VARIABLE.into(), job::key().unwrap_or_default().into()));
+    if options.reports && is_first_rank() {
+        settings.push(fork_for_report());
+    }
     settings.push((job::PROCESS_VARIABLE.into(), std::process::id().to_string().into()));
     become_program(&options.command, &settings)
+}
+
+/// Starts another process that returns from here, to become the program; this one prints the report at its end. Returns the variable by which the recorder
+/// finds where to write the run's folder: none where the report cannot be printed.
+fn fork_for_report() -> (OsString, OsString) {
+    let forked =
+        report_after::make_folder_file().and_then(|file| report_after::fork(file.clone()).map(|role| (file, role)));
+    let file = match forked {
+        Ok((_, Role::Parent(parent))) => parent.report_and_end(),
+        Ok((file, Role::Program)) => file.into_os_string(),
+        Err(error) => {
+            say(format_args!("no report will be printed: {error}"));
+            OsString::new()
+        }
+    };
+    (job::FOLDER_VARIABLE.into(), file)
 }
 
 /// Becomes the program; returns only if that fails, after saying why.

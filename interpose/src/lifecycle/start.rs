@@ -15,7 +15,7 @@ use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
 use crate::run::place::Place;
 use crate::run::settings::Settings;
-use crate::run::{job, launcher, peers};
+use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
 use crate::state::thread::Thread;
@@ -169,6 +169,9 @@ unsafe fn open(
         let Some(mut guard) = LOG.lock() else { return };
         *guard = Some(log);
         drop(guard);
+        if rank == 0 {
+            report_request::note_folder(&place.dir);
+        }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
         if !settings.complaints.is_empty() {

@@ -13,6 +13,9 @@ pub const VARIABLE: &str = "LBPROF_JOB";
 /// The variable in which `lb-run` passes on the number of its process, which becomes the program's.
 pub const PROCESS_VARIABLE: &str = "LBPROF_PROCESS";
 
+/// The variable in which `lb-run --report` passes on the file for the run's folder.
+pub const FOLDER_VARIABLE: &str = "LBPROF_FOLDER_FILE";
+
 /// What the keys of Hydra's jobs begin with.
 const HYDRA: &str = "hydra ";
 

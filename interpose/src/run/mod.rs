@@ -8,4 +8,5 @@ pub mod node;
 pub mod offsets;
 pub mod peers;
 pub mod place;
+pub mod report_request;
 pub mod settings;

@@ -112,9 +112,8 @@ impl Settings {
         }
         for (name, value) in vars {
             // These are between lb-run and the library. As shells have it, an empty variable is as good as none.
-            if ["LBPROF_LIBRARY", job::VARIABLE, job::PROCESS_VARIABLE].contains(&name.as_str())
-                || value.trim().is_empty()
-            {
+            const BETWEEN: [&str; 4] = ["LBPROF_LIBRARY", job::VARIABLE, job::PROCESS_VARIABLE, job::FOLDER_VARIABLE];
+            if BETWEEN.contains(&name.as_str()) || value.trim().is_empty() {
                 continue;
             }
             match Setting::named(&name) {

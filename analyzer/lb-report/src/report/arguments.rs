@@ -218,6 +218,21 @@ pub struct OutputArguments {
     #[arg(long, conflicts_with_all = ["json", "csv", "top", "full", "expert"], hide_short_help = true)]
     pub markdown: bool,
 
+    /// Show a live view of the running job, every 2 seconds or as often as said: efficiencies, load of ranks, the slowest rank and its function.
+    ///
+    /// On a terminal it fills the screen until q is pressed or the job ends; otherwise it prints a line each time. Only what is new in the run's files is
+    /// read, and the job does not notice.
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "2",
+        value_parser = positive,
+        conflicts_with_all = ["json", "markdown", "html", "csv", "top", "full", "expert", "summary", "ranks", "from", "to", "region"]
+    )]
+    pub watch: Option<f64>,
+
     /// Also write the report as an HTML page: one file that works offline.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::whole_file::replace;
 use anyhow::Context;
@@ -28,6 +29,10 @@ use crate::exit::Exit;
 use crate::live;
 use crate::output::{Common, IN_A_FILE, default_columns, print, write_file, write_to};
 use crate::run::{analysed, open};
+use crate::watch;
+
+/// Longest time between two looks of --watch, in seconds.
+const LONGEST_WAIT_S: f64 = 86_400.0;
 
 /// The value of --json that asks for the summary.
 const SUMMARY: &str = "summary";
@@ -70,6 +75,10 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
     if let Some(message) = several_folders(arguments, grammar) {
         let _ = writeln!(io::stderr(), "lb-report: {message}");
         return Ok(Exit::Usage);
+    }
+    if let Some(every_s) = arguments.output.watch {
+        let every = Duration::from_secs_f64(every_s.min(LONGEST_WAIT_S));
+        return watch::run(arguments.dir.as_deref(), every, common);
     }
     let OutputArguments { json, html, .. } = &arguments.output;
     let is_summary = json.as_deref() == Some(Path::new(SUMMARY));

@@ -40,6 +40,12 @@ pub fn find() -> anyhow::Result<Option<PathBuf>> {
     )
 }
 
+/// Returns the path of a file in the folder of lb-run, if it is there.
+pub fn beside_lb_run(name: &str) -> Option<PathBuf> {
+    let path = std::env::current_exe().ok()?.parent()?.join(name);
+    path.is_file().then_some(path)
+}
+
 fn beside(folder: &Path) -> Option<PathBuf> {
     PLACES.iter().map(|place| folder.join(place).join(NAME)).find(|path| path.is_file())?.canonicalize().ok()
 }

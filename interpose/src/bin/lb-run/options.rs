@@ -15,6 +15,8 @@ pub struct Options {
     pub settings: Vec<(OsString, OsString)>,
     /// The program and its arguments; never empty.
     pub command: Vec<OsString>,
+    /// Whether the report's first screen is printed when the program has ended.
+    pub reports: bool,
 }
 
 const EXAMPLES: &str = "\
@@ -31,6 +33,9 @@ EXAMPLES
 
   Every call, but only on every 64th rank:
       srun lb-run --ranks 0-4095:64 ./app
+
+  The report as soon as the program has ended:
+      mpirun -n 4 lb-run --report ./app
 
   A script, or Python:
       mpirun -n 4 lb-run python3 app.py
@@ -69,7 +74,15 @@ fn command() -> Command {
     for (setting, flag) in flags() {
         command = command.arg(option(setting, flag));
     }
-    command.args(about_itself()).arg(
+    let report = Arg::new("report")
+        .long("report")
+        .help("Print the report's first screen on standard error when the program has ended")
+        .long_help(
+            "Print the report's first screen on standard error when the program has ended.\nlb-run of the first rank then stays as the program's \
+             parent: it passes on signals and the exit code, and waits up to 5 seconds for the logs of other ranks.",
+        )
+        .action(ArgAction::SetTrue);
+    command.arg(report).args(about_itself()).arg(
         Arg::new("command")
             .value_name("PROGRAM")
             .help("The program and its arguments")
@@ -198,8 +211,9 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
             Some((setting.name.into(), value.into()))
         })
         .collect();
+    let reports = matches.get_flag("report");
     let command = matches.remove_many("command").map(Iterator::collect).unwrap_or_default();
-    Ok(Options { settings, command })
+    Ok(Options { settings, command, reports })
 }
 
 /// Prints what was asked for of lb-run itself. `None`: a program is to be run.

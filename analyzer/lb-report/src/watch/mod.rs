@@ -1,0 +1,178 @@
+//! `lb-report --watch`: a live view of a job that is being recorded.
+//!
+//! Every two seconds the logs are read from where the last look ended, and the rings as they are ([`lbprof_collector::live`]). The job does not
+//! notice: nothing but its files is read, and of those only what is new.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `time_slices` | amounts by half second |
+//! | `rank_activity` | what a rank has done so far |
+//! | `job_load` | efficiencies and the load of ranks |
+//! | `recurrence` | what the job repeats, and how often |
+//! | `code_names` | names of functions and call sites |
+//! | `view` | what is shown, and as one line |
+//! | `screen` | the same on a terminal |
+
+mod code_names;
+mod job_load;
+mod rank_activity;
+mod recurrence;
+mod screen;
+mod time_slices;
+mod view;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use lbprof_analysis::read::open::Run;
+use lbprof_collector::live::LiveRun;
+use lbprof_report::text;
+use rustix::time::{ClockId, clock_gettime};
+
+use self::code_names::CodeNames;
+use self::job_load::{JobLoad, recent_slices};
+use self::rank_activity::RankActivity;
+use self::recurrence::find_recurrence;
+use self::screen::Screen;
+use self::time_slices::SLICE_NS;
+use self::view::{JobState, JobView, LongCall, SlowestRank};
+use crate::exit::Exit;
+use crate::live::is_recording;
+use crate::output::{Common, print};
+
+/// Time that a look may take to read logs: a run that is watched late is read in several.
+const READING_TIME: Duration = Duration::from_millis(1500);
+
+/// Ranks that are named as being in one call for long.
+const MOST_LONG_CALLS: usize = 3;
+
+/// Shows a job until it ends or the user leaves.
+pub fn run(dir: Option<&Path>, every: Duration, common: &Common) -> anyhow::Result<Exit> {
+    let dir = match dir {
+        Some(dir) => dir.to_path_buf(),
+        None => Run::newest()?,
+    };
+    let mut watch = JobWatch::open(&dir)?;
+    let mut screen = None;
+    if io::stdout().is_terminal() {
+        screen = Some(Screen::new().context("the terminal")?);
+    }
+    loop {
+        let view = watch.look()?;
+        let is_over = view.state == JobState::Ended && view.unread_bytes == 0;
+        match &mut screen {
+            Some(screen) if !is_over => {
+                screen.show(&view).context("the terminal")?;
+                if screen.wait(every).context("the terminal")? {
+                    return Ok(Exit::Good);
+                }
+            }
+            Some(_) => {}
+            None => {
+                print(&format!("{}\n", view.line()), common.color)?;
+                if !is_over {
+                    thread::sleep(every);
+                }
+            }
+        }
+        if is_over {
+            // The terminal shows again what it did before.
+            let was_on_screen = screen.take().is_some();
+            let line = if was_on_screen { format!("{}\n", view.line()) } else { String::new() };
+            let folder = text::plain(&dir.display().to_string());
+            print(&format!("{line}the run has ended; read it with: lb-report {folder}\n"), common.color)?;
+            io::stdout().flush()?;
+            return Ok(Exit::Good);
+        }
+    }
+}
+
+/// A job that is watched.
+struct JobWatch {
+    dir: PathBuf,
+    host: String,
+    run: LiveRun,
+    ranks: BTreeMap<u32, RankActivity>,
+    names: CodeNames,
+}
+
+impl JobWatch {
+    fn open(dir: &Path) -> anyhow::Result<JobWatch> {
+        let run = LiveRun::open(dir).with_context(|| dir.display().to_string())?;
+        let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
+        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim_end().to_owned();
+        Ok(JobWatch { dir, host, run, ranks: BTreeMap::new(), names: CodeNames::default() })
+    }
+
+    /// Reads what is new, and says how the job stands.
+    fn look(&mut self) -> anyhow::Result<JobView> {
+        self.run.look_again().with_context(|| self.dir.display().to_string())?;
+        let begun = Instant::now();
+        let mut unread_bytes = 0;
+        let mut ranks = Vec::new();
+        for (log, ring) in self.run.logs() {
+            let rank = log.header().rank;
+            // What recurs is counted on the first rank alone.
+            let counts = self.ranks.is_empty() || self.ranks.keys().next() == Some(&rank);
+            let activity = self.ranks.entry(rank).or_insert_with(|| RankActivity::new(log.header(), counts));
+            let left = log.read_new(|item| {
+                activity.add_item(item);
+                begun.elapsed() < READING_TIME
+            });
+            unread_bytes += left.with_context(|| format!("the log of rank {rank}"))?;
+            let ring = ring.and_then(|ring| log.beyond(&ring));
+            let header = activity.header();
+            let is_here = header.host == self.host;
+            let is_alive = !is_here || is_recording(header.pid, &self.dir);
+            let now_ns = (is_here && is_alive).then(|| activity.on_run_clock(monotonic_ns()));
+            let mut activity = activity.with_ring(ring.as_ref(), now_ns);
+            if !is_alive {
+                activity.end_ns.get_or_insert(activity.seen_ns);
+            }
+            ranks.push(activity);
+        }
+        Ok(self.view(&ranks, unread_bytes))
+    }
+
+    fn view(&mut self, ranks: &[RankActivity], unread_bytes: u64) -> JobView {
+        let n_ranks = self.run.n_ranks();
+        let load = JobLoad::new(ranks.iter());
+        let state = if !ranks.is_empty() && ranks.iter().all(|rank| rank.end_ns.is_some()) {
+            JobState::Ended
+        } else if ranks.iter().filter(|rank| rank.begin_ns.is_some()).count() < n_ranks.max(1) {
+            JobState::Starts
+        } else {
+            JobState::Runs
+        };
+        let slowest = load.slowest().map(|(rank, times_mean)| {
+            let activity = ranks.iter().find(|activity| activity.header().rank == rank);
+            let function = activity.and_then(|activity| {
+                let (first, _) = recent_slices(activity);
+                self.names.heaviest_function(activity, first * SLICE_NS)
+            });
+            SlowestRank { rank, times_mean, function }
+        });
+        let recurrence = ranks.first().and_then(|rank| Some((rank, find_recurrence(rank)?)));
+        let recurrence = recurrence.map(|(rank, found)| (self.names.recurring(rank, found.what), found.per_second));
+        let calls = ranks.iter().filter(|rank| rank.end_ns.is_none()).filter_map(|rank| {
+            let call = rank.open_call?;
+            let for_s = (rank.seen_ns - call.begin_ns) as f64 / 1e9;
+            Some(LongCall { rank: rank.header().rank, operation: call.operation, for_s })
+        });
+        let mut long_calls: Vec<LongCall> = calls.filter(LongCall::is_long).collect();
+        long_calls.sort_by(|a, b| b.for_s.total_cmp(&a.for_s).then(a.rank.cmp(&b.rank)));
+        long_calls.truncate(MOST_LONG_CALLS);
+        let command = ranks.first().map_or(String::new(), |rank| text::plain(&rank.header().command.join(" ")));
+        JobView { command, n_ranks, state, load, slowest, recurrence, long_calls, unread_bytes }
+    }
+}
+
+fn monotonic_ns() -> i64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
+}

@@ -1,0 +1,262 @@
+//! What the thread of a rank that called `MPI_Init` has done so far: time in MPI by slice, how often call sites and marked iterations recur, and samples.
+
+use std::collections::{HashMap, VecDeque};
+
+use lbprof_collector::clock::RankClock;
+use lbprof_collector::definition::{CallSite, ClockOffset, Function, Instant, Module, Region};
+use lbprof_collector::format::Header;
+use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::profile::ProfileBatch;
+use lbprof_collector::reader::Item;
+use lbprof_collector::salvage::Salvage;
+use lbprof_collector::sample::{Location, Sample};
+use lbprof_collector::{Activity, Definition, Flags, Operation, Record};
+
+use super::time_slices::TimeSlices;
+
+/// The thread that called `MPI_Init`.
+const FIRST_THREAD: u32 = 0;
+
+/// Call sites whose calls are counted; a program has some hundred.
+const MOST_SITES: usize = 4096;
+
+/// Samples that are kept.
+const MOST_SAMPLES: usize = 8192;
+
+/// What recurs in a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Recurring {
+    /// Iterations of a marked region, by its id.
+    Iterations(u32),
+    /// Calls from a call site, by its id, and their operation.
+    Calls(u32, u16),
+}
+
+/// A call that a rank has not left.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OpenCall {
+    /// Number of the operation.
+    pub operation: u16,
+    /// When it began, on the run's clock.
+    pub begin_ns: i64,
+}
+
+/// What a rank has done.
+#[derive(Clone)]
+pub struct RankActivity {
+    header: Header,
+    clock: RankClock,
+    last_instant: Option<Instant>,
+    offsets: Vec<ClockOffset>,
+    polls: Option<Polls>,
+    mpi: TimeSlices,
+    /// How often calls and iterations were made; `None`: they are not counted on this rank.
+    recurring: Option<HashMap<Recurring, TimeSlices>>,
+    samples: VecDeque<(i64, Location, u64)>,
+    sampled_thread: Option<u32>,
+    /// Files by id.
+    pub modules: HashMap<u32, Module>,
+    /// Marked regions by id.
+    pub regions: HashMap<u32, Region>,
+    /// Call sites by id, of a rank whose calls are counted.
+    pub call_sites: HashMap<u32, CallSite>,
+    /// Functions of an interpreted program by id.
+    pub functions: HashMap<u32, Function>,
+    /// When `MPI_Init` returned.
+    pub begin_ns: Option<i64>,
+    /// When `MPI_Finalize` was entered, or the process ended.
+    pub end_ns: Option<i64>,
+    /// The last instant that is known of.
+    pub seen_ns: i64,
+    /// The call that the rank is in.
+    pub open_call: Option<OpenCall>,
+}
+
+impl RankActivity {
+    /// Returns that of a rank of which nothing was read but its log's header. `counts`: whether to count what recurs, which takes a kilobyte for each
+    /// call site.
+    pub fn new(header: &Header, counts: bool) -> RankActivity {
+        let clock = RankClock::new(header, &[], &[]);
+        let seen_ns = clock.nanoseconds(header.instants[1].ticks);
+        RankActivity {
+            header: header.clone(),
+            clock,
+            last_instant: None,
+            offsets: Vec::new(),
+            polls: None,
+            mpi: TimeSlices::default(),
+            recurring: counts.then(HashMap::new),
+            samples: VecDeque::new(),
+            sampled_thread: None,
+            modules: HashMap::new(),
+            regions: HashMap::new(),
+            call_sites: HashMap::new(),
+            functions: HashMap::new(),
+            begin_ns: None,
+            end_ns: None,
+            seen_ns,
+            open_call: None,
+        }
+    }
+
+    /// The header of the rank's log.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Returns an instant of CLOCK_MONOTONIC of the rank's host on the run's clock.
+    pub fn on_run_clock(&self, monotonic_ns: i64) -> i64 {
+        monotonic_ns - self.offsets.last().map_or(0, |offset| offset.offset_ns)
+    }
+
+    /// Takes in what the log has next.
+    pub fn add_item(&mut self, item: Item) {
+        match item {
+            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.add_definition(one)),
+            Item::Records { head, records } if head.thread == FIRST_THREAD => {
+                self.add_records(head.previous_end, &records);
+            }
+            Item::Profile(batch) if batch.head.thread == FIRST_THREAD => self.add_profile(&batch),
+            Item::Samples { head, samples } if Some(head.thread) == self.sampled_thread => self.add_samples(&samples),
+            _ => {}
+        }
+    }
+
+    /// Returns the same with what the rank's ring holds, and the call that it is in counted up to `now_ns`, where that is known.
+    pub fn with_ring(&self, ring: Option<&Salvage>, now_ns: Option<i64>) -> RankActivity {
+        let mut activity = self.clone();
+        if let Some(ring) = ring {
+            activity.add_records(ring.head.previous_end, &ring.records);
+            let ended = ring.window_end.or(ring.end.map(|(_, ticks)| ticks)).or(ring.killed);
+            activity.end_ns = activity.end_ns.or(ended.map(|ticks| activity.clock.nanoseconds(ticks)));
+        }
+        let now_ns =
+            now_ns.filter(|_| activity.end_ns.is_none()).map_or(activity.seen_ns, |now| now.max(activity.seen_ns));
+        if let Some(call) = activity.open_call {
+            activity.mpi.add_period(call.begin_ns, now_ns);
+        }
+        activity.seen_ns = now_ns;
+        activity
+    }
+
+    /// Returns the seconds in MPI in the slices from `begin` on that come before `end`.
+    pub fn mpi_s(&self, begin: i64, end: i64) -> f64 {
+        self.mpi.sum(begin, end)
+    }
+
+    /// Returns the seconds in MPI since the rank's window began.
+    pub fn mpi_total_s(&self) -> f64 {
+        self.mpi.total()
+    }
+
+    /// Returns what recurs, and how often it did in the slices from `begin` on that come before `end`.
+    pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (Recurring, f64)> {
+        self.recurring.iter().flatten().map(move |(&what, counts)| (what, counts.sum(begin, end)))
+    }
+
+    /// Returns the nanoseconds of CPU time by place, of samples taken since `since_ns`.
+    pub fn sampled_since(&self, since_ns: i64) -> HashMap<Location, u64> {
+        let mut by_place = HashMap::new();
+        for &(_, location, weight_ns) in self.samples.iter().filter(|(at, ..)| *at >= since_ns) {
+            *by_place.entry(location).or_default() += weight_ns;
+        }
+        by_place
+    }
+
+    fn add_definition(&mut self, definition: Definition) {
+        match definition {
+            Definition::Module(module) => drop(self.modules.insert(module.id, module)),
+            Definition::Region(region) => drop(self.regions.insert(region.id, region)),
+            Definition::CallSite(site) if self.recurring.is_some() => drop(self.call_sites.insert(site.id, site)),
+            Definition::Function(function) => drop(self.functions.insert(function.id, function)),
+            Definition::Instant(instant) => {
+                // A later one gives a more exact rate of ticks.
+                self.last_instant = Some(instant);
+                self.set_clock();
+            }
+            Definition::ClockOffset(offset) => {
+                self.offsets.truncate(1);
+                self.offsets.push(offset);
+                self.set_clock();
+            }
+            Definition::SampledThread(thread) if thread.number == FIRST_THREAD => self.sampled_thread = Some(thread.id),
+            Definition::WindowBegin(ticks) => self.begin_ns = Some(self.clock.nanoseconds(ticks)),
+            Definition::WindowEnd(ticks) => self.end_ns = Some(self.clock.nanoseconds(ticks)),
+            Definition::End(_, ticks) => drop(self.end_ns.get_or_insert(self.clock.nanoseconds(ticks))),
+            _ => {}
+        }
+    }
+
+    fn set_clock(&mut self) {
+        self.clock = RankClock::new(&self.header, self.last_instant.as_slice(), &self.offsets);
+    }
+
+    fn add_records(&mut self, previous_end: u64, records: &[Record]) {
+        let lengths = Lengths::of(&self.header);
+        let mut polls = self.polls.take().unwrap_or_else(|| Polls::new(Polling::Auto, lengths, previous_end));
+        for record in records {
+            let mut record = *record;
+            polls.next(&mut record);
+            self.add_record(&record);
+        }
+        self.polls = Some(polls);
+    }
+
+    fn add_record(&mut self, record: &Record) {
+        let begin_ns = self.clock.nanoseconds(record.begin);
+        let is_open = record.flags.contains(Flags::UNFINISHED) && record.end <= record.begin;
+        let end_ns = if is_open { begin_ns } else { self.clock.nanoseconds(record.end.max(record.begin)) };
+        self.seen_ns = self.seen_ns.max(end_ns);
+        self.open_call = (is_open && record.is_call()).then_some(OpenCall { operation: record.operation, begin_ns });
+        let iterated = |region| self.regions.get(&region).is_some_and(|region| region.iterated);
+        match record.operation() {
+            Some(Operation::RegionEnter) if iterated(record.request) => {
+                self.count(Recurring::Iterations(record.request), begin_ns, begin_ns, 1.0);
+            }
+            Some(Operation::Flush) => self.mpi.add_period(begin_ns, end_ns),
+            _ if record.is_call() => {
+                self.mpi.add_period(begin_ns, end_ns);
+                let site = u32::try_from(record.call_site).ok();
+                // A poll recurs as often as the rank has time for.
+                if let Some(site) = site.filter(|_| !Operation::polls(record.operation)) {
+                    self.count(Recurring::Calls(site, record.operation), begin_ns, begin_ns, 1.0);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn add_profile(&mut self, batch: &ProfileBatch) {
+        let [begin_ns, end_ns] = [&batch.head, &batch.next].map(|head| self.clock.nanoseconds(head.previous_end));
+        let length = batch.next.previous_end.saturating_sub(batch.head.previous_end).max(1) as f64;
+        let ns_per_tick = (end_ns - begin_ns) as f64 / length;
+        let in_mpi = batch.profile.cells.iter().filter(|(key, _)| key.activity != Activity::Computation as u8);
+        let ticks: u64 = in_mpi.map(|(_, cell)| cell.ticks).sum();
+        self.mpi.add(begin_ns, end_ns, ticks as f64 * ns_per_tick / 1e9);
+        for (key, cell) in &batch.profile.sites {
+            if !Operation::polls(key.operation) {
+                self.count(Recurring::Calls(key.call_site, key.operation), begin_ns, end_ns, cell.calls as f64);
+            }
+        }
+        for iteration in &batch.profile.iterations {
+            let at_ns = self.clock.nanoseconds(iteration.begin);
+            self.count(Recurring::Iterations(iteration.region), at_ns, at_ns, 1.0);
+        }
+        self.seen_ns = self.seen_ns.max(end_ns);
+    }
+
+    fn count(&mut self, what: Recurring, begin_ns: i64, end_ns: i64, times: f64) {
+        let Some(recurring) = &mut self.recurring else { return };
+        if recurring.len() < MOST_SITES || recurring.contains_key(&what) {
+            recurring.entry(what).or_default().add(begin_ns, end_ns, times);
+        }
+    }
+
+    fn add_samples(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            self.samples.push_back((self.clock.nanoseconds(sample.ticks), sample.location, sample.weight_ns));
+        }
+        let too_many = self.samples.len().saturating_sub(MOST_SAMPLES);
+        self.samples.drain(..too_many);
+    }
+}

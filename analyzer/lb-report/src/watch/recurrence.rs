@@ -1,0 +1,43 @@
+//! What a job repeats, and how often: iterations that it marks, or the calls that recur.
+
+use super::job_load::recent_slices;
+use super::rank_activity::{RankActivity, Recurring};
+use super::time_slices::SLICE_NS;
+
+/// Something that was done several times lately.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Recurrence {
+    /// What it is.
+    pub what: Recurring,
+    /// How often it was done, per second.
+    pub per_second: f64,
+}
+
+/// Least times that something was done for a rate of it.
+const LEAST_TIMES: f64 = 3.0;
+
+/// Finds what a rank repeats: iterations, those of the region with the fewest, or else the call that recurs as often as most other calls do.
+pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
+    let (first, end) = recent_slices(activity);
+    let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
+    let found: Vec<(Recurring, f64)> =
+        activity.recurring(first, end).filter(|(_, times)| *times >= LEAST_TIMES).collect();
+    let iterations = found.iter().filter(|(what, _)| matches!(what, Recurring::Iterations(_)));
+    let most_alike = || {
+        let alike = |times: f64| found.iter().filter(|(_, others)| (others - times).abs() <= 1.0).count();
+        found.iter().max_by(|(a, a_times), (b, b_times)| {
+            let order = alike(*a_times).cmp(&alike(*b_times));
+            // Of calls alike the same one at each look.
+            order.then(b_times.total_cmp(a_times)).then(order_of(*b).cmp(&order_of(*a)))
+        })
+    };
+    let (what, times) = iterations.min_by(|a, b| a.1.total_cmp(&b.1)).or_else(most_alike)?;
+    (length_s > 0.0).then(|| Recurrence { what: *what, per_second: times / length_s })
+}
+
+fn order_of(what: Recurring) -> (u32, u16) {
+    match what {
+        Recurring::Iterations(region) => (region, 0),
+        Recurring::Calls(site, operation) => (site, operation),
+    }
+}

@@ -1,0 +1,183 @@
+//! What is shown of a running job at one look.
+
+use lbprof_collector::Operation;
+use lbprof_collector::words::seconds;
+
+use super::code_names::HeaviestFunction;
+use super::job_load::{Efficiencies, JobLoad};
+
+/// Seconds in one call from which on a rank is said to be in it.
+const LONG_CALL_S: f64 = 2.0;
+
+/// How far a job is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// Not all ranks have left `MPI_Init`.
+    Starts,
+    /// Ranks run.
+    Runs,
+    /// All ranks have ended.
+    Ended,
+}
+
+/// The rank that computed longest lately.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlowestRank {
+    /// The rank.
+    pub rank: u32,
+    /// Its computation over the mean.
+    pub times_mean: f64,
+    /// The function in which it spends most CPU time.
+    pub function: Option<HeaviestFunction>,
+}
+
+/// A rank that has been in one call for long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LongCall {
+    /// The rank.
+    pub rank: u32,
+    /// Number of the operation.
+    pub operation: u16,
+    /// Seconds since it began.
+    pub for_s: f64,
+}
+
+/// One look at a job.
+#[derive(Clone, Debug)]
+pub struct JobView {
+    /// The program's command line.
+    pub command: String,
+    /// Ranks of the job.
+    pub n_ranks: usize,
+    /// How far it is.
+    pub state: JobState,
+    /// Efficiencies and the load of ranks.
+    pub load: JobLoad,
+    /// The rank that computed longest lately.
+    pub slowest: Option<SlowestRank>,
+    /// What recurs: its name, and how often per second.
+    pub recurrence: Option<(String, f64)>,
+    /// Ranks that have been in one call for long, the longest first.
+    pub long_calls: Vec<LongCall>,
+    /// Bytes of the logs that are still to be read.
+    pub unread_bytes: u64,
+}
+
+impl LongCall {
+    /// Whether a call is long enough to be mentioned.
+    pub fn is_long(&self) -> bool {
+        self.for_s >= LONG_CALL_S
+    }
+
+    /// Says where the rank is.
+    pub fn sentence(&self) -> String {
+        let operation = Operation::from_number(self.operation).map_or("MPI", Operation::name);
+        format!("rank {} has been in {operation} for {}", self.rank, seconds(self.for_s))
+    }
+}
+
+impl SlowestRank {
+    /// Says how much longer than others the rank computes, and where; `None` where the difference is not worth a word.
+    pub fn sentence(&self) -> Option<String> {
+        if self.times_mean < 1.05 {
+            return None;
+        }
+        let function = self
+            .function
+            .as_ref()
+            .map_or(String::new(), |function| format!(", {:.0} % of it in {}", 100.0 * function.share, function.name));
+        Some(format!("rank {} has {:.1} times the average work{function}", self.rank, self.times_mean))
+    }
+}
+
+impl JobView {
+    /// Returns the look as one line, for output that is no terminal.
+    pub fn line(&self) -> String {
+        let elapsed = seconds(self.load.elapsed_s);
+        let mut parts = Vec::new();
+        match (self.state, self.load.lately) {
+            (JobState::Starts, _) => parts.push("the job starts: not all ranks have left MPI_Init".to_owned()),
+            (JobState::Runs, Some(lately)) => {
+                parts.push(format!("last {}: {}", seconds(self.load.period_s), efficiencies(&lately)));
+            }
+            _ => {}
+        }
+        parts.extend(self.load.so_far.map(|so_far| match self.state {
+            JobState::Ended => format!("ended: {}", efficiencies(&so_far)),
+            _ => format!("so far {}", percent(so_far.parallel)),
+        }));
+        if self.state == JobState::Runs {
+            parts.extend(self.slowest.as_ref().and_then(SlowestRank::sentence));
+            parts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second)));
+            parts.extend(self.long_calls.first().map(LongCall::sentence));
+        }
+        if self.unread_bytes > 0 {
+            parts.push(format!("still reading: {} left", lbprof_collector::words::bytes(self.unread_bytes)));
+        }
+        format!("{elapsed}: {}", parts.join("; "))
+    }
+}
+
+/// Says the efficiencies.
+pub fn efficiencies(found: &Efficiencies) -> String {
+    format!(
+        "parallel efficiency {} (load balance {}, communication {})",
+        percent(found.parallel),
+        percent(found.load_balance),
+        percent(found.communication)
+    )
+}
+
+/// Says how often something recurs.
+pub fn rate(what: &str, per_second: f64) -> String {
+    let number = match per_second {
+        rate if rate < 10.0 => format!("{rate:.1}"),
+        rate => format!("{rate:.0}"),
+    };
+    format!("{number} {what} a second")
+}
+
+/// Writes a share.
+pub fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(state: JobState) -> JobView {
+        let found = Efficiencies { parallel: 0.625, load_balance: 0.7, communication: 0.9 };
+        let load =
+            JobLoad { elapsed_s: 12.5, period_s: 10.0, lately: Some(found), so_far: Some(found), ranks: Vec::new() };
+        let function = HeaviestFunction { name: "update (heat.c:15)".to_owned(), share: 0.8 };
+        JobView {
+            command: "./heat".to_owned(),
+            n_ranks: 4,
+            state,
+            load,
+            slowest: Some(SlowestRank { rank: 3, times_mean: 1.5, function: Some(function) }),
+            recurrence: Some(("iterations of main/step".to_owned(), 12.46)),
+            long_calls: vec![LongCall { rank: 1, operation: Operation::Recv as u16, for_s: 2.5 }],
+            unread_bytes: 0,
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_efficiencies_the_slowest_rank_and_the_rate() {
+        assert_eq!(
+            view(JobState::Runs).line(),
+            "12.50 s: last 10.00 s: parallel efficiency 62 % (load balance 70 %, communication 90 %); so far 62 %; \
+             rank 3 has 1.5 times the average work, 80 % of it in update (heat.c:15); 12 iterations of main/step a second; \
+             rank 1 has been in Recv for 2.50 s"
+        );
+    }
+
+    #[test]
+    fn the_last_line_is_of_the_whole_run() {
+        assert_eq!(
+            view(JobState::Ended).line(),
+            "12.50 s: ended: parallel efficiency 62 % (load balance 70 %, communication 90 %)"
+        );
+    }
+}

@@ -31,7 +31,7 @@ use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
 
 use crate::harmless::signals::Lock;
-use crate::log::{self, LOG, RankLog};
+use crate::log::{self, FIRST_THREAD, LOG, RankLog};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked::LockedShare;
 use crate::sampling::sampled::Sampled;
@@ -51,9 +51,6 @@ static INTERVAL: AtomicU64 = AtomicU64::new(0);
 /// How often the rings are looked at, at most, and how often new threads are looked for where there are several, in seconds.
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
-
-/// The number in the log of the thread that called MPI_Init.
-pub const FIRST_THREAD: u32 = 0;
 
 /// All that is sampled.
 struct Sampler {
@@ -130,6 +127,7 @@ pub fn start(per_second: u64) {
         refuse(not(SamplingOutcome::Refused(refused.number())), &refused.reason());
         return;
     }
+    tasks::prepare();
     log::define(Definition::Sampling(sampler.facts()));
     let Some(mut place) = SAMPLER.lock() else { return };
     INTERVAL.store((LOOK_S * 1e9 * sampler.clock.rate()) as u64, Relaxed);

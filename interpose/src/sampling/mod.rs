@@ -37,7 +37,7 @@ use crate::sampling::locked::LockedShare;
 use crate::sampling::sampled::Sampled;
 use crate::system::clock::{sample_clock, ticks};
 use crate::system::perf::{Event, Options, Refused};
-use crate::system::sandbox;
+use crate::system::{objects, sandbox};
 
 /// Taken before the log's lock, where both are, and after that of the list of recording threads.
 static SAMPLER: Lock<Option<Sampler>> = Lock::new(None);
@@ -233,9 +233,14 @@ pub fn thread_ends(thread: libc::pid_t) {
     });
 }
 
-/// An object is about to be unloaded: addresses are those of what is loaded now.
-pub fn unloading() {
-    with(Sampler::write_all);
+/// An object is about to be unloaded: addresses are those of what is loaded now. Until [`objects::end_unload`], which is to be called if the result is true, samples
+/// are found in objects that are known already.
+pub fn unloading() -> bool {
+    let begun = with(|sampler| {
+        sampler.write_all();
+        objects::begin_unload();
+    });
+    begun.is_some()
 }
 
 /// Recording ends: everything goes to the log.

@@ -155,7 +155,8 @@ fn own_segments() -> (usize, u16) {
 }
 
 /// First address of an object with these segments, and one past its last.
-fn bounds_of_segments(base: usize, (segments, n): (usize, u16)) -> Option<(usize, usize)> {
+fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)> {
+    let (segments, n) = table;
     let mut readable = Readable::default();
     let mut bounds: Option<(usize, usize)> = None;
     for at in 0..usize::from(n) {

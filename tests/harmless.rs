@@ -436,7 +436,8 @@ fn while_rings_are_emptied(job: &Job) -> anyhow::Result<Outcome> {
 
 fn empty_rings(logs: &Path) {
     for entry in fs::read_dir(logs).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().contains(".ring-") {
+        // Those of first threads, and the files of all others.
+        if entry.file_name().to_string_lossy().contains(".ring") {
             // It may be gone by now.
             let _ = fs::File::options().write(true).open(entry.path()).and_then(|file| file.set_len(0));
         }

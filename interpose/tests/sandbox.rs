@@ -8,7 +8,9 @@ mod system {
         use std::fs::File;
         use std::io;
 
-        pub fn identify(_: i32) -> io::Result<((u64, u64), u64)> {
+        pub type Identity = (u64, u64);
+
+        pub fn identify(_: i32) -> io::Result<(Identity, u64)> {
             Err(io::ErrorKind::Unsupported.into())
         }
 
@@ -16,7 +18,12 @@ mod system {
             Ok(file)
         }
     }
+
+    pub(crate) use crate::kept_file;
 }
+
+#[path = "../src/system/kept_file.rs"]
+mod kept_file;
 #[path = "../src/system/sandbox.rs"]
 mod sandbox;
 

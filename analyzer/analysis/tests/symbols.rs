@@ -369,3 +369,27 @@ fn a_name_of_megabytes_is_dropped_and_reported() {
     let [problem] = &problems[..] else { panic!("{problems:?}") };
     assert!(problem.detail.contains("calls: names of functions in it are too long"), "{problem:?}");
 }
+
+#[test]
+fn flipped_bits_in_a_program_cost_names_at_most() {
+    const FLIPS: u64 = 300;
+    let (_dir, path) = program(&["-g"]);
+    let offsets = returns(&path, "outer", "target");
+    let (id, whole) = (build_id(&path), std::fs::read(&path).unwrap());
+    let (expected, _) = places(&path, id.clone(), &offsets);
+    let mut state = 1_u64;
+    let mut n_named = 0;
+    for _ in 0..FLIPS {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let bit = (state >> 33) as usize % (whole.len() * 8);
+        let mut bytes = whole.clone();
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(&path, bytes).unwrap();
+        let begin = std::time::Instant::now();
+        let (found, _) = places(&path, id.clone(), &offsets);
+        assert_eq!(found.len(), offsets.len(), "bit {bit}");
+        assert!(begin.elapsed() < 2 * MOST_TIME, "bit {bit}: {:?}", begin.elapsed());
+        n_named += u64::from(found == expected);
+    }
+    assert!((FLIPS / 2..FLIPS).contains(&n_named), "{n_named} of {FLIPS} had all names");
+}

@@ -88,6 +88,6 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
     }
     let name = clean(&model.facts.command.join(" "));
     let exporter = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
-    serde_json::to_writer(&mut *out, &File { schema: SCHEMA, exporter, name, shared, profiles })?;
+    lbprof_report::json::write_compact(&File { schema: SCHEMA, exporter, name, shared, profiles }, &mut *out)?;
     writeln!(out)
 }

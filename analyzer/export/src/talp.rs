@@ -40,8 +40,7 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
         "resources": { "numCpus": n, "numMpiRanks": n, "numGpus": 0 },
         "Application": regions,
     });
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    lbprof_report::json::write_pretty(&document, out)
 }
 
 /// The figures of a region.

@@ -43,8 +43,7 @@ pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
         };
         document.insert(table.name.to_owned(), table.rows.iter().map(row).collect());
     }
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)
+    lbprof_report::json::write_pretty(&document, out)
 }
 
 /// Writes a table as CSV, its head first; an empty cell is NULL. Names that a spreadsheet would compute begin with an apostrophe.

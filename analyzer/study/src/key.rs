@@ -95,6 +95,18 @@ pub fn all_hold(conditions: &[Condition], run: &Kept) -> bool {
     conditions.iter().all(|condition| alternatives(&condition.key).into_iter().any(|one| one.holds(run)))
 }
 
+/// Maximum number of names that an error lists.
+const MAX_LISTED: usize = 40;
+
+/// The first of several names, and how many more there are.
+fn some(names: &[String]) -> String {
+    let shown = names.iter().take(MAX_LISTED).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(MAX_LISTED) {
+        0 => shown,
+        n_more => format!("{shown}, and {n_more} more"),
+    }
+}
+
 /// What a table or a model wants and the study does not have.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotInStudy {
@@ -102,7 +114,7 @@ pub enum NotInStudy {
     #[error("there are no runs in the study: 'lb-report study add STUDY DIR' adds one")]
     NoRuns,
     /// No run has the parameter.
-    #[error("no run has a parameter {name}; there are: {}", known.join(", "))]
+    #[error("no run has a parameter {name}; there are: {}", some(known))]
     NoParam {
         /// Its name.
         name: String,
@@ -116,7 +128,7 @@ pub enum NotInStudy {
         wanted: String,
     },
     /// No run has the region.
-    #[error("no run has a region {path}; there are: {}", known.join(", "))]
+    #[error("no run has a region {path}; there are: {}", some(known))]
     NoRegion {
         /// What was asked for.
         path: String,

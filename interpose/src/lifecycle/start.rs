@@ -6,14 +6,14 @@ use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
 use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
-use crate::log::{self, LOG, RankLog};
+use crate::log::{self, LOG, RankLog, rings};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
 use crate::openmp;
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
-use crate::run::place::Place;
+use crate::run::messages::Place;
 use crate::run::settings::Settings;
 use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
@@ -26,6 +26,7 @@ use crate::word::Word;
 use lbprof_collector::definition::{ClockOffset, Definition, Instant, LifetimePoint, RankList};
 use lbprof_collector::format::{ClockSource, Header, Mode};
 use lbprof_collector::problem::ProblemKind;
+use lbprof_collector::record::Record;
 use std::ffi::c_int;
 use std::io;
 use std::path::Path;
@@ -131,6 +132,9 @@ unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(StartingRank)
     }
 }
 
+/// The lowest thread level at which MPI lets several threads call it.
+const SEVERAL_THREADS: u8 = 2;
+
 /// Opens the log and starts to record.
 ///
 /// # Safety
@@ -174,6 +178,9 @@ unsafe fn open(
         }
         PID.store(std::process::id(), Relaxed);
         OPEN.store(true, Relaxed);
+        if level >= SEVERAL_THREADS {
+            rings::prepare(&place.dir, settings.buffer + size_of::<Record>(), rank as u32, place.run_id);
+        }
         if !settings.complaints.is_empty() {
             guard::count(ProblemKind::BadSetting, settings.complaints.len() as u64);
         }
@@ -194,6 +201,7 @@ unsafe fn open(
             births::define_predefined();
         }
         sandbox::remember();
+        process::watch_usage();
         if let Some(usage) = process::usage() {
             log::define(Definition::Usage(usage));
         }

@@ -116,10 +116,14 @@ impl Sites {
     /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.
     pub fn locate(&mut self, samples: &mut [Sample], new: &mut Vec<Definition>) {
         self.refresh();
+        let may_vanish = objects::is_unloading();
         let mut last = None;
         for sample in samples {
             let address = sample.location.offset;
-            last = last.filter(|&at| self.holds(at, address)).or_else(|| self.module_at(address));
+            last = last.filter(|&at| self.holds(at, address)).or_else(|| match may_vanish {
+                true => self.known_module_at(address),
+                false => self.module_at(address),
+            });
             if let Some(at) = last {
                 let (module, base) = self.defined(at, new);
                 sample.location = Location { module, offset: address - base };
@@ -132,9 +136,14 @@ impl Sites {
         self.modules.get(at).is_some_and(|module| (module.base..module.end).contains(&address))
     }
 
+    /// The place of the module that an address is in, if it was looked at before.
+    fn known_module_at(&self, address: u64) -> Option<usize> {
+        self.loaded.iter().copied().find(|&at| self.holds(at, address))
+    }
+
     /// The place of the module that an address is in.
     fn module_at(&mut self, address: u64) -> Option<usize> {
-        if let Some(at) = self.loaded.iter().copied().find(|&at| self.holds(at, address)) {
+        if let Some(at) = self.known_module_at(address) {
             return Some(at);
         }
         let object = objects::look_at(address as usize, module)?;

@@ -27,11 +27,14 @@ use crate::harmless::signals::Lock;
 use crate::log::callsite::Sites;
 use crate::log::file::LogFile;
 use crate::log::summaries::Summaries;
-use crate::run::place::Place;
+use crate::run::messages::Place;
 use crate::run::settings::Settings;
 use crate::state::thread_log::RingFile;
 use crate::system::{clock, process, sandbox};
 use crate::unwind::Call;
+
+/// The number in the log of the thread that called MPI_Init.
+pub const FIRST_THREAD: u32 = 0;
 
 /// The log of this rank, while it records.
 pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
@@ -309,12 +312,13 @@ impl RankLog {
         !is_written
     }
 
-    /// Notes the resources used, at most once a second.
-    pub fn sample_usage(&mut self, now: u64) {
+    /// Notes, at most once a second, both clocks and the resources used; `thread`, the calling one's number in the log: they are those of the first thread.
+    pub fn sample_usage(&mut self, now: u64, thread: u32) {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
             let Instant { ticks, monotonic_ns } = clock::instant();
-            let mut facts: Vec<_> = process::usage().map(Definition::Usage).into_iter().collect();
+            let usage = if thread == FIRST_THREAD { process::usage() } else { None };
+            let mut facts: Vec<_> = usage.map(Definition::Usage).into_iter().collect();
             facts.push(Definition::Instant(Instant { ticks, monotonic_ns }));
             self.define(&facts);
         }

@@ -1,13 +1,16 @@
-//! Where the rings of this process's threads are: in pieces of the node's file of rings, or in files of their own.
+//! Where the rings of this process's threads are: in pieces of a file of rings, the node's or, for many threads, the process's; or in files of their own.
 //!
-//! All processes of the node map the head of that file ([`lbprof_collector::node::rings`]). Somebody may truncate the file at any time: then the head
+//! All processes of the node map the head of such a file ([`lbprof_collector::node::rings`]). Somebody may truncate the file at any time: then the head
 //! is not as it was made, and nothing more is taken from it or given back.
 
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+};
 
 use lbprof_collector::format::ring_name;
 use lbprof_collector::node::frame::node_rings_name;
@@ -15,29 +18,40 @@ use lbprof_collector::node::rings::{CLOSED, MAX_PIECES, RINGS_MAGIC, RingsHead};
 use lbprof_collector::ring::{Piece, RINGS_HEAD_BYTES, Ring};
 
 use crate::harmless::signals::Lock;
+use crate::run::node::make_rings;
 use crate::state::thread_log::RingFile;
 use crate::system::descriptors::{Identity, identify, quietly};
 use crate::system::faults;
+use crate::system::kept_file::KeptFile;
 use crate::system::owned_files::open_owned;
 
 /// The node's file of rings, as this process has it mapped: for good, once.
-struct NodeRings {
+pub struct NodeRings {
     head: NonNull<RingsHead>,
     path: PathBuf,
     identity: Identity,
+    file: KeptFile,
+    /// Whether it is this process's alone.
+    is_own: bool,
 }
 
 // SAFETY: the mapping stays for good; it is reached through atomics alone, but for the magic, which nobody changes.
 unsafe impl Send for NodeRings {}
+// SAFETY: as above.
+unsafe impl Sync for NodeRings {}
 
-static NODE: Lock<Option<NodeRings>> = Lock::new(None);
+static NODE: Lock<Option<&NodeRings>> = Lock::new(None);
+
+/// From this number on, threads have their rings in one file, the process's own where its node has none: making a file takes longer than
+/// all else that a new thread needs, and hundreds that make theirs at once wait for one another.
+const FIRST_IN_COMMON: u32 = 1;
+
+/// Whether the process has tried to make such a file.
+static IS_MADE: AtomicBool = AtomicBool::new(false);
 
 /// Maps the head of the node's file of rings in `dir`. Where that fails, rings get files of their own.
 pub fn join(dir: &Path, lowest: u32, run_id: u64) {
-    let path = dir.join(node_rings_name(lowest));
-    let rings =
-        NodeRings::open(path).ok().filter(|rings| rings.is_whole() && rings.head().run_id.load(Relaxed) == run_id);
-    if let Some(rings) = rings
+    if let Some(rings) = NodeRings::open_of_run(dir, lowest, run_id, false)
         && let Some(mut node) = NODE.lock()
     {
         *node = Some(rings);
@@ -48,12 +62,12 @@ pub fn join(dir: &Path, lowest: u32, run_id: u64) {
 ///
 /// Errors: what the system says of the ring's own file, where there is no piece for it.
 pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<(Ring, RingFile)> {
-    let taken = NODE.lock().as_deref().and_then(Option::as_ref).and_then(|node| {
-        let ring = quietly(|| node.take(bytes, rank, thread, run_id)).ok()?;
-        Some((ring, RingFile { path: node.path.clone(), is_of_node: true }))
-    });
-    if let Some(taken) = taken {
-        return Ok(taken);
+    let node = if thread < FIRST_IN_COMMON { node() } else { prepare(dir, bytes, rank, run_id) };
+    // Threads take their pieces side by side.
+    if let Some(node) = node
+        && let Ok(ring) = quietly(|| node.take(bytes, rank, thread, run_id))
+    {
+        return Ok((ring, RingFile { path: node.path.clone(), is_of_node: true }));
     }
     let path = dir.join(ring_name(rank, thread));
     let ring = quietly(|| {
@@ -67,6 +81,26 @@ pub fn make(dir: &Path, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io
     Ok((ring, RingFile { path, is_of_node: false }))
 }
 
+/// Makes sure that threads after the first have a file for their rings, of so many `bytes` of slots, and opens it. `None`: they make their own.
+pub fn prepare(dir: &Path, bytes: usize, rank: u32, run_id: u64) -> Option<&'static NodeRings> {
+    let mut node = NODE.lock()?;
+    // Others wait meanwhile: they shall find it.
+    if node.is_none() && !IS_MADE.swap(true, Relaxed) {
+        *node = make_common(dir, bytes, rank, run_id);
+    }
+    *node
+}
+
+fn node() -> Option<&'static NodeRings> {
+    NODE.lock().and_then(|node| *node)
+}
+
+/// Makes a file for the rings of this process's threads. Where that fails, they get files of their own.
+fn make_common(dir: &Path, bytes: usize, rank: u32, run_id: u64) -> Option<&'static NodeRings> {
+    make_rings(&dir.join(node_rings_name(rank)), bytes, run_id).ok()?;
+    NodeRings::open_of_run(dir, rank, run_id, true)
+}
+
 /// Removes what held rings that the log has all of.
 pub fn remove(files: impl Iterator<Item = RingFile>) {
     let mut pieces = 0;
@@ -77,15 +111,20 @@ pub fn remove(files: impl Iterator<Item = RingFile>) {
             let _ = std::fs::remove_file(file.path);
         }
     }
-    if pieces > 0
-        && let Some(node) = NODE.lock().as_deref().and_then(Option::as_ref)
-    {
+    // Its own file may have been made for threads that did not come.
+    if let Some(node) = node().filter(|node| pieces > 0 || node.is_own) {
         node.give_back(pieces);
     }
 }
 
 impl NodeRings {
-    fn open(path: PathBuf) -> io::Result<NodeRings> {
+    /// The file of the node, or process, with this lowest rank, if it is of this run.
+    fn open_of_run(dir: &Path, lowest: u32, run_id: u64, is_own: bool) -> Option<&'static NodeRings> {
+        let rings = NodeRings::open(dir.join(node_rings_name(lowest)), is_own).ok()?;
+        (rings.is_whole() && rings.head().run_id.load(Relaxed) == run_id).then(|| &*Box::leak(Box::new(rings)))
+    }
+
+    fn open(path: PathBuf, is_own: bool) -> io::Result<NodeRings> {
         let file = open_owned(&path, libc::O_RDWR)?;
         let (identity, _) = identify(file.as_raw_fd())?;
         if file.metadata()?.len() < RINGS_HEAD_BYTES as u64 {
@@ -97,7 +136,9 @@ impl NodeRings {
         match NonNull::new(address.cast()) {
             Some(head) if address != libc::MAP_FAILED => {
                 faults::look_after(faults::HEAD_OF_NODE, address as usize, RINGS_HEAD_BYTES);
-                Ok(NodeRings { head, path, identity })
+                let kept = KeptFile::new();
+                kept.keep(file)?;
+                Ok(NodeRings { head, path, identity, file: kept, is_own })
             }
             _ => Err(io::Error::last_os_error()),
         }
@@ -123,8 +164,8 @@ impl NodeRings {
     /// Errors: what the system says; others where the file is not to be used any more.
     fn take(&self, bytes: usize, rank: u32, thread: u32, run_id: u64) -> io::Result<Ring> {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
-        let file = open_owned(&self.path, libc::O_RDWR)?;
-        if identify(file.as_raw_fd())?.0 != self.identity || !self.is_whole() {
+        let file = self.file.file(|| open_owned(&self.path, libc::O_RDWR))?;
+        if self.file.identity() != self.identity || !self.is_whole() {
             return Err(gone());
         }
         let head = self.head();

@@ -24,7 +24,7 @@ use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{Batch, LOG, RankLog, define, writes_records};
+use crate::log::{Batch, FIRST_THREAD, LOG, RankLog, define, writes_records};
 use crate::recording::filled::batch;
 use crate::recording::slot::store;
 use crate::recording::{lost, mpi_time};
@@ -142,7 +142,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
 
 /// Where only sums of the records go to the log: the samples of their time are where the rank's first thread was.
 pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
-    if log.number == sampling::FIRST_THREAD && sampling::is_on() && !writes_records() {
+    if log.number == FIRST_THREAD && sampling::is_on() && !writes_records() {
         log.cpu_samples.extend(sampling::place(&log.head, records));
     }
 }
@@ -281,7 +281,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Recor
         SUMS.store(true, Relaxed);
         written = fold(rank_log, log, records, now);
     }
-    rank_log.sample_usage(now);
+    rank_log.sample_usage(now, log.number);
     written
 }
 

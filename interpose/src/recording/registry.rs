@@ -95,11 +95,12 @@ pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
 pub unsafe fn attach(thread: *mut Thread) {
     // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
     unsafe {
-        if (*thread).id == 0 && !sandbox::is_filtered() {
+        let is_filtered = sandbox::is_filtered();
+        if (*thread).id == 0 && !is_filtered {
             (*thread).id = libc::gettid();
         }
         let found = if is_end_known(thread) {
-            find_ring()
+            find_ring(is_filtered)
         } else {
             Err(io::Error::other("the system would not report its end"))
         };
@@ -138,17 +139,17 @@ pub unsafe fn attach(thread: *mut Thread) {
     }
 }
 
-/// A ring for a thread: that of one that has ended, or a new one.
+/// A ring for a thread: that of one that has ended, or a new one. `is_filtered`: whether the program is under a system call filter.
 ///
 /// Errors: why there can be none.
-fn find_ring() -> io::Result<ThreadLog> {
+fn find_ring(is_filtered: bool) -> io::Result<ThreadLog> {
     let number = {
         let given_up = || io::Error::other("recording was given up");
         let mut threads = THREADS.lock().ok_or_else(given_up)?;
         if let Some(log) = threads.idle.pop() {
             return Ok(log);
         }
-        if threads.numbers != 0 && sandbox::is_filtered() {
+        if threads.numbers != 0 && is_filtered {
             return Err(io::Error::other("the program has put itself under a system call filter"));
         }
         if threads.numbers >= MAX_THREADS {

@@ -8,7 +8,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::linux::net::SocketAddrExt;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -19,9 +19,10 @@ use crate::harmless::guard;
 use crate::mpi::call::{call, call_at, call2};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{abi, predefined, world};
-use crate::run::node::{self, NodeFiles};
-use crate::run::peers::{self, Company, Meeting, Peer};
-use crate::run::place::{self, Place};
+use crate::run::messages::{Measuring, Offer, Peer, Place};
+use crate::run::node;
+use crate::run::peers::{self, Company, Meeting};
+use crate::run::place;
 use crate::run::settings::Settings;
 use crate::run::{hosts, job, launcher, offsets};
 use crate::word::Word;
@@ -111,86 +112,16 @@ fn apart(own: StartingRank, why: &str) -> Agreement {
     (place::apart(own.settings, own.rank, own.size, why), one_host.then(same_clock))
 }
 
-/// What the leader of a host offers to the others on it.
-enum Offer {
-    /// Nothing is recorded.
-    Nothing,
-    /// The folder.
-    Place(Place),
-}
-
-impl Offer {
-    fn encoded(&self) -> Vec<u8> {
-        match self {
-            Offer::Nothing => vec![0],
-            Offer::Place(Place { dir, run_id, clock, node }) => {
-                let mut bytes = vec![1];
-                bytes.extend(run_id.to_le_bytes());
-                bytes.extend(clock.unwrap_or_default().to_le_bytes());
-                bytes.extend(NodeFiles::encoded(*node));
-                bytes.extend(dir.as_os_str().as_bytes());
-                bytes
-            }
-        }
-    }
-
-    fn decoded(bytes: &[u8]) -> Offer {
-        let place = |rest: &[u8]| {
-            let (run_id, rest) = rest.split_first_chunk()?;
-            let (clock, dir) = rest.split_first_chunk()?;
-            let (node, dir) = dir.split_first_chunk()?;
-            let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
-            let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
-            Some(Place { dir, run_id, clock, node: NodeFiles::decoded(node) })
-        };
-        match bytes.split_first() {
-            Some((1, rest)) => place(rest).map_or(Offer::Nothing, Offer::Place),
-            _ => Offer::Nothing,
-        }
-    }
-}
-
-/// Who measures clocks.
-enum Measuring {
-    /// Nobody: ranks of one host compare theirs with that of the folder's maker.
-    Nobody,
-    /// These ranks, ascending.
-    These(Vec<u32>),
-}
-
-impl Measuring {
-    fn encoded(&self) -> Vec<u8> {
-        match self {
-            Measuring::Nobody => vec![0],
-            Measuring::These(ranks) => {
-                [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
-            }
-        }
-    }
-
-    fn decoded(bytes: &[u8]) -> Measuring {
-        match bytes.split_first() {
-            Some((0, _)) => Measuring::Nobody,
-            Some((_, ranks)) => {
-                let (ranks, _) = ranks.as_chunks();
-                Measuring::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
-            }
-            // The leader is gone.
-            None => Measuring::These(Vec::new()),
-        }
-    }
-
-    /// This rank's clock as measured or compared. Collective over the ranks that measure.
-    ///
-    /// # Safety
-    /// MPI is initialised, and all ranks that measure call this.
-    unsafe fn offset(&self, own: StartingRank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
-        match self {
-            Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
-            // SAFETY: the caller's promise.
-            Measuring::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
-            Measuring::These(_) => None,
-        }
+/// This rank's clock as measured or compared. Collective over the ranks that measure.
+///
+/// # Safety
+/// MPI is initialised, and all ranks that measure call this.
+unsafe fn offset(measuring: &Measuring, own: StartingRank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
+    match measuring {
+        Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
+        // SAFETY: the caller's promise.
+        Measuring::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
+        Measuring::These(_) => None,
     }
 }
 
@@ -228,7 +159,7 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
     };
     company.conclude(&measuring.encoded());
     // SAFETY: all that measure have been asked to.
-    let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
+    let offset = unsafe { offset(&measuring, own, peer, Some(&place)) };
     (Some(place), offset)
 }
 
@@ -246,7 +177,7 @@ unsafe fn follow(own: StartingRank, peer: Peer, offer: Offer, leader: UnixStream
         Offer::Place(place) => {
             let measuring = Measuring::decoded(&peers::conclusion(leader));
             // SAFETY: all that measure have been asked to.
-            let offset = unsafe { measuring.offset(own, peer, Some(&place)) };
+            let offset = unsafe { offset(&measuring, own, peer, Some(&place)) };
             (Some(place), offset)
         }
     }

@@ -20,7 +20,7 @@ pub const FOLDER_VARIABLE: &str = "LBPROF_FOLDER_FILE";
 const HYDRA: &str = "hydra ";
 
 /// The most ancestors of a process that are looked at.
-pub const GENERATIONS: usize = 64;
+const GENERATIONS: usize = 64;
 
 /// The key of the job; `None`: the launcher does not name it.
 pub fn key() -> Option<String> {
@@ -45,10 +45,7 @@ enum Launcher {
 
 /// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
 fn nearest_launcher() -> Launcher {
-    let mut process = std::process::id();
-    for _ in 0..GENERATIONS {
-        let Some((parent, _)) = parent_of(process) else { return Launcher::None };
-        process = parent;
+    for process in ancestors() {
         let Ok(command) = std::fs::read(format!("/proc/{process}/cmdline")) else { return Launcher::None };
         let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
         if let Some(key) = of_hydra(&words) {
@@ -61,12 +58,19 @@ fn nearest_launcher() -> Launcher {
     Launcher::None
 }
 
-/// The parent of a process, and when the process was started, in ticks after the host.
-pub fn parent_of(process: u32) -> Option<(u32, u64)> {
+/// The ancestors of this process, nearest first, by their numbers in /proc. Where that is of another PID namespace than the process, an outer one,
+/// system calls give other numbers, or none at all; so the process itself is not looked up by its number.
+pub fn ancestors() -> impl Iterator<Item = u32> {
+    let parent = |process: &str| Some(parent_and_start(process)?.0).filter(|&parent| parent != 0);
+    std::iter::successors(parent("self"), move |process| parent(&process.to_string())).take(GENERATIONS)
+}
+
+/// The parent of the process of this number in /proc, 0 where it cannot be seen, and when the process was started, in ticks after the host.
+pub fn parent_and_start(process: &str) -> Option<(u32, u64)> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The command's name, in parentheses, may hold anything; after it stand the state, the parent …
     let mut fields = stat.rsplit(')').next()?.split_whitespace();
-    let parent = fields.nth(1)?.parse().ok().filter(|&parent| parent != 0)?;
+    let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 

@@ -87,10 +87,9 @@ pub fn job(size: i32) -> u64 {
     if single_host(size) != Some(false) || !known {
         // Ranks of one host have one parent, and a later run another one.
         // SAFETY: getppid has no preconditions.
-        let parent = unsafe { libc::getppid() };
-        hasher.write_i32(parent);
+        hasher.write_i32(unsafe { libc::getppid() });
         hasher.write(pid_namespace().as_bytes());
-        hasher.write_u64(job::parent_of(parent as u32).map_or(0, |(_, started)| started));
+        hasher.write_u64(job::ancestors().next().and_then(start_of).unwrap_or(0));
     }
     hasher.write_i32(size);
     hasher.finish().max(1)
@@ -99,15 +98,16 @@ pub fn job(size: i32) -> u64 {
 /// The nearest process that starts the ranks of jobs, by its number and when it was started: MPI_Comm_spawn has the same one start the new
 /// processes, on a host. `None`: it cannot be seen.
 pub fn starter() -> Option<(u32, u64)> {
-    let mut process = std::process::id();
-    for _ in 0..job::GENERATIONS {
-        (process, _) = job::parent_of(process)?;
-        let command = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
-        if command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher) {
-            return Some((process, job::parent_of(process)?.1));
-        }
-    }
-    None
+    let is_launcher = |process: &u32| {
+        let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher)
+    };
+    let process = job::ancestors().find(is_launcher)?;
+    Some((process, start_of(process)?))
+}
+
+fn start_of(process: u32) -> Option<u64> {
+    job::parent_and_start(&process.to_string()).map(|(_, start)| start)
 }
 
 /// How many processes the launcher says that it started, where it started this one as one of several, and this one's number

@@ -4,6 +4,7 @@ pub mod agreement;
 pub mod hosts;
 pub mod job;
 pub mod launcher;
+pub mod messages;
 pub mod node;
 pub mod offsets;
 pub mod peers;

@@ -15,48 +15,14 @@ use lbprof_collector::ring::RINGS_HEAD_BYTES;
 
 use crate::harmless::guard;
 use crate::mpi::world;
+use crate::run::messages::NodeFiles;
 use crate::run::settings::{Files, Settings};
-use crate::system::descriptors::{Identity, identify, quietly};
+use crate::system::descriptors::{identify, quietly};
 use crate::system::owned_files::open_owned;
 
 /// From so many ranks of a node, or of the job, they write one file.
 const MANY_HERE: usize = 64;
 const MANY: usize = 1024;
-
-/// The files of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NodeFiles {
-    /// The lowest rank of the node, after which they are named.
-    pub lowest: u32,
-    /// Which file the logs go to: another file system may have another one under its name.
-    pub identity: Identity,
-}
-
-/// Bytes of the encoded files.
-const ENCODED: usize = 20;
-
-impl NodeFiles {
-    /// As bytes; `None`: there are none.
-    pub fn encoded(files: Option<NodeFiles>) -> [u8; ENCODED] {
-        let mut bytes = [0xff; ENCODED];
-        if let Some(NodeFiles { lowest, identity: (device, inode) }) = files {
-            let fields = [&lowest.to_le_bytes()[..], &device.to_le_bytes(), &inode.to_le_bytes()];
-            for (to, from) in bytes.iter_mut().zip(fields.concat()) {
-                *to = from;
-            }
-        }
-        bytes
-    }
-
-    /// The files that these bytes state.
-    pub fn decoded(bytes: &[u8; ENCODED]) -> Option<NodeFiles> {
-        let (lowest, rest) = bytes.split_first_chunk()?;
-        let (device, inode) = rest.split_first_chunk()?;
-        let lowest = Some(u32::from_le_bytes(*lowest)).filter(|&lowest| lowest != OF_NO_RANK)?;
-        let identity = (u64::from_le_bytes(*device), u64::from_le_bytes(*inode.first_chunk()?));
-        Some(NodeFiles { lowest, identity })
-    }
-}
 
 /// Makes the files of the node with these ranks in `dir`, where those that record, so many, are to write into one. `None`: each writes its own, also
 /// where making them failed.
@@ -93,13 +59,16 @@ pub fn made(
     };
     let identity = identify(log.as_raw_fd()).ok()?.0;
     // Without it each thread makes a ring file.
-    let _ = make_rings(&dir.join(node_rings_name(lowest)), settings.buffer, run_id);
+    let _ = make_rings(&dir.join(node_rings_name(lowest)), settings.buffer + size_of::<Record>(), run_id);
     Some(NodeFiles { lowest, identity })
 }
 
-fn make_rings(path: &Path, buffer: usize, run_id: u64) -> io::Result<()> {
+/// Makes a file for rings of so many bytes of slots.
+///
+/// Errors: what the system says.
+pub fn make_rings(path: &Path, bytes: usize, run_id: u64) -> io::Result<()> {
     let mut file = open_owned(path, libc::O_WRONLY | libc::O_CREAT)?;
-    let mut head = first_words(piece_bytes(buffer + size_of::<Record>()) as u32, run_id).to_vec();
+    let mut head = first_words(piece_bytes(bytes) as u32, run_id).to_vec();
     head.resize(RINGS_HEAD_BYTES, 0);
     let written = quietly(|| file.write_all(&head));
     if written.is_err() {

@@ -30,6 +30,7 @@ use foldhash::quality::FixedState;
 use crate::harmless::guard;
 use crate::harmless::signals::Lock;
 use crate::run::launcher;
+use crate::run::messages::{Peer, framed, receive};
 use crate::system::descriptors;
 
 /// How long the leader waits for ranks that it has found, and these for its folder.
@@ -45,17 +46,6 @@ pub struct Registered {
     /// What the names of the job's sockets begin with.
     job: String,
     name: String,
-}
-
-/// What a rank says of itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
-    /// Its rank in MPI_COMM_WORLD.
-    pub rank: u32,
-    /// Whether it is to be recorded.
-    pub wanted: bool,
-    /// The same number for ranks that read the same clock.
-    pub clock: i32,
 }
 
 /// Makes this process known to others of the job. `rank`: as the launcher numbers it.
@@ -233,17 +223,13 @@ fn set_deadline(stream: &UnixStream, until: Instant) -> io::Result<()> {
 fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(Peer, UnixStream)> {
     stream.set_nonblocking(false).ok()?;
     set_deadline(&stream, until).ok()?;
-    let mut bytes = [0u8; 9];
+    let mut bytes = [0u8; Peer::BYTES];
     stream.read_exact(&mut bytes).ok()?;
-    let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
-    let (rank, clock) = (u32::from_le_bytes([r0, r1, r2, r3]), i32::from_le_bytes([c0, c1, c2, c3]));
-    Some((Peer { rank, wanted: wanted != 0, clock }, stream))
+    Some((Peer::decoded(bytes), stream))
 }
 
 fn ask(mut stream: UnixStream, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
-    let [r0, r1, r2, r3] = own.rank.to_le_bytes();
-    let [c0, c1, c2, c3] = own.clock.to_le_bytes();
-    send(&mut stream, &[r0, r1, r2, r3, u8::from(own.wanted), c0, c1, c2, c3]).ok()?;
+    send(&mut stream, &own.encoded()).ok()?;
     // The leader may wait for others as long as this, and then for the folder's file system.
     stream.set_read_timeout(Some(2 * PATIENCE)).ok()?;
     let offer = receive(&mut stream).ok()?;
@@ -286,22 +272,7 @@ pub fn conclusion(mut stream: UnixStream) -> Vec<u8> {
 }
 
 fn send_message(stream: &mut UnixStream, message: &[u8]) -> io::Result<()> {
-    send(stream, &(message.len() as u32).to_le_bytes())?;
-    send(stream, message)
-}
-
-fn receive(stream: &mut UnixStream) -> io::Result<Vec<u8>> {
-    /// More than a path and the ranks of the largest machines need.
-    const MAX_BYTES: u64 = 64 << 20;
-    let mut length = [0u8; 4];
-    stream.read_exact(&mut length)?;
-    let mut message = Vec::new();
-    let length = u64::from(u32::from_le_bytes(length));
-    if length > MAX_BYTES {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
-    stream.take(length).read_to_end(&mut message)?;
-    if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    send(stream, &framed(message))
 }
 
 /// Where the other end is gone, the program sees no signal.

@@ -15,24 +15,12 @@ use lbprof_collector::starter::{STARTER_FILE, Starter};
 use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::launcher;
-use crate::run::node::{self, NodeFiles};
+use crate::run::messages::Place;
+use crate::run::node;
 use crate::run::settings::Settings;
 use crate::system::clock::ticks;
 use crate::system::owned_files::{OwnedFolder, open_owned};
 use crate::system::process;
-
-/// Where a run's logs go, and the number that marks them as one run's.
-#[derive(Debug)]
-pub struct Place {
-    /// The folder, absolute.
-    pub dir: PathBuf,
-    /// The run's number.
-    pub run_id: u64,
-    /// The clock of the rank that made the folder, where it was found by the job's key.
-    pub clock: Option<i32>,
-    /// The file of the ranks of this node; `None`: each writes its own.
-    pub node: Option<NodeFiles>,
-}
 
 /// Folders of one name that are looked at.
 const MOST: u32 = 100_000;

@@ -32,14 +32,14 @@ use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
 
 use crate::harmless::signals::Lock;
-use crate::log::{self, LOG, RankLog};
+use crate::log::{self, FIRST_THREAD, LOG, RankLog};
 use crate::sampling::chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked::LockedShare;
 use crate::sampling::sampled::{SampleReading, Sampled};
 use crate::system::clock::{sample_clock, ticks};
 use crate::system::perf::{Event, Options, PAGE, Refused, StackCopies};
-use crate::system::sandbox;
+use crate::system::{objects, sandbox};
 
 /// Taken before the log's lock, where both are, and after that of the list of recording threads.
 static SAMPLER: Lock<Option<Sampler>> = Lock::new(None);
@@ -53,9 +53,6 @@ static INTERVAL: AtomicU64 = AtomicU64::new(0);
 /// How often the rings are looked at, at most, and how often new threads are looked for where there are several, in seconds.
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
-
-/// The number in the log of the thread that called MPI_Init.
-pub const FIRST_THREAD: u32 = 0;
 
 /// All that is sampled.
 struct Sampler {
@@ -136,6 +133,7 @@ pub fn start(per_second: u64, depth: usize) {
         refuse(not(SamplingOutcome::Refused(refused.number())), &refused.reason());
         return;
     }
+    tasks::prepare();
     log::define(Definition::Sampling(sampler.facts()));
     let Some(mut place) = SAMPLER.lock() else { return };
     INTERVAL.store((LOOK_S * 1e9 * sampler.reading.clock.rate()) as u64, Relaxed);
@@ -241,9 +239,14 @@ pub fn thread_ends(thread: libc::pid_t) {
     });
 }
 
-/// An object is about to be unloaded: addresses are those of what is loaded now.
-pub fn unloading() {
-    with(Sampler::write_all);
+/// An object is about to be unloaded: addresses are those of what is loaded now. Until [`objects::end_unload`], which is to be called if the result is true, samples
+/// are found in objects that are known already.
+pub fn unloading() -> bool {
+    let begun = with(|sampler| {
+        sampler.write_all();
+        objects::begin_unload();
+    });
+    begun.is_some()
 }
 
 /// Recording ends: everything goes to the log.

@@ -4,12 +4,32 @@
 //! locked waits for ever.
 
 use std::ffi::CStr;
+use std::fs::File;
+use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd};
 
+use crate::system::kept_file::KeptFile;
 use crate::system::process;
 
 /// Where they are.
 const FOLDER: &CStr = c"/proc/self/task";
+
+/// The same, open.
+static OPEN: KeptFile = KeptFile::new();
+
+/// Opens what is needed each time that threads are looked for.
+pub fn prepare() {
+    let _ = OPEN.file(open);
+}
+
+fn open() -> io::Result<File> {
+    // SAFETY: a plain system call; a new descriptor is ours alone.
+    unsafe {
+        let folder = libc::open(FOLDER.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC);
+        if folder < 0 { Err(io::Error::last_os_error()) } else { Ok(File::from_raw_fd(folder)) }
+    }
+}
 
 /// Numbers of all threads of the process, as system calls have them, in ascending order, and what shows that they are others; `None`: the system does not say, or they are as
 /// many as `known` and none but the first.
@@ -20,10 +40,10 @@ pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)
         return None;
     }
     let mut threads = Vec::new();
+    let folder = OPEN.file(open).ok()?.as_raw_fd();
     // SAFETY: plain system calls with live arguments, on a descriptor of our own.
     unsafe {
-        let folder = libc::open(FOLDER.as_ptr(), libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC);
-        if folder < 0 {
+        if libc::lseek(folder, 0, libc::SEEK_SET) != 0 {
             return None;
         }
         let mut entries = vec![0u8; 8192];
@@ -32,7 +52,6 @@ pub fn threads(known: libc::nlink_t) -> Option<(libc::nlink_t, Vec<libc::pid_t>)
             let Some(read) = usize::try_from(read).ok().filter(|&read| read > 0) else { break };
             add_numbers(entries.get(..read).unwrap_or_default(), &mut threads);
         }
-        libc::close(folder);
     }
     if !process::is_proc_of_own_namespace() {
         threads = threads.into_iter().filter_map(process::number_in_own_namespace).collect();

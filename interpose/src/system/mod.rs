@@ -4,6 +4,7 @@ pub mod actions;
 pub mod clock;
 pub mod descriptors;
 pub mod faults;
+pub mod kept_file;
 pub mod memory;
 pub mod objects;
 pub mod own_code;

@@ -1,7 +1,8 @@
 //! The program and its shared objects, as the loader has them now.
 //!
 //! [`visit`] takes the loader's lock. A fork in another thread at that moment leaves the lock taken in the child for ever, and what the child
-//! loads then hangs. So once recording has started, objects are found by [`look_at`] alone.
+//! loads then hangs. So once recording has started, objects are found by [`look_at`] alone: by a function of the loader that takes no lock, or, where it has none,
+//! in the list that it keeps for debuggers.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -9,15 +10,39 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::Seq
 use crate::system::memory::Readable;
 
 /// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
-static FIND: AtomicUsize = AtomicUsize::new(0);
+pub static FIND: AtomicUsize = AtomicUsize::new(0);
 
 /// How often the program has unloaded something.
 static UNLOADS: AtomicU64 = AtomicU64::new(0);
 
+/// What the loader keeps for debuggers (`_r_debug` of link.h); 0: not known.
+static LIST: AtomicUsize = AtomicUsize::new(0);
+
 /// Finds out how objects can be found. May take the loader's lock.
 pub fn find_out() {
-    // SAFETY: a look-up by name.
-    FIND.store(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) } as usize, Relaxed);
+    // SAFETY: look-ups by name.
+    unsafe {
+        FIND.store(libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) as usize, Relaxed);
+        LIST.store(libc::dlsym(libc::RTLD_DEFAULT, c"_r_debug".as_ptr()) as usize, Relaxed);
+    }
+}
+
+/// Calls of dlclose that are under way.
+static UNLOADING: AtomicUsize = AtomicUsize::new(0);
+
+/// The program begins to unload something, maybe: what nobody executes at this moment may vanish while it is looked at.
+pub fn begin_unload() {
+    UNLOADING.fetch_add(1, SeqCst);
+}
+
+/// That call is over.
+pub fn end_unload() {
+    UNLOADING.fetch_sub(1, SeqCst);
+}
+
+/// Whether objects may vanish.
+pub fn is_unloading() -> bool {
+    UNLOADING.load(SeqCst) != 0
 }
 
 /// The program has unloaded something: what was found may lie there no more.
@@ -46,37 +71,108 @@ struct Found {
 struct LinkMap {
     base: usize,
     name: *const c_char,
+    dynamic: usize,
+    next: usize,
+}
+
+/// The first members of what the loader keeps for debuggers (link.h).
+#[repr(C)]
+struct DebuggersList {
+    version: c_int,
+    first: usize,
 }
 
 /// Looks at the object that holds an address; `None`: there is none.
 pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> {
-    let find = FIND.load(Relaxed);
-    if find == 0 {
-        let mut look = Some(look);
-        let mut result = None;
-        visit(None, |object| {
-            if object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&address)) {
-                result = look.take().map(|look| look(object));
-            }
-        });
-        return result;
-    }
-    // SAFETY: the loader's function of this type, which fills the structure where it gives 0. Its description of the object lives as long
-    // as the object.
-    let (found, map) = unsafe {
-        let find: unsafe extern "C" fn(usize, *mut Found) -> c_int = std::mem::transmute(find);
-        let mut found: Found = std::mem::zeroed();
-        if find(address, &mut found) != 0 {
-            return None;
+    let (map, (segments, n)) = match FIND.load(Relaxed) {
+        0 if LIST.load(Relaxed) == 0 => return look_in_all(address, look),
+        0 => listed(address)?,
+        find => {
+            // SAFETY: the loader's function of this type, which fills the structure where it gives 0. Its description of the object lives as long
+            // as the object.
+            let found = unsafe {
+                let find: unsafe extern "C" fn(usize, *mut Found) -> c_int = std::mem::transmute(find);
+                let mut found: Found = std::mem::zeroed();
+                if find(address, &mut found) != 0 {
+                    return None;
+                }
+                found
+            };
+            (found.map, segments_of(found.begin..found.end)?)
         }
-        (found.begin..found.end, &*found.map)
     };
-    let (segments, n) = segments_of(found)?;
-    // SAFETY: a plain structure.
-    let mut info: libc::dl_phdr_info = unsafe { std::mem::zeroed() };
+    // SAFETY: the loader's description of a loaded object; a plain structure.
+    let (map, mut info): (&LinkMap, libc::dl_phdr_info) = unsafe { (&*map, std::mem::zeroed()) };
     (info.dlpi_addr, info.dlpi_name) = (map.base as u64, map.name);
     (info.dlpi_phdr, info.dlpi_phnum) = (segments as *const libc::Elf64_Phdr, n);
     Some(look(&Object(&info)))
+}
+
+/// As [`look_at`], with the loader's lock.
+fn look_in_all<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> {
+    let mut look = Some(look);
+    let mut result = None;
+    visit(None, |object| {
+        if object.bounds().is_some_and(|(begin, end)| (begin..end).contains(&address)) {
+            result = look.take().map(|look| look(object));
+        }
+    });
+    result
+}
+
+/// The loader's description of an object, and address and number of its segments.
+type Described = (*const LinkMap, (usize, u16));
+
+/// Finds the object that holds an address in the list for debuggers. Another thread may change the list meanwhile: what is read is looked at before, and
+/// counts only if it leads to the head of an object.
+fn listed(address: usize) -> Option<Described> {
+    /// No program has as many objects.
+    const MOST: usize = 1 << 16;
+    const FIRST_AT: usize = std::mem::offset_of!(DebuggersList, first);
+    const NEXT_AT: usize = std::mem::offset_of!(LinkMap, next);
+    let mut readable = Readable::default();
+    let mut map = readable.word(LIST.load(Relaxed) + FIRST_AT)?;
+    for _ in 0..MOST {
+        if map == 0 || !map.is_multiple_of(align_of::<usize>()) {
+            return None;
+        }
+        let base = readable.word(map)?;
+        let segments = if base == 0 { Some(own_segments()) } else { segments_of(base..usize::MAX) };
+        if let Some((begin, end)) = segments.and_then(|segments| bounds_of_segments(base, segments))
+            && (begin..end).contains(&address)
+        {
+            return Some((map as *const LinkMap, segments?));
+        }
+        map = readable.word(map + NEXT_AT)?;
+    }
+    None
+}
+
+/// Address and number of the program's own segments.
+fn own_segments() -> (usize, u16) {
+    // SAFETY: plain queries.
+    unsafe { (libc::getauxval(libc::AT_PHDR) as usize, libc::getauxval(libc::AT_PHNUM) as u16) }
+}
+
+/// First address of an object with these segments, and one past its last.
+fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)> {
+    let (segments, n) = table;
+    let mut readable = Readable::default();
+    let mut bounds: Option<(usize, usize)> = None;
+    for at in 0..usize::from(n) {
+        let mut bytes = [0; size_of::<libc::Elf64_Phdr>()];
+        if !readable.fill(segments.checked_add(at * bytes.len())?, &mut bytes) {
+            return None;
+        }
+        // SAFETY: a structure of numbers.
+        let segment: libc::Elf64_Phdr = unsafe { bytes.as_ptr().cast::<libc::Elf64_Phdr>().read_unaligned() };
+        if segment.p_type == libc::PT_LOAD {
+            let begin = base.checked_add(segment.p_vaddr as usize)?;
+            let end = begin.checked_add(segment.p_memsz as usize)?;
+            bounds = Some(bounds.map_or((begin, end), |(first, last)| (first.min(begin), last.max(end))));
+        }
+    }
+    bounds
 }
 
 /// Address and number of the segments of an object, by its head, which is at its beginning.

@@ -2,13 +2,15 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
 use lbprof_collector::definition::Usage;
 
 use crate::system::clock::ticks;
+use crate::system::kept_file::KeptFile;
 use crate::system::sandbox;
 
 /// The host's name.
@@ -110,13 +112,33 @@ pub fn age_ns() -> Option<u64> {
     (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).checked_sub(start_ns)
 }
 
+/// What the system counts of the thread that called MPI_Init.
+static FIRST_SCHEDSTAT: KeptFile = KeptFile::new();
+
+/// The number of that thread; 0: none.
+static FIRST_THREAD: AtomicI32 = AtomicI32::new(0);
+
+const SCHEDSTAT: &str = "/proc/thread-self/schedstat";
+
+/// Opens what is needed each time that the calling thread asks for its usage.
+pub fn watch_usage() {
+    let _ = FIRST_SCHEDSTAT.file(|| File::open(SCHEDSTAT));
+    // SAFETY: gettid has no preconditions.
+    FIRST_THREAD.store(unsafe { libc::gettid() }, Relaxed);
+}
+
 /// How long the calling thread could have run but had no core, so far: the second number of schedstat; 0 where the kernel
 /// does not count it.
 fn delayed_ns() -> u64 {
     let mut bytes = [0; 128];
+    // SAFETY: gettid has no preconditions.
+    let is_first = unsafe { libc::gettid() } == FIRST_THREAD.load(Relaxed);
     // Without an allocation: this is called at the end of the process, which may be in a handler.
-    let length = File::open("/proc/thread-self/schedstat").and_then(|mut file| file.read(&mut bytes)).unwrap_or(0);
-    let schedstat = bytes.get(..length).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
+    let length = match is_first {
+        true => FIRST_SCHEDSTAT.file(|| File::open(SCHEDSTAT)).and_then(|file| file.read_at(&mut bytes, 0)),
+        false => File::open(SCHEDSTAT).and_then(|mut file| file.read(&mut bytes)),
+    };
+    let schedstat = bytes.get(..length.unwrap_or(0)).and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or_default();
     schedstat.split_whitespace().nth(1).and_then(|delay| delay.parse().ok()).unwrap_or(0)
 }
 

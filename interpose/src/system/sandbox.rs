@@ -8,18 +8,12 @@
 use std::ffi::c_int;
 use std::fs::File;
 use std::io;
-use std::os::fd::IntoRawFd;
-use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU64,
-    Ordering::{Acquire, Relaxed, Release},
-};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use crate::system::descriptors;
+use crate::system::kept_file::KeptFile;
 
-/// The descriptor of this thread's status in /proc; -1: none.
-static STATUS: AtomicI32 = AtomicI32::new(-1);
-/// Which file that is: device and number.
-static IDENTITY: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
+/// This thread's status in /proc.
+static STATUS: KeptFile = KeptFile::new();
 /// Filters when recording started, as [`filters`] gives them.
 static BEFORE: AtomicU64 = AtomicU64::new(0);
 /// Whether one was added since. No filter is ever taken away.
@@ -34,7 +28,7 @@ pub fn remember() {
 
 /// Whether the process had a filter when recording started; also where that is not known.
 pub fn was_filtered() -> bool {
-    STATUS.load(Relaxed) < 0 || BEFORE.load(Relaxed) != 0
+    !STATUS.is_open() || BEFORE.load(Relaxed) != 0
 }
 
 /// Whether a filter has been installed since [`remember`]. Allocates nothing and takes no lock: it may run in a signal handler.
@@ -42,7 +36,7 @@ pub fn is_filtered() -> bool {
     if FILTERED.load(Relaxed) {
         return true;
     }
-    let now = match known().map_or_else(open, Ok).and_then(filters) {
+    let now = match STATUS.number().map_or_else(open, Ok).and_then(filters) {
         Ok(now) => now,
         // The filter refuses to answer.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EPERM | libc::EACCES | libc::ENOSYS)) => u64::MAX,
@@ -55,22 +49,8 @@ pub fn is_filtered() -> bool {
     filtered
 }
 
-/// The descriptor, unless the program has closed it and uses its number for something else.
-fn known() -> Option<c_int> {
-    let number = STATUS.load(Acquire);
-    let (identity, _) = descriptors::identify(number).ok()?;
-    let [device, inode] = &IDENTITY;
-    (identity == (device.load(Relaxed), inode.load(Relaxed))).then_some(number)
-}
-
 fn open() -> io::Result<c_int> {
-    let number = descriptors::out_of_the_way(File::open("/proc/thread-self/status")?)?.into_raw_fd();
-    let ((device, inode), _) = descriptors::identify(number)?;
-    for (word, value) in IDENTITY.iter().zip([device, inode]) {
-        word.store(value, Relaxed);
-    }
-    STATUS.store(number, Release);
-    Ok(number)
+    STATUS.keep(File::open("/proc/thread-self/status")?)
 }
 
 /// Mode and number of filters of the thread whose status `number` is, as one number (proc_pid_status(5)).

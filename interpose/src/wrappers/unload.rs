@@ -25,24 +25,29 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         // There is nothing that could have loaded it.
         return -1;
     }
-    before();
+    let has_begun = before();
     // SAFETY: the function of this name; the program's own argument.
     let result = unsafe {
         let next: unsafe extern "C-unwind" fn(*mut c_void) -> c_int = std::mem::transmute(next);
         next(handle)
     };
+    if has_begun {
+        objects::end_unload();
+    }
     objects::note_unload();
     call_path::unloaded();
     result
 }
 
-/// What was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder.
-fn before() {
+/// What was sampled so far is found in what is loaded now. Not where a handler has interrupted the recorder: then the result is false.
+fn before() -> bool {
     let thread = thread::current();
     // SAFETY: the calling thread's state.
     unsafe {
+        let mut has_begun = false;
         if sampling::is_on() && (*thread).busy == 0 && !signals::in_critical(thread) {
-            enter::recording(thread, sampling::unloading);
+            enter::recording(thread, || has_begun = sampling::unloading());
         }
+        has_begun
     }
 }

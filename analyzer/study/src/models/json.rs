@@ -30,7 +30,9 @@ pub fn graph(graph: &Graph) -> serde_json::Result<String> {
 }
 
 fn document<T: Serialize>(document: &Document<T>) -> serde_json::Result<String> {
-    serde_json::to_string_pretty(document).map(|text| text + "\n")
+    let mut text = Vec::new();
+    lbprof_report::json::write_pretty(document, &mut text).map_err(serde_json::Error::io)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub fn list(kept: &[Kept], columns: usize) -> String {
 /// A run in a few words: `heat, 4 ranks, n=512, 1.32 s`.
 pub fn one_line(run: &Run) -> String {
     let mut parts = vec![clean(run.program()), plural(u64::from(run.n_ranks), "rank")];
-    parts.extend(run.params.iter().map(|(name, value)| named(name, &Value::Number(*value))));
+    parts.extend(shown_params(run));
     parts.push(seconds(run.times.elapsed_s));
     if !run.complete {
         parts.push(format!("incomplete: {}", run.problems.join(", ")));
@@ -59,8 +59,18 @@ pub fn one_line(run: &Run) -> String {
     parts.join(", ")
 }
 
+/// Maximum number of parameters that are listed; the study has them all.
+const MAX_PARAMS: usize = 12;
+
+/// The first parameters with their values, and how many more there are.
+fn shown_params(run: &Run) -> Vec<String> {
+    let shown = run.params.iter().take(MAX_PARAMS).map(|(name, value)| named(name, &Value::Number(*value)));
+    let n_more = run.params.len().saturating_sub(MAX_PARAMS);
+    shown.chain((n_more > 0).then(|| format!("{n_more} more"))).collect()
+}
+
 fn params(run: &Run) -> String {
-    let params: Vec<String> = run.params.iter().map(|(name, value)| named(name, &Value::Number(*value))).collect();
+    let params = shown_params(run);
     if params.is_empty() { DASH.to_owned() } else { params.join(" ") }
 }
 
@@ -84,7 +94,16 @@ fn started(unix_s: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::started;
+    use super::{Run, one_line, params, started};
+
+    #[test]
+    fn of_many_parameters_the_first_are_listed() {
+        let names = (0..300).map(|n| (format!("n{n:03}"), 1.0));
+        let run = Run { params: names.collect(), ..Run::default() };
+        for text in [one_line(&run), params(&run)] {
+            assert!(text.contains("n011=1") && !text.contains("n012") && text.contains("288 more"), "{text}");
+        }
+    }
 
     #[test]
     fn moments_are_in_utc_and_what_is_none_is_a_dash() {

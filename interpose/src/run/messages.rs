@@ -1,0 +1,186 @@
+//! What the ranks of a host say to each other in MPI_Init, and its bytes ([`crate::run::peers`]). What comes from a socket may be anything.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use crate::system::descriptors::Identity;
+
+/// In the bytes of the encoded files, in place of the lowest rank: there are none.
+const NO_RANK: u32 = u32::MAX;
+
+/// What a rank says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its rank in MPI_COMM_WORLD.
+    pub rank: u32,
+    /// Whether it is to be recorded.
+    pub wanted: bool,
+    /// The same number for ranks that read the same clock.
+    pub clock: i32,
+}
+
+impl Peer {
+    /// Bytes of the encoded peer.
+    pub const BYTES: usize = 9;
+
+    /// As bytes.
+    pub fn encoded(self) -> [u8; Self::BYTES] {
+        let [r0, r1, r2, r3] = self.rank.to_le_bytes();
+        let [c0, c1, c2, c3] = self.clock.to_le_bytes();
+        [r0, r1, r2, r3, u8::from(self.wanted), c0, c1, c2, c3]
+    }
+
+    /// The peer that these bytes state.
+    pub fn decoded(bytes: [u8; Self::BYTES]) -> Peer {
+        let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
+        let (rank, clock) = (u32::from_le_bytes([r0, r1, r2, r3]), i32::from_le_bytes([c0, c1, c2, c3]));
+        Peer { rank, wanted: wanted != 0, clock }
+    }
+}
+
+/// Where a run's logs go, and the number that marks them as one run's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The folder, absolute.
+    pub dir: PathBuf,
+    /// The run's number.
+    pub run_id: u64,
+    /// The clock of the rank that made the folder, where it was found by the job's key.
+    pub clock: Option<i32>,
+    /// The file of the ranks of this node; `None`: each writes its own.
+    pub node: Option<NodeFiles>,
+}
+
+/// The files of a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeFiles {
+    /// The lowest rank of the node, after which they are named.
+    pub lowest: u32,
+    /// Which file the logs go to: another file system may have another one under its name.
+    pub identity: Identity,
+}
+
+/// Bytes of the encoded files.
+const ENCODED: usize = 20;
+
+impl NodeFiles {
+    /// As bytes; `None`: there are none.
+    fn encoded(files: Option<NodeFiles>) -> [u8; ENCODED] {
+        let mut bytes = [0xff; ENCODED];
+        if let Some(NodeFiles { lowest, identity: (device, inode) }) = files {
+            let fields = [&lowest.to_le_bytes()[..], &device.to_le_bytes(), &inode.to_le_bytes()];
+            for (to, from) in bytes.iter_mut().zip(fields.concat()) {
+                *to = from;
+            }
+        }
+        bytes
+    }
+
+    /// The files that these bytes state.
+    fn decoded(bytes: &[u8; ENCODED]) -> Option<NodeFiles> {
+        let (lowest, rest) = bytes.split_first_chunk()?;
+        let (device, inode) = rest.split_first_chunk()?;
+        let lowest = Some(u32::from_le_bytes(*lowest)).filter(|&lowest| lowest != NO_RANK)?;
+        let identity = (u64::from_le_bytes(*device), u64::from_le_bytes(*inode.first_chunk()?));
+        Some(NodeFiles { lowest, identity })
+    }
+}
+
+/// What the leader of a host offers to the others on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// Nothing is recorded.
+    Nothing,
+    /// The folder.
+    Place(Place),
+}
+
+impl Offer {
+    /// As bytes.
+    pub fn encoded(&self) -> Vec<u8> {
+        match self {
+            Offer::Nothing => vec![0],
+            Offer::Place(Place { dir, run_id, clock, node }) => {
+                let mut bytes = vec![1];
+                bytes.extend(run_id.to_le_bytes());
+                bytes.extend(clock.unwrap_or_default().to_le_bytes());
+                bytes.extend(NodeFiles::encoded(*node));
+                bytes.extend(dir.as_os_str().as_bytes());
+                bytes
+            }
+        }
+    }
+
+    /// The offer that these bytes state. Without any there is nothing.
+    pub fn decoded(bytes: &[u8]) -> Offer {
+        let place = |rest: &[u8]| {
+            let (run_id, rest) = rest.split_first_chunk()?;
+            let (clock, dir) = rest.split_first_chunk()?;
+            let (node, dir) = dir.split_first_chunk()?;
+            let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
+            let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
+            Some(Place { dir, run_id, clock, node: NodeFiles::decoded(node) })
+        };
+        match bytes.split_first() {
+            Some((1, rest)) => place(rest).map_or(Offer::Nothing, Offer::Place),
+            _ => Offer::Nothing,
+        }
+    }
+}
+
+/// Who measures clocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Measuring {
+    /// Nobody: ranks of one host compare theirs with that of the folder's maker.
+    Nobody,
+    /// These ranks, ascending.
+    These(Vec<u32>),
+}
+
+impl Measuring {
+    /// As bytes.
+    pub fn encoded(&self) -> Vec<u8> {
+        match self {
+            Measuring::Nobody => vec![0],
+            Measuring::These(ranks) => {
+                [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
+            }
+        }
+    }
+
+    /// The conclusion that these bytes state. Without any the leader is gone.
+    pub fn decoded(bytes: &[u8]) -> Measuring {
+        match bytes.split_first() {
+            Some((0, _)) => Measuring::Nobody,
+            Some((_, ranks)) => {
+                let (ranks, _) = ranks.as_chunks();
+                Measuring::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
+            }
+            None => Measuring::These(Vec::new()),
+        }
+    }
+}
+
+/// Reads a message: its length, then so many bytes.
+///
+/// Errors: those of `stream`; InvalidData where it is too long to be one.
+pub fn receive(stream: &mut impl Read) -> io::Result<Vec<u8>> {
+    /// More than a path and the ranks of the largest machines need.
+    const MAX_BYTES: u64 = 64 << 20;
+    let mut length = [0u8; 4];
+    stream.read_exact(&mut length)?;
+    let mut message = Vec::new();
+    let length = u64::from(u32::from_le_bytes(length));
+    if length > MAX_BYTES {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    stream.take(length).read_to_end(&mut message)?;
+    if message.len() as u64 == length { Ok(message) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+/// The bytes of a message, to be read by [`receive`].
+pub fn framed(message: &[u8]) -> Vec<u8> {
+    [&(message.len() as u32).to_le_bytes(), message].concat()
+}

@@ -1,0 +1,47 @@
+//! Objects are found without the loader's lock, whatever the loader's version, as the loader itself lists them.
+
+#![allow(dead_code, missing_docs, reason = "only a part of the library")]
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+#[path = "../src/processor/mod.rs"]
+#[allow(unused_imports, unused_macros, reason = "only a part of the library")]
+mod processor;
+
+#[path = "../src/system"]
+mod system {
+    pub mod memory;
+    pub mod objects;
+}
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use system::objects::{self, Object};
+
+/// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
+type Facts = (Option<(usize, usize)>, usize, String, Vec<(usize, usize)>);
+
+fn facts(object: &Object) -> Facts {
+    let path = object.path().to_string_lossy().into_owned();
+    (object.bounds(), object.base(), path, object.segments(libc::PT_NOTE).collect())
+}
+
+#[test]
+fn both_ways_find_what_the_loader_lists() {
+    let mut all = Vec::new();
+    objects::visit(None, |object| all.push(facts(object)));
+    assert!(all.len() > 3, "{all:?}");
+    objects::find_out();
+    for is_new_loader in [true, false] {
+        for one in &all {
+            let (begin, end) = one.0.unwrap();
+            for address in [begin, begin + (end - begin) / 2, end - 1] {
+                let found = objects::look_at(address, facts);
+                assert_eq!(found.as_ref(), Some(one), "{address:x}, {is_new_loader}");
+            }
+        }
+        let on_stack = 0;
+        assert_eq!(objects::look_at((&raw const on_stack) as usize, facts), None);
+        assert_eq!(objects::look_at(8, facts), None);
+        objects::FIND.store(0, Relaxed);
+    }
+}

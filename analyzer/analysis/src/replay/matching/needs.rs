@@ -198,7 +198,9 @@ impl Matcher<'_> {
             return true;
         }
         let certain = Operation::synchronises(instance.operation) == Synchronises::Members;
+        let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world, at.time()) };
         let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
+            _ if on_the_way.is_some() => (on_the_way, true),
             Entered::Nobody => return true,
             Entered::Last(needed) => (needed, true),
             Entered::NotYet => (None, false),
@@ -212,7 +214,10 @@ impl Matcher<'_> {
             return false;
         }
         let noted = match instance.pattern {
-            Pattern::OneToAll => instance.root_noted.unwrap_or(instance.noted),
+            Pattern::OneToAll if on_the_way.is_none_or(|entry| Some(entry.rank) == instance.root) => {
+                instance.root_noted.unwrap_or(instance.noted)
+            }
+            Pattern::OneToAll => instance.noted,
             Pattern::AllToAll | Pattern::AllToOne | Pattern::Prefix | Pattern::Neighbours => instance.noted,
         };
         // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.

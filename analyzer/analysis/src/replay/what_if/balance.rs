@@ -25,7 +25,8 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<Pace<'a>> {
     let places = Places::of(model);
-    let means: Vec<Arc<IterationMeans>> = regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
+    let means: Vec<Arc<IterationMeans>> =
+        regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
         let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
@@ -45,13 +46,23 @@ pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     }
 }
 
+/// Whether work can be moved between all ranks at a place of the program: it is marked, or all ranks pass it. Where some pass code between other calls
+/// instead, as the first and the last rank of a pipeline do, it is not known which code of theirs is the same work.
+pub fn is_shared(model: &Model, place: &[RegionIdx]) -> bool {
+    let is_marked = |&region: &RegionIdx| model.regions.get(region as usize).is_some_and(|one| !one.found);
+    let passes = |rank: &RankModel| {
+        place.iter().any(|&region| rank.inclusive.binary_search_by_key(&region, |&(idx, _)| idx).is_ok())
+    };
+    place.iter().any(is_marked) || model.ranks.iter().all(passes)
+}
+
 /// Returns how many times as long each rank computes in a region without inner ones, by index of the region and place of the rank, where
-/// every region is balanced by itself among the ranks that compute in it; regions that ranks pass at one place of the program as one.
+/// every region of all ranks is balanced by itself; regions that ranks pass at one place of the program as one.
 pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
     for region in 0..model.regions.len() as RegionIdx {
         let place = places.at(region);
-        if place.first() == Some(&region) {
+        if place.first() == Some(&region) && is_shared(model, &place) {
             let times = exclusive_s(model, &place);
             let factors = factors(&times, mean_of_who_computes(&times));
             for inner in place {

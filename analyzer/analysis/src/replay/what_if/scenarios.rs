@@ -4,7 +4,9 @@ use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean};
+use super::balance::{
+    balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, is_shared, rank_as_mean,
+};
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
 use super::mean::{factors, mean_of_who_computes};
@@ -52,7 +54,7 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     let places = Places::of(model);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
         .map(|region| (region, places.at(region)))
-        .filter(|(region, place)| place.first() == Some(region))
+        .filter(|(region, place)| place.first() == Some(region) && (!together || is_shared(model, place)))
         .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
@@ -74,7 +76,8 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
-        is_much && alignment::is_known(model, regions)
+        let is_of_all = |&region: &RegionIdx| model.ranks.iter().all(|rank| rank.series(region).is_some());
+        is_much && regions.iter().all(is_of_all) && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
         scenarios.push(WhatIf::RunBalancedEach);
@@ -94,7 +97,8 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
 fn has_several_excesses(model: &Model, places: &Places, least: f64) -> bool {
     let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
-    let excesses = regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| {
+    let shared = regions.filter(|(region, place)| place.first() == Some(region) && is_shared(model, place));
+    let excesses = shared.map(|(_, place)| {
         let times = exclusive_s(model, &place);
         times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times)
     });

@@ -113,7 +113,7 @@ fn percent_outside_of_steps(truth: &Truth, report: &Value) -> anyhow::Result<f64
 fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let kind = report["verdict"]["kind"].as_str().context("kind")?;
     let situation = situation(report);
-    if ["no cores", "few calls", "unclear polls"].contains(&situation) {
+    if ["no cores", "few calls", "unclear polls", "set-up"].contains(&situation) {
         return Ok(Answer::NotMade);
     }
     let slow: &[&str] = &["static excess", "asleep rank", "serial code"];
@@ -139,7 +139,7 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
 /// The ranks that the first sentence names, where one or two are slow.
 fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let Some(&slowest) = truth.slow_ranks.first() else { return Ok(Answer::NotMade) };
-    if truth.dependence == Dependence::OnDemand {
+    if truth.dependence == Dependence::OnDemand || ["no cores", "set-up"].contains(&situation(report)) {
         return Ok(Answer::NotMade);
     }
     let sentence = sentence(report);

@@ -191,7 +191,12 @@ fn balance_in_each_iteration_saves_no_less_than_balance_of_totals() {
         let each_ms = saved_ms(|scenario| matches!(scenario, WhatIf::RunBalancedEach));
         let totals_ms = saved_ms(|scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RankAsMean(_)));
         if !name.starts_with("pipeline") {
-            assert!(totals_ms <= each_ms + 1e-3, "{name}: totals save {totals_ms} ms, each iteration {each_ms} ms");
+            // Cut alone, a rank leaves the others with less work than the mean, so that they are not late for its messages.
+            let latencies_ms = 0.002 * run.elapsed_ms();
+            assert!(
+                totals_ms <= each_ms + latencies_ms,
+                "{name}: totals save {totals_ms} ms, each iteration {each_ms} ms"
+            );
         }
     });
 }

@@ -5,7 +5,7 @@ use lbprof_collector::Activity;
 
 use super::alignment;
 use super::balance::{
-    balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, is_shared, rank_as_mean,
+    SharedWork, balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean,
 };
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
@@ -52,10 +52,13 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::of(model).is_empty();
     let places = Places::of(model);
+    let work = SharedWork::new(model, &places);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
         .map(|region| (region, places.at(region)))
-        .filter(|(region, place)| place.first() == Some(region) && (!together || is_shared(model, place)))
-        .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
+        .filter(|(region, place)| place.first() == Some(region))
+        .map(|(region, place)| (region, computation_s(model, &place)))
+        .filter(|(_, times)| !together || work.is_shared(times))
+        .map(|(region, times)| (excess(model, region, &times), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -70,7 +73,7 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
         }
     }
     scenarios.extend(kept.into_iter().map(|(_, region)| WhatIf::Balanced(region)));
-    if together && has_several_excesses(model, &places, least) {
+    if together && has_several_excesses(model, &places, &work, least) {
         scenarios.push(WhatIf::RegionsBalanced);
     }
     let moves = |regions: &[RegionIdx]| {
@@ -95,13 +98,13 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
 }
 
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
-fn has_several_excesses(model: &Model, places: &Places, least: f64) -> bool {
+fn has_several_excesses(model: &Model, places: &Places, work: &SharedWork, least: f64) -> bool {
     let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
-    let shared = regions.filter(|(region, place)| place.first() == Some(region) && is_shared(model, place));
-    let excesses = shared.map(|(_, place)| {
-        let times = exclusive_s(model, &place);
-        times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times)
-    });
+    let times =
+        regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| exclusive_s(model, &place));
+    let excesses = times
+        .filter(|times| work.is_shared(times))
+        .map(|times| times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times));
     let (sum, most) = excesses.fold((0.0, 0.0_f64), |(sum, most), one| (sum + one, most.max(one)));
     sum - most > least
 }

@@ -132,7 +132,6 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
                 || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?
         }
         (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&situation),
-        (Dependence::Reduction, "even") => good.contains(&situation),
         (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&situation),
         (_, "moving" | "chance") => [in_turn, slow].concat().contains(&situation),
         _ => slow.contains(&situation),

@@ -190,7 +190,8 @@ fn balance_in_each_iteration_saves_no_less_than_balance_of_totals() {
         };
         let each_ms = saved_ms(|scenario| matches!(scenario, WhatIf::RunBalancedEach));
         let totals_ms = saved_ms(|scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RankAsMean(_)));
-        if !name.starts_with("pipeline") {
+        // Of two phases in one marked step it is not known how long each takes: ranks that get more work are taken to get it in both.
+        if !name.starts_with("pipeline") && !name.starts_with("two phases") {
             // Cut alone, a rank leaves the others with less work than the mean, so that they are not late for its messages.
             let latencies_ms = 0.002 * run.elapsed_ms();
             assert!(

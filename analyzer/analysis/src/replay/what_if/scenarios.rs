@@ -57,7 +57,7 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
         .map(|region| (region, places.at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (region, computation_s(model, &place)))
-        .filter(|(_, times)| !together || work.is_shared(times))
+        .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
         .map(|(region, times)| (excess(model, region, &times), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
@@ -95,6 +95,11 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIf::RankAsMean(rank)));
     scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
     scenarios
+}
+
+/// Whether the program marks a region: then all that ranks compute there is one work.
+fn is_marked(model: &Model, region: RegionIdx) -> bool {
+    model.regions.get(region as usize).is_some_and(|one| !one.found)
 }
 
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.

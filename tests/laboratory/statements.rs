@@ -17,6 +17,12 @@ const HARDLY_ANY: f64 = 7.0;
 /// Share of the waiting that a rank which causes all of it must be reported to cause.
 const MOSTLY: f64 = 0.9;
 
+/// The same where ranks go through the parts of a step, or through steps, at different times: they wait for one another's longer parts, too.
+const MOSTLY_OUT_OF_PHASE: f64 = 0.6;
+
+/// The same in a pipeline: until it is filled, and once it runs dry, ranks wait for those that are not slow, too.
+const MOSTLY_IN_CHAIN: f64 = 0.8;
+
 /// The statements that are judged, by column of the table.
 pub const COLUMNS: [&str; 9] = ["lost", "class", "ranks", "causes", "path", "loop", "gain", "losses", "predictions"];
 
@@ -110,7 +116,7 @@ fn percent_outside_of_steps(truth: &Truth, report: &Value) -> anyhow::Result<f64
 fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let kind = report["verdict"]["kind"].as_str().context("kind")?;
     let situation = situation(report);
-    if ["no cores", "few calls", "unclear polls"].contains(&situation) {
+    if ["no cores", "few calls", "unclear polls", "set-up"].contains(&situation) {
         return Ok(Answer::NotMade);
     }
     let slow: &[&str] = &["static excess", "asleep rank", "serial code"];
@@ -118,10 +124,13 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let good: &[&str] = &["balanced", "asleep"];
     let is_right = match (truth.dependence, truth.pattern) {
         (Dependence::Output, _) => [slow, &["file access"]].concat().contains(&situation),
-        (Dependence::Reduction, "even") => [good, &["user reduction"]].concat().contains(&situation),
+        (Dependence::Reduction, _) if situation == "communication" => is_reduction_doubted(report),
         (Dependence::OnDemand, _) => [slow, good, &["master", "communication"]].concat().contains(&situation),
         (Dependence::Chain, "even") => situation == "chains" || situation == "serialization",
-        (_, "even") => good.contains(&situation) || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?,
+        (_, "even") => {
+            good.contains(&situation)
+                || verdict_lost_percent(report) < HARDLY_ANY + percent_outside_of_steps(truth, report)?
+        }
         (Dependence::All, "moving") => ["moving rank", "slow in turn", "serialization"].contains(&situation),
         (Dependence::All | Dependence::Reduction, "chance") => [in_turn, slow].concat().contains(&situation),
         (_, "moving" | "chance") => [in_turn, slow].concat().contains(&situation),
@@ -130,10 +139,15 @@ fn judge_class(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     Ok(is_or(is_right, || format!("{kind}, {situation}: {}", sentence(report))))
 }
 
+/// Whether the report states that ranks may compute within reductions.
+fn is_reduction_doubted(report: &Value) -> bool {
+    report["verdict"]["text"].as_str().is_some_and(|text| text.contains("MPI_Op_create"))
+}
+
 /// The ranks that the first sentence names, where one or two are slow.
 fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     let Some(&slowest) = truth.slow_ranks.first() else { return Ok(Answer::NotMade) };
-    if truth.dependence == Dependence::OnDemand {
+    if truth.dependence == Dependence::OnDemand || ["no cores", "set-up"].contains(&situation(report)) {
         return Ok(Answer::NotMade);
     }
     let sentence = sentence(report);
@@ -145,34 +159,40 @@ fn judge_ranks(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     }
 }
 
-/// Returns the seconds of each rank's computation in `list`.
+/// Returns the seconds of each rank's computation, and access to files, in `list`.
 fn seconds_by_rank(list: &Value, seconds: &str) -> anyhow::Result<BTreeMap<u64, f64>> {
     let mut by_rank = BTreeMap::new();
     for row in rows(list, seconds)? {
-        if let Some(rank) = row["rank"].as_u64() {
+        let is_work = ["computation", "io"].contains(&row["activity"].as_str().unwrap_or_default());
+        if let Some(rank) = row["rank"].as_u64().filter(|_| is_work) {
             *by_rank.entry(rank).or_insert(0.0) += row[seconds].as_f64().context("seconds")?;
         }
     }
     Ok(by_rank)
 }
 
-/// Who causes the waiting.
+/// Who causes the waiting for computation.
 fn judge_causes(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     if truth.dependence == Dependence::OnDemand {
         return Ok(Answer::NotMade);
     }
     let caused_s = seconds_by_rank(&report["blocking"]["causes"], "caused_s")?;
-    let total_s = report["blocking"]["total_s"].as_f64().context("total_s")?;
+    let total_s: f64 = caused_s.values().sum();
     let share = |rank: u64| caused_s.get(&rank).copied().unwrap_or(0.0) / total_s;
     let shares = || {
         let each: Vec<String> = (0..truth.n_ranks as u64).map(|rank| format!("{:.0}", 100.0 * share(rank))).collect();
         format!("ranks cause {} %", each.join(", "))
     };
+    let least = match truth.dependence {
+        _ if truth.is_out_of_phase() => MOSTLY_OUT_OF_PHASE,
+        Dependence::Chain => MOSTLY_IN_CHAIN,
+        _ => MOSTLY,
+    };
     Ok(match truth.slow_ranks.as_slice() {
-        [slow] => is_or(share(*slow) >= MOSTLY, shares),
+        [slow] => is_or(share(*slow) >= least, shares),
         [first, second] => {
             let is_first = (0..truth.n_ranks as u64).all(|rank| share(rank) <= share(*first));
-            is_or(is_first && share(*first) + share(*second) >= MOSTLY, shares)
+            is_or(is_first && share(*first) + share(*second) >= least, shares)
         }
         _ if truth.pattern == "moving" && truth.dependence == Dependence::All => {
             let even = 1.0 / truth.n_ranks as f64;
@@ -198,7 +218,7 @@ fn judge_path(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
     Ok(is_or(first == Some(*slow), || format!("{on_path_s:.3?}")))
 }
 
-/// The number of iterations of the main loop.
+/// The number of iterations of the main loop, or of one in it: rounds of some steps with an output after each are a loop around that of the steps.
 fn judge_loop(truth: &Truth, report: &Value) -> Answer {
     if truth.dependence == Dependence::OnDemand {
         return Answer::NotMade;
@@ -208,7 +228,10 @@ fn judge_loop(truth: &Truth, report: &Value) -> Answer {
     let number = |name: &str| main[name].as_f64().unwrap_or(0.0);
     let steps = truth.n_steps as f64;
     let is_within = number("possible_min") - 1.0 <= steps && steps <= number("possible_max") + 1.0;
-    is_or(is_within || main["confidence"] == "unsure", || {
+    let is_inner = loops
+        .iter()
+        .any(|row| row["parent"].is_u64() && (row["iterations_max"].as_f64().unwrap_or(0.0) - steps).abs() <= 1.0);
+    is_or(is_within || is_inner || main["confidence"] == "unsure", || {
         format!(
             "{} ({} to {}), {}",
             number("iterations_max"),
@@ -259,7 +282,8 @@ fn judge_losses(truth: &Truth, report: &Value) -> anyhow::Result<Answer> {
             continue;
         }
         if kind == "communication" {
-            if truth.has_plan() && share > HARDLY_ANY + percent_outside_of_steps(truth, report)? {
+            let is_doubted = truth.dependence == Dependence::Reduction && text.contains("MPI_Op_create");
+            if truth.has_plan() && !is_doubted && share > HARDLY_ANY + percent_outside_of_steps(truth, report)? {
                 wrong.push(format!("nothing is lost to the network: {text}"));
             }
             continue;

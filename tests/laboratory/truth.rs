@@ -27,13 +27,19 @@ pub struct Truth {
     pub mean_work_s: f64,
     /// The ranks that have more work than others, the one with the most first.
     pub slow_ranks: Vec<u64>,
-    /// Percent by which the elapsed time changes, by change.
+    /// Percent of the run's elapsed time, which includes the time before and after the steps, by which it changes, by change.
     pub changes: BTreeMap<&'static str, f64>,
 }
 
 impl Truth {
-    /// Returns the truth of a cell, from its recorded run and the shortest bare runs.
-    pub fn new(cell: &Cell, recorded: &PlannedRun, shortest_s: &BTreeMap<&'static str, f64>, n_steps: usize) -> Truth {
+    /// Returns the truth of a cell, from its recorded run, how long that lasts in all, and the shortest bare runs.
+    pub fn new(
+        cell: &Cell,
+        recorded: &PlannedRun,
+        run_s: f64,
+        shortest_s: &BTreeMap<&'static str, f64>,
+        n_steps: usize,
+    ) -> Truth {
         let as_is_s = shortest_s.get("as-is").copied().unwrap_or(recorded.elapsed_s);
         let n_ranks = recorded.work_s.len();
         let ranks = n_ranks as u64;
@@ -52,7 +58,7 @@ impl Truth {
             elapsed_s: recorded.elapsed_s,
             mean_work_s: recorded.work_s.iter().sum::<f64>() / n_ranks as f64,
             slow_ranks,
-            changes: shortest_s.iter().map(|(&change, time_s)| (change, 100.0 * (time_s / as_is_s - 1.0))).collect(),
+            changes: shortest_s.iter().map(|(&change, time_s)| (change, 100.0 * (time_s - as_is_s) / run_s)).collect(),
         }
     }
 
@@ -66,9 +72,17 @@ impl Truth {
         self.changes.values().fold(0.0, |best: f64, change| best.max(-change))
     }
 
+    /// Whether ranks go through the parts of a step, or through steps, at different times.
+    pub fn is_out_of_phase(&self) -> bool {
+        self.dependence == Dependence::Turns || self.dependence == Dependence::Overlap && self.pattern == "first"
+    }
+
     /// Whether all work is that of the plan, in steps.
     pub fn has_steps_of_work(&self) -> bool {
-        matches!(self.dependence, Dependence::All | Dependence::Neighbours | Dependence::Chain)
+        matches!(
+            self.dependence,
+            Dependence::All | Dependence::Neighbours | Dependence::Overlap | Dependence::Turns | Dependence::Chain
+        )
     }
 
     /// Whether ranks do the work of the plan in their own order, so that what balance gains is known from the changes.

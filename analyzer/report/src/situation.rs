@@ -329,6 +329,22 @@ impl CallAmounts {
     }
 }
 
+/// Seconds of a reduction of a few bytes, besides waiting, from which on it is more than passing on data.
+const LONG_REDUCTION_S: f64 = 1e-3;
+
+/// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
+/// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
+pub fn may_compute(report: &Report, loss: &Loss) -> bool {
+    let reduces = |operation: &str| ["reduce", "Reduce", "scan", "Scan"].iter().any(|part| operation.contains(part));
+    let at = loss.at.as_ref().filter(|at| loss.kind == LossKind::Communication && reduces(&at.operation));
+    let Some((share, amounts)) = at.and_then(|at| Some((at.share?, CallAmounts::new(report, loss)?))) else {
+        return false;
+    };
+    let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
+    let has_cores = !report.doubts.iter().any(Doubt::is_of_cores);
+    has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
+}
+
 /// Returns the one rank that causes a loss, if there is one.
 pub fn single_cause(loss: &Loss) -> Option<u32> {
     loss.ranks.first().filter(|(_, share)| *share >= NEARLY_ALL).map(|&(rank, _)| rank)

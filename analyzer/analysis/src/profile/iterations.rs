@@ -116,13 +116,18 @@ impl RankBuilder<'_> {
     /// Keeps what is computed in each iteration of region `idx`, which lies in no other iterated one, in the regions with the most computation; nothing
     /// where there is one such region alone.
     fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, Times)>) {
-        let sum = |part: &Times| part.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
-        let mut summed: Vec<(u64, RegionIdx, Times)> = parts.into_iter().map(|(part, times)| (sum(&times), part, times)).collect();
+        let sum = |part: &Times| {
+            part.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks))
+        };
+        let mut summed: Vec<(u64, RegionIdx, Times)> =
+            parts.into_iter().map(|(part, times)| (sum(&times), part, times)).collect();
         let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
         summed.retain(|&(ticks, ..)| ticks as f64 > LEAST_PART * all as f64);
         summed.sort_by_key(|&(ticks, part, _)| (std::cmp::Reverse(ticks), part));
         summed.truncate(Series::MAX_PARTS);
-        let Some((at, (_, series))) = self.rank.iterations.iter().enumerate().rev().find(|(_, (known, _))| *known == idx) else {
+        let Some((at, (_, series))) =
+            self.rank.iterations.iter().enumerate().rev().find(|(_, (known, _))| *known == idx)
+        else {
             return;
         };
         if summed.len() < 2 {

@@ -7,6 +7,7 @@ use lbprof_collector::ProblemKind;
 use super::{BOLD, DIM, Options, code_in_words, functions, place_name, region_name};
 use crate::doubts::Doubt;
 use crate::losses::{Loss, LossAt};
+use crate::situation::may_compute;
 use crate::verdict::{LossKind, Undivided};
 use crate::what_if::Prediction;
 use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
@@ -79,6 +80,12 @@ fn sentences(report: &Report, loss: &Loss) -> Vec<String> {
     }
     let mut all = vec![first];
     all.extend(loss.remedy.as_ref().and_then(|row| remedy(row, &seconds)));
+    if may_compute(report, loss) {
+        all.push(
+            " Ranks may compute there, in a reduction function of the program (MPI_Op_create), which no network saves."
+                .to_owned(),
+        );
+    }
     all.extend(doubt_of_cores(report, loss));
     if !report.is_only_described() {
         all.extend(Some(advice(report, loss).to_owned()).filter(|text| !text.is_empty()));

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use lbprof_collector::semantics::Pattern;
 use rustc_hash::FxHashMap;
 
+use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::Noted;
 
@@ -166,7 +167,27 @@ impl Collectives {
     }
 }
 
+/// A member that was on the way of a rooted collective came after the call began; what comes after that is not more than one in so many parts of the
+/// wait.
+const MAX_AFTER: Ns = 4;
+
 impl CollectiveInstance {
+    /// Returns the entry for which the call of a member of a rooted collective evidently waited, though it is not that of the root, or the member is the root
+    /// of a broadcast: the call ended just after it. MPI passes data on along trees of ranks, of which no log says who passes them to whom.
+    ///
+    /// ```text
+    ///   rank 0    |reduce .................|      the root
+    ///   rank 2    |reduce ...............|        waits for rank 3, and passes on what both have
+    ///   rank 3    |== compute =======|reduce|
+    /// ```
+    pub fn entry_on_the_way(&self, world: u32, call: Interval) -> Option<Entry> {
+        let is_rooted = matches!(self.pattern, Pattern::OneToAll | Pattern::AllToOne);
+        let others = self.entries.iter().filter(|entry| is_rooted && entry.rank != world && entry.at <= call.end);
+        let last = others.max_by_key(|entry| (entry.at, Reverse(entry.rank)))?;
+        let is_just_before = call.begin < last.at && MAX_AFTER * (call.end - last.at) <= last.at - call.begin;
+        is_just_before.then_some(*last)
+    }
+
     /// A collective instance that nobody has entered yet.
     pub fn new(first: Entry, operation: u16, pattern: Pattern, noted: Noted) -> Self {
         CollectiveInstance {
@@ -206,6 +227,30 @@ impl CollectiveInstance {
 mod tests {
     use super::*;
     use crate::replay::what_if::Clocks;
+
+    #[test]
+    fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
+        let noted = Clocks::new(Vec::new(), 0).note(0);
+        let entry = |rank, at| Entry { rank, member: rank, thread: rank, at };
+        let rooted = |pattern| {
+            let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
+            [(0, 100), (1, 110), (2, 120), (3, 1000)]
+                .into_iter()
+                .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
+            instance
+        };
+        for pattern in [Pattern::AllToOne, Pattern::OneToAll] {
+            let found = |rank, begin, end| {
+                rooted(pattern).entry_on_the_way(rank, Interval::new(begin, end)).map(|entry| entry.rank)
+            };
+            assert_eq!(found(2, 120, 1010), Some(3), "it passes on what rank 3 has");
+            assert_eq!(found(2, 120, 125), None, "it was over before rank 3 came");
+            assert_eq!(found(2, 120, 2000), None, "something else took as long");
+            assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
+        }
+        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(Pattern::Prefix) };
+        assert!(every.entry_on_the_way(2, Interval::new(0, 510)).is_none(), "there is no root");
+    }
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {

@@ -133,7 +133,9 @@ impl Matcher<'_> {
         let instance = self.collectives.get(id);
         let is_root = instance.root == Some(world);
         let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
+        let on_the_way = instance.entry_on_the_way(world, time).map(|entry| entry.rank);
         let is_needed = |entry: &&Entry| match instance.pattern {
+            Pattern::OneToAll | Pattern::AllToOne if on_the_way == Some(entry.rank) => true,
             Pattern::AllToAll | Pattern::Neighbours => false,
             Pattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
             Pattern::AllToOne => is_root && entry.rank != world,

@@ -71,7 +71,7 @@ impl Matcher<'_> {
             }
             Role::Unlock => {
                 self.unlock(at, sinks);
-                None
+                Some(Started::Nothing)
             }
             Role::Epoch(step) => self.with_group(at, step, sinks),
             _ => None,

@@ -63,6 +63,11 @@ pub struct CallEvent<'a> {
 }
 
 impl CallEvent<'_> {
+    /// When the call begins and ends by its own clock, as corrected before.
+    fn time(&self) -> Interval {
+        Interval::new(self.own.begun.min(self.ends()), self.ends())
+    }
+
     /// When the call ends by its own clock, as corrected before.
     fn ends(&self) -> Ns {
         self.step.end.saturating_add(self.own.shift)

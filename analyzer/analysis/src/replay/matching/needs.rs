@@ -24,6 +24,8 @@ pub struct Needs {
     pub(super) large: Vec<(usize, TransferId)>,
     /// Sends that are complete with the call, and may have waited for their receivers.
     pub(super) sends: Vec<CompleteSend>,
+    /// The thread of the target that a lock is asked of, or given back to.
+    pub(super) target: Option<u32>,
 }
 
 /// A send that is complete with a call, and may have waited for its receiver.
@@ -41,6 +43,7 @@ impl Needs {
         self.all.clear();
         self.large.clear();
         self.sends.clear();
+        self.target = None;
     }
 
     /// Adds the other side of a message.
@@ -70,6 +73,7 @@ impl Matcher<'_> {
             }
             Role::Lock { exclusive } => {
                 needs.all.extend(self.needs_lock(at, exclusive));
+                needs.target = self.first_thread(at.event.peer);
                 true
             }
             Role::Done | Role::Found => {
@@ -83,9 +87,11 @@ impl Matcher<'_> {
             Role::Send | Role::Recv | Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny => {
                 self.needs_of_own(at, waits, needs)
             }
-            Role::Collective(_) | Role::StartCollective(_) | Role::Epoch(_) | Role::Unlock => {
+            Role::Unlock => {
+                needs.target = self.first_thread(at.event.peer);
                 self.needs_of_own(at, waits, needs)
             }
+            Role::Collective(_) | Role::StartCollective(_) | Role::Epoch(_) => self.needs_of_own(at, waits, needs),
         }
     }
 
@@ -198,7 +204,9 @@ impl Matcher<'_> {
             return true;
         }
         let certain = Operation::synchronises(instance.operation) == Synchronises::Members;
+        let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world, at.time()) };
         let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
+            _ if on_the_way.is_some() => (on_the_way, true),
             Entered::Nobody => return true,
             Entered::Last(needed) => (needed, true),
             Entered::NotYet => (None, false),
@@ -212,7 +220,10 @@ impl Matcher<'_> {
             return false;
         }
         let noted = match instance.pattern {
-            Pattern::OneToAll => instance.root_noted.unwrap_or(instance.noted),
+            Pattern::OneToAll if on_the_way.is_none_or(|entry| Some(entry.rank) == instance.root) => {
+                instance.root_noted.unwrap_or(instance.noted)
+            }
+            Pattern::OneToAll => instance.noted,
             Pattern::AllToAll | Pattern::AllToOne | Pattern::Prefix | Pattern::Neighbours => instance.noted,
         };
         // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.

@@ -89,7 +89,7 @@ impl Matcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; moves what was needed of another rank to when
     /// that came back to MPI, where the message could not move before. `time`: of the call.
     pub fn needs_progress(&mut self, threads: &[Thread], thread: u32, time: Interval, needs: &mut Needs) {
-        if needs.sends.is_empty() && needs.large.is_empty() {
+        if needs.sends.is_empty() && needs.large.is_empty() && needs.target.is_none() {
             return;
         }
         let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
@@ -97,6 +97,9 @@ impl Matcher<'_> {
         let mut progress = Progress { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
             progress.needs_of_send(send, needs);
+        }
+        if let Some(need) = needs.target.and_then(|target| progress.need_of_target(target)) {
+            needs.all.push(need);
         }
         for i in 0..needs.large.len() {
             let (need, id) = needs.large[i];
@@ -145,6 +148,33 @@ impl Progress<'_> {
             needs[i].clocks = At::Back(by.thread, slot);
             *self.n_waits += 1;
         }
+    }
+
+    /// A lock is granted, and accesses under it are done, by the target of them, in some MPIs once that is in MPI. So much the end of the call shows:
+    ///
+    /// ```text
+    ///   target    |== compute ================|call|
+    ///   origin    |lock|put|unlock .............|
+    /// ```
+    fn need_of_target(&mut self, target: u32) -> Option<Need> {
+        let Interval { begin, end } = self.time;
+        let presence = match self.presence(target, begin) {
+            Presence::There => self.return_after_a_moment(target, begin)?,
+            known => known,
+        };
+        let Presence::Back { at, slot } = presence else { return None };
+        let is_just_before = target != self.thread && begin < at && MOST_AFTER * (end - at) <= at - begin;
+        *self.n_waits += u64::from(is_just_before);
+        is_just_before.then_some(Need {
+            by: EndedBy { thread: target, at },
+            clocks: At::Back(target, slot),
+            bytes: 0,
+            hops: 1,
+            state: WaitState::Lock,
+            delay: None,
+            certain: false,
+            waits: true,
+        })
     }
 
     /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.

@@ -25,7 +25,8 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<Pace<'a>> {
     let places = Places::of(model);
-    let means: Vec<Arc<IterationMeans>> = regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
+    let means: Vec<Arc<IterationMeans>> =
+        regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
         let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
@@ -45,14 +46,58 @@ pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     }
 }
 
+/// Share of the computation of a run from which on a place of the program matters to others.
+const MUCH_OF_RUN: f64 = 0.02;
+
+/// Share of the mean of the ranks that compute at a place of the program, below which a rank is taken to do nothing there.
+const NOTHING: f64 = 0.05;
+
+/// Which ranks compute where, so that it is known between which work can be moved.
+///
+/// ```text
+///   rank 0, 3   |== A ==|send|== A ==|send|        where some ranks compute in A alone and others in B alone, as the first and the last
+///   rank 1, 2   |recv|== B ==|send|recv|== B ==|   rank of a pipeline do, A and B may be the same work, and their ranks be slow in turn
+/// ```
+pub struct SharedWork {
+    /// By place of the program with much computation: for each rank, whether it computes there.
+    places: Vec<Vec<bool>>,
+}
+
+impl SharedWork {
+    /// Returns which ranks of a run compute where.
+    pub fn new(model: &Model, places: &Places) -> SharedWork {
+        let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
+        let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+        let much = regions.filter(|(region, place)| place.first() == Some(region)).filter_map(|(_, place)| {
+            let times = exclusive_s(model, &place);
+            (times.iter().sum::<f64>() > MUCH_OF_RUN * all_s).then(|| who_computes(&times))
+        });
+        SharedWork { places: much.collect() }
+    }
+
+    /// Whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere else instead.
+    pub fn is_shared(&self, times: &[f64]) -> bool {
+        let own = who_computes(times);
+        let is_apart = |other: &Vec<bool>| own.iter().zip(other).all(|(own, other)| !(*own && *other));
+        !self.places.iter().any(is_apart)
+    }
+}
+
+/// By place of the rank: whether it computes as long as is worth a word, of seconds by rank.
+fn who_computes(times: &[f64]) -> Vec<bool> {
+    let least_s = NOTHING * mean_of_who_computes(times);
+    times.iter().map(|&time_s| time_s > least_s).collect()
+}
+
 /// Returns how many times as long each rank computes in a region without inner ones, by index of the region and place of the rank, where
-/// every region is balanced by itself among the ranks that compute in it; regions that ranks pass at one place of the program as one.
+/// every region of shared work is balanced by itself; regions that ranks pass at one place of the program as one.
 pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
+    let work = SharedWork::new(model, places);
     for region in 0..model.regions.len() as RegionIdx {
         let place = places.at(region);
-        if place.first() == Some(&region) {
-            let times = exclusive_s(model, &place);
+        let times = exclusive_s(model, &place);
+        if place.first() == Some(&region) && work.is_shared(&times) {
             let factors = factors(&times, mean_of_who_computes(&times));
             for inner in place {
                 by_region[inner as usize].clone_from(&factors);

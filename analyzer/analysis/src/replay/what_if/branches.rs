@@ -47,7 +47,7 @@ impl Places {
             regions.sort_unstable();
             places.push(regions);
         }
-        join_edges(model, &mut places);
+        join_same_code(model, &mut places);
         Places { places }
     }
 
@@ -58,24 +58,39 @@ impl Places {
     }
 }
 
-/// Joins the places of code in a found loop and of the same code at its edges: an iteration ends with a call, so that what is computed before the first
-/// one, or after the last, lies around the loop.
-fn join_edges(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
-    let codes = (0..model.regions.len() as RegionIdx).filter_map(|region| {
-        let name = model.regions.get(region as usize)?.name.as_str();
-        model.regions[region as usize].is_code.then(|| ((around(model, region), name), region))
-    });
-    let by_name: BTreeMap<(RegionIdx, &str), RegionIdx> = codes.collect();
-    for (&(inner, name), &region) in &by_name {
-        let is_loop = model.regions.get(inner as usize).is_some_and(|one| one.found && one.iterated);
-        let edge = by_name.get(&(around(model, inner), name)).filter(|&&edge| is_loop && edge != region);
-        let Some(&edge) = edge else { continue };
-        let mut joined = vec![region, edge];
-        joined.extend(places.extract_if(.., |place| place.contains(&region) || place.contains(&edge)).flatten());
-        joined.sort_unstable();
-        joined.dedup();
-        places.push(joined);
+/// Joins the places of the same code in and around found loops: at the edges of one, for an iteration ends with a call, so that what is computed before the
+/// first, or after the last, lies around the loop; and in loops of ranks that go through different ones.
+fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
+    let is_loop = |region: RegionIdx| model.regions.get(region as usize).is_some_and(|one| one.found && one.iterated);
+    let mut same: BTreeMap<(RegionIdx, &str), Vec<RegionIdx>> = BTreeMap::new();
+    for (region, idx) in model.regions.iter().zip(0..).filter(|(region, _)| region.ends.is_some()) {
+        let inner = around(model, idx);
+        let outer = if is_loop(inner) { around(model, inner) } else { inner };
+        same.entry((outer, region.name.as_str())).or_default().push(idx);
     }
+    let passes_both = |one: RegionIdx, other: RegionIdx| {
+        model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0)
+    };
+    for regions in same.values().filter(|regions| regions.len() > 1) {
+        for (at, &one) in regions.iter().enumerate() {
+            for &other in &regions[at + 1..] {
+                let (inner, others) = (around(model, one), around(model, other));
+                let is_edge = is_loop(inner) != is_loop(others);
+                if is_edge || inner != others && !passes_both(one, other) {
+                    join(places, one, other);
+                }
+            }
+        }
+    }
+}
+
+/// Makes the places of two regions one.
+fn join(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
+    let mut joined = vec![one, other];
+    joined.extend(places.extract_if(.., |place| place.contains(&one) || place.contains(&other)).flatten());
+    joined.sort_unstable();
+    joined.dedup();
+    places.push(joined);
 }
 
 /// Code between calls that only some ranks pass.

@@ -1,7 +1,7 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
-use super::pace::{Pace, PartFactors};
 use super::conditions::{Condition, Network, Work};
+use super::pace::{Pace, PartFactors};
 use crate::model::region_state::{Ns, RegionState};
 
 /// How many replays go side by side.

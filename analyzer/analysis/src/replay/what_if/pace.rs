@@ -13,9 +13,9 @@ use std::sync::Arc;
 use lbprof_collector::Activity;
 use rustc_hash::FxHashMap;
 
-use crate::model::{RegionIdx, Series};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
+use crate::model::{RegionIdx, Series};
 
 /// Values by the number of an iteration. Ranks mostly have the same iterations at the same places, so that no number has to be searched for.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -248,9 +248,15 @@ impl Balanced<'_> {
         let mean_s = self.means.all.get(number, place)?;
         let own_s = |column: &Vec<f32>| column.get(place).map_or(0.0, |&own_s| f64::from(own_s));
         let place_of = |region: &RegionIdx| self.means.place_of.get(region).copied().unwrap_or(*region);
-        let mean_at = |first: RegionIdx| self.means.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0);
+        let mean_at =
+            |first: RegionIdx| self.means.parts.get(&first).and_then(|means| means.get(number, place)).unwrap_or(0.0);
         let own_at = |first: RegionIdx| -> f64 {
-            self.series.parts.iter().filter(|(region, _)| place_of(region) == first).map(|(_, column)| own_s(column)).sum()
+            self.series
+                .parts
+                .iter()
+                .filter(|(region, _)| place_of(region) == first)
+                .map(|(_, column)| own_s(column))
+                .sum()
         };
         let known_s: f64 = self.series.parts.iter().map(|(_, column)| own_s(column)).sum();
         if known_s <= 0.0 {

@@ -4,7 +4,9 @@ use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
 use super::alignment;
-use super::balance::{balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean};
+use super::balance::{
+    SharedWork, balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean,
+};
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
 use super::mean::{factors, mean_of_who_computes};
@@ -50,10 +52,13 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::of(model).is_empty();
     let places = Places::of(model);
+    let work = SharedWork::new(model, &places);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
         .map(|region| (region, places.at(region)))
         .filter(|(region, place)| place.first() == Some(region))
-        .map(|(region, place)| (excess(model, region, &computation_s(model, &place)), region))
+        .map(|(region, place)| (region, computation_s(model, &place)))
+        .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
+        .map(|(region, times)| (excess(model, region, &times), region))
         .filter(|&(excess, _)| excess > least)
         .collect();
     regions.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -68,13 +73,14 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
         }
     }
     scenarios.extend(kept.into_iter().map(|(_, region)| WhatIf::Balanced(region)));
-    if together && has_several_excesses(model, &places, least) {
+    if together && has_several_excesses(model, &places, &work, least) {
         scenarios.push(WhatIf::RegionsBalanced);
     }
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
-        is_much && alignment::is_known(model, regions)
+        let is_of_all = |&region: &RegionIdx| model.ranks.iter().all(|rank| rank.series(region).is_some());
+        is_much && regions.iter().all(is_of_all) && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
         scenarios.push(WhatIf::RunBalancedEach);
@@ -91,13 +97,19 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     scenarios
 }
 
+/// Whether the program marks a region: then all that ranks compute there is one work.
+fn is_marked(model: &Model, region: RegionIdx) -> bool {
+    model.regions.get(region as usize).is_some_and(|one| !one.found)
+}
+
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
-fn has_several_excesses(model: &Model, places: &Places, least: f64) -> bool {
+fn has_several_excesses(model: &Model, places: &Places, work: &SharedWork, least: f64) -> bool {
     let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
-    let excesses = regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| {
-        let times = exclusive_s(model, &place);
-        times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times)
-    });
+    let times =
+        regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| exclusive_s(model, &place));
+    let excesses = times
+        .filter(|times| work.is_shared(times))
+        .map(|times| times.iter().copied().fold(0.0, f64::max) - mean_of_who_computes(&times));
     let (sum, most) = excesses.fold((0.0, 0.0_f64), |(sum, most), one| (sum + one, most.max(one)));
     sum - most > least
 }

@@ -1,7 +1,7 @@
 //! What to try where it is known to help, else what to look at.
 
 use super::{AnswerLabel, AnswerLine};
-use crate::situation::{RunSituation, single_cause};
+use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
 use crate::verdict::{LossKind, Undivided};
 use crate::{Doubt, Report};
@@ -162,6 +162,10 @@ fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabe
             AnswerLabel::LookAt,
             "whether messages move while ranks compute: many MPI libraries move large ones in MPI calls alone; an MPI_Test in the middle of the \
              computation, or the library's progress thread, shows",
+        ),
+        _ if report.losses.iter().any(|loss| may_compute(report, loss)) => (
+            AnswerLabel::LookAt,
+            "whether the reduction is a function of the program (MPI_Op_create): it computes within the call, and no network saves that",
         ),
         _ => (
             AnswerLabel::LookAt,

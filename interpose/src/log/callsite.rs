@@ -68,16 +68,27 @@ impl Sites {
         let mut cut = is_cut;
         let mut parent = NONE;
         for call in calls.iter().rev() {
-            let place = match call {
-                Call::To(address) => Place::Address(*address),
-                Call::Python(line) => {
-                    let function = self.function(&line.function, &line.file, new);
-                    Place::Line(function, line.line, line.column.unwrap_or(NONE))
-                }
-            };
+            let place = self.place(call, new);
             parent = self.site((parent, place, std::mem::take(&mut cut)), new)?;
         }
         Some(parent)
+    }
+
+    /// The id of a call within the one of this id, or [`NONE`]; as [`Sites::path`].
+    pub fn within(&mut self, parent: u32, call: &Call, new: &mut Vec<Definition>) -> Option<u32> {
+        self.refresh();
+        let place = self.place(call, new);
+        self.site((parent, place, false), new)
+    }
+
+    fn place(&mut self, call: &Call, new: &mut Vec<Definition>) -> Place {
+        match call {
+            Call::To(address) => Place::Address(*address),
+            Call::Python(line) => {
+                let function = self.function(&line.function, &line.file, new);
+                Place::Line(function, line.line, line.column.unwrap_or(NONE))
+            }
+        }
     }
 
     /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.

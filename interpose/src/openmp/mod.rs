@@ -13,6 +13,7 @@
 
 pub mod ompt;
 mod placement;
+pub mod region_code;
 pub mod runtime;
 pub mod sums;
 pub mod tasks;

@@ -8,7 +8,7 @@ use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait};
-use crate::processor::entry;
+use crate::processor::{entry, launch_entry};
 use crate::state::{entered, thread};
 use crate::word::Word;
 
@@ -51,7 +51,7 @@ macro_rules! launcher {
                     let frame = match address {
                         0 => None,
                         address if ompt::is_owned(address) => {
-                            ompt::note_site(thread);
+                            ompt::note_site(thread, function);
                             None
                         }
                         _ => team::begin(thread, function, data, threads),
@@ -144,6 +144,18 @@ waiting!(GOMP_ordered_start, "GOMP_ordered_start", Ordered);
 waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
 waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
+
+/// Where LLVM's and Intel's compilers start regions: location, number of the other arguments, the region's function, those arguments.
+mod fork_call {
+    use super::{RuntimeFunction, launch_entry, next};
+
+    /// The function that a call from `caller` is meant for.
+    unsafe extern "C" fn resolve(caller: usize) -> usize {
+        next(RuntimeFunction::__kmpc_fork_call, caller)
+    }
+
+    launch_entry!("__kmpc_fork_call", RuntimeFunction::__kmpc_fork_call, resolve);
+}
 
 const _: () = {
     unsafe extern "C-unwind" fn body(

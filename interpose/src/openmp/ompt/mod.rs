@@ -25,8 +25,8 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::log;
-use crate::openmp::is_wanted;
 use crate::openmp::ompt::table::ToolResult;
+use crate::openmp::{is_on, is_wanted};
 use crate::run::launcher;
 use crate::state::thread;
 
@@ -127,9 +127,12 @@ fn report_other_tool() {
         return;
     }
     let define = || log::define(Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new()));
-    let thread = thread::current();
+    if !is_on() {
+        // Recording is about to start, and the log is open.
+        return define();
+    }
     // SAFETY: the calling thread's state.
-    unsafe { if (*thread).busy == 0 { enter::recording(thread, || critical(define)) } else { define() } }
+    unsafe { enter::recording(thread::current(), || critical(define)) };
 }
 
 /// Whether another object than this one defines a function that all can see.

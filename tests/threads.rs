@@ -93,6 +93,24 @@ fn check_sums(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// TALP's figures are those of the report, and multiply as TALP's do.
+fn check_talp(talp: &Value, report: &Value) -> anyhow::Result<()> {
+    let (global, threads) = (&talp["Application"]["Global"], &report["threads"]);
+    ensure!(talp["resources"]["numCpus"] == threads["cores"] && global["numCpus"] == threads["cores"], "{talp}");
+    let product = |names: &[&str]| names.iter().map(|name| number_of(&global[*name])).product::<anyhow::Result<f64>>();
+    let mpi = ["mpiCommunicationEfficiency", "mpiLoadBalanceIn", "mpiLoadBalanceOut"];
+    let threads_of_rank = ["ompLoadBalance", "ompSchedulingEfficiency", "ompSerializationEfficiency"];
+    for (name, factors, own) in [
+        ("parallelEfficiency", &["mpiParallelEfficiency", "ompParallelEfficiency"][..], "parallel"),
+        ("mpiParallelEfficiency", &mpi[..], "mpi"),
+        ("ompParallelEfficiency", &threads_of_rank[..], "threads"),
+    ] {
+        let (found, product, own) = (number_of(&global[name])?, product(factors)?, number_of(&threads[own])?);
+        ensure!((found - product).abs() < 1e-9 && (found - own).abs() < 1e-9, "{name} {found}: {product}, {own}");
+    }
+    Ok(())
+}
+
 /// The losses that the head names: `loss: KIND FUNCTION SHARE`, `-` for no function.
 fn check_losses(program: &Program, report: &Value, astray: f64) -> anyhow::Result<()> {
     let losses = report["threads"]["losses"].as_array().context("threads.losses")?;
@@ -172,6 +190,7 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
             job.recorded()?.must_succeed()?;
             let report = run::report(&job.run_folder()?)?;
             run::check_report(&report)?;
+            check_talp(&run::talp(&job.run_folder()?)?, &report)?;
             let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
             let own = OwnClocks { computations_s: Vec::new(), astray_s };
             let works: Vec<_> = works.into_iter().collect();

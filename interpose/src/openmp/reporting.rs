@@ -1,4 +1,4 @@
-//! The run-time libraries of the process that report by themselves.
+//! The run-time libraries of the process that report what their threads do ([`crate::openmp::ompt`]).
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{
@@ -19,7 +19,6 @@ pub struct ToolResult {
 
 /// A library that was answered.
 struct Library {
-    /// Number of its place in the table plus 1; 0: free.
     is_taken: AtomicBool,
     /// `ompt_set_callback`; 0: it has not taken the answer, or has ended.
     set_callback: AtomicUsize,

@@ -98,7 +98,7 @@ macro_rules! fortran_entry {
 /// The same for the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes on to the
 /// function that the call is meant for with all arguments, however many, as they are.
 macro_rules! launch_entry {
-    ($name:literal, $function:expr, $resolve:path) => {
+    ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
         #[unsafe(naked)]
         #[unsafe(export_name = $name)]
         unsafe extern "C-unwind" fn entry() {
@@ -138,16 +138,44 @@ macro_rules! launch_entry {
                 "2:",
                 "br x16",
                 ".cfi_endproc",
-                launch = const $crate::state::thread::LAUNCH_OFFSET,
-                visible = sym $crate::openmp::runtime::VISIBLE,
-                offset = const $function as usize * 8,
+                launch = const $launch,
+                visible = sym $visible,
+                offset = const $place * 8,
                 resolve = sym $resolve,
             )
         }
     };
 }
 
-pub(crate) use {entry, fortran_entry, launch_entry};
+/// The function with which a new thread begins: `begin`, a function of the thread's argument, returns the program's function and its argument in
+/// two registers, and the thread goes on there as if it had begun so.
+macro_rules! begin_thread {
+    ($begin:path) => {{
+        #[unsafe(naked)]
+        unsafe extern "C-unwind" fn start() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "stp x29, x30, [sp, #-16]!",
+                ".cfi_def_cfa_offset 16",
+                ".cfi_offset 29, -16",
+                ".cfi_offset 30, -8",
+                "bl {begin}",
+                "ldp x29, x30, [sp], #16",
+                ".cfi_def_cfa_offset 0",
+                ".cfi_restore 29",
+                ".cfi_restore 30",
+                "mov x16, x0",
+                "mov x0, x1",
+                "br x16",
+                ".cfi_endproc",
+                begin = sym $begin,
+            )
+        }
+        start
+    }};
+}
+
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
 /// goes on at x9. x10 to x13 are free there.

@@ -110,7 +110,7 @@ pub fn register() {
 fn is_first() -> bool {
     // SAFETY: a look-up by name.
     let visible = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr()) };
-    visible as usize == start_tool as *const () as usize
+    std::ptr::eq(visible, start_tool as *const c_void)
 }
 
 fn note_other_tool() {

@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::own_clock::{self, OwnClocks};
-use lbprof_tests::program::Program;
+use lbprof_tests::program::{Program, shared_object};
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
 use serde_json::{Value, json};
@@ -93,6 +93,24 @@ fn check_sums(report: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// TALP's figures are those of the report, and multiply as TALP's do.
+fn check_talp(talp: &Value, report: &Value) -> anyhow::Result<()> {
+    let (global, threads) = (&talp["Application"]["Global"], &report["threads"]);
+    ensure!(talp["resources"]["numCpus"] == threads["cores"] && global["numCpus"] == threads["cores"], "{talp}");
+    let product = |names: &[&str]| names.iter().map(|name| number_of(&global[*name])).product::<anyhow::Result<f64>>();
+    let mpi = ["mpiCommunicationEfficiency", "mpiLoadBalanceIn", "mpiLoadBalanceOut"];
+    let threads_of_rank = ["ompLoadBalance", "ompSchedulingEfficiency", "ompSerializationEfficiency"];
+    for (name, factors, own) in [
+        ("parallelEfficiency", &["mpiParallelEfficiency", "ompParallelEfficiency"][..], "parallel"),
+        ("mpiParallelEfficiency", &mpi[..], "mpi"),
+        ("ompParallelEfficiency", &threads_of_rank[..], "threads"),
+    ] {
+        let (found, product, own) = (number_of(&global[name])?, product(factors)?, number_of(&threads[own])?);
+        ensure!((found - product).abs() < 1e-9 && (found - own).abs() < 1e-9, "{name} {found}: {product}, {own}");
+    }
+    Ok(())
+}
+
 /// The losses that the head names: `loss: KIND FUNCTION SHARE`, `-` for no function.
 fn check_losses(program: &Program, report: &Value, astray: f64) -> anyhow::Result<()> {
     let losses = report["threads"]["losses"].as_array().context("threads.losses")?;
@@ -123,8 +141,31 @@ fn check_heavy_threads(program: &Program, works: &Works, report: &Value) -> anyh
     Ok(())
 }
 
+/// On GNU's run-time library.
 fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
-    let program = case.program.compiled(&case.mpi)?;
+    check_cores(case, &case.program.compiled(&case.mpi)?)
+}
+
+/// On LLVM's, which reports what its threads do.
+fn reported_cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
+    check_cores(case, &case.program.compiled_by_clang(&case.mpi)?)
+}
+
+/// A tool that the user has named gets the reports of the run-time library, and ours says so.
+fn another_tool_comes_first(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled_by_clang(&case.mpi)?;
+    let tool = shared_object(&["clang".to_owned()], "support/openmp_tool.c", &case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder).with_env("OMP_TOOL_LIBRARIES", &tool);
+    let output = job.recorded()?.must_succeed()?;
+    ensure!(output.stderr.contains("the other tool is used"), "{}", output.stderr);
+    let report = run::report(&job.run_folder()?)?;
+    let is_reported = report["run"]["problems"].to_string().contains("OtherOpenmpTool");
+    ensure!(is_reported && report["threads"].is_null(), "{} {}", report["run"]["problems"], report["threads"]);
+    Ok(())
+}
+
+fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
     // Threads that spin without a core of their own take turns, so that their own clocks do not state what they worked.
     let cores = std::thread::available_parallelism()?.get();
@@ -139,15 +180,17 @@ fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
         let recorded = || {
             let folder = place::fresh_folder(&format!("{}-{how}", case.name))?;
             let truth = folder.join("truth");
-            let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
+            let mut job = Job::new(&case.mpi, case.ranks, program, &folder)
                 .with_env(own_clock::VARIABLE, &truth)
                 .with_env("LBTEST_WORK", how)
                 // Threads that wait must not take the cores of those that work.
-                .with_env("OMP_WAIT_POLICY", "passive");
+                .with_env("OMP_WAIT_POLICY", "passive")
+                .with_env("KMP_BLOCKTIME", "0");
             job.urgent = true;
             job.recorded()?.must_succeed()?;
             let report = run::report(&job.run_folder()?)?;
             run::check_report(&report)?;
+            check_talp(&run::talp(&job.run_folder()?)?, &report)?;
             let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
             let own = OwnClocks { computations_s: Vec::new(), astray_s };
             let works: Vec<_> = works.into_iter().collect();
@@ -169,5 +212,13 @@ fn cores_are_accounted_for(case: &Case) -> anyhow::Result<()> {
 }
 
 fn main() {
-    suite::main(Company::Alone, suite::cases("threads", "threads", cores_are_accounted_for));
+    let trials = || {
+        let mut trials = suite::cases("threads", "threads", cores_are_accounted_for)?;
+        trials.extend(suite::cases_of_variant("threads", "by_clang::", "threads", reported_cores_are_accounted_for)?);
+        let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
+        others.retain(|trial| trial.name().contains("rank_imbalance"));
+        trials.extend(others);
+        Ok(trials)
+    };
+    suite::main(Company::Alone, trials());
 }

@@ -156,7 +156,8 @@ pub struct ParallelSums {
     pub id: u32,
     /// Number in this log of the thread that starts them, or [`crate::record::NONE`]: it calls no MPI function.
     pub thread: u32,
-    /// Id of the call site, or [`crate::record::NONE`].
+    /// Id of the call site that stands for the region: of its function within the call that starts it, or of that call; or
+    /// [`crate::record::NONE`].
     pub call_site: u32,
     /// Threads of a team.
     pub team: u32,

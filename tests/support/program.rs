@@ -126,14 +126,29 @@ impl Program {
 
     /// The program compiled with `mpi`, once for all tests; of a script, its source.
     pub fn compiled(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+        self.compiled_in(mpi, None, "")
+    }
+
+    /// The same, of a program in C, compiled by clang: the wrappers of MPIs take another compiler from variables.
+    pub fn compiled_by_clang(&self, mpi: &Mpi) -> anyhow::Result<PathBuf> {
+        let words = ["env", "OMPI_CC=clang", "MPICH_CC=clang"].map(str::to_owned);
+        self.compiled_in(mpi, Some(words.into_iter().chain(mpi.cc.iter().cloned()).collect()), "clang")
+    }
+
+    /// The compiler that its head names, as words; `mpicxx` is the MPI's own.
+    fn named_compiler(&self, mpi: &Mpi) -> Option<Vec<String>> {
+        let words = self.value("compiler")?.split(' ').map(str::to_owned);
+        Some(words.flat_map(|word| if word == "mpicxx" { mpi.cxx.clone() } else { vec![word] }).collect())
+    }
+
+    fn compiled_in(&self, mpi: &Mpi, compiler: Option<Vec<String>>, subfolder: &str) -> anyhow::Result<PathBuf> {
         if self.is_script() {
             return Ok(self.source.clone());
         }
         if self.extension() == "rs" {
             return self.built_by_cargo(mpi);
         }
-        let own: Option<Vec<String>> =
-            self.value("compiler").map(|words| words.split(' ').map(str::to_owned).collect());
+        let own = compiler.or_else(|| self.named_compiler(mpi));
         let compiler = match self.extension() {
             _ if own.is_some() => own.as_ref(),
             "c" => Some(&mpi.cc),
@@ -144,7 +159,7 @@ impl Program {
             compiler.with_context(|| format!("{} has no compiler for {}", mpi.name, self.source.display()))?;
         // Programs of one name in two folders are two programs.
         let group = self.source.parent().and_then(Path::file_name).context("a program without a folder")?;
-        let folder = place::binaries(&mpi.name).join("programs").join(group);
+        let folder = place::binaries(&mpi.name).join("programs").join(group).join(subfolder);
         let output = folder.join(&self.name);
         let mut arguments = vec!["-g".to_owned(), "-O1".into()];
         if self.is_fortran() {

@@ -108,6 +108,12 @@ pub fn report_asking(folder: &Path, arguments: &[&str]) -> anyhow::Result<Value>
     Ok(serde_json::from_str(&text)?)
 }
 
+/// A run in the JSON of TALP.
+pub fn talp(folder: &Path) -> anyhow::Result<Value> {
+    let (_, text) = lb_report(&["export", "talp"], folder, &[])?;
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// The names of the kinds of problem in a report, sorted.
 pub fn problems(report: &Value) -> Vec<String> {
     let rows = report["run"]["problems"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -31,6 +31,18 @@ pub enum Company {
 ///
 /// Errors: what is wrong with the programs' sources or with `LBPROF_TEST_MPIS`.
 pub fn cases(suite: &str, folder: &str, check: fn(&Case) -> anyhow::Result<()>) -> anyhow::Result<Vec<Trial>> {
+    cases_of_variant(suite, "", folder, check)
+}
+
+/// The same, of which `variant` is the first part of each name.
+///
+/// Errors: as [`cases`].
+pub fn cases_of_variant(
+    suite: &str,
+    variant: &str,
+    folder: &str,
+    check: fn(&Case) -> anyhow::Result<()>,
+) -> anyhow::Result<Vec<Trial>> {
     let mut trials = Vec::new();
     let programs = program::programs_in(folder)?;
     let python = programs.iter().any(Program::is_script).then(mpi::of_python);
@@ -45,7 +57,7 @@ pub fn cases(suite: &str, folder: &str, check: fn(&Case) -> anyhow::Result<()>) 
         }
         for program in programs.iter().filter(|program| program.runs_under(&mpi)) {
             for ranks in program.ranks() {
-                let name = format!("{}::{}::{ranks}", program.name, mpi.name);
+                let name = format!("{variant}{}::{}::{ranks}", program.name, mpi.name);
                 let case = Case { program: program.clone(), mpi: mpi.clone(), ranks, name: format!("{suite}::{name}") };
                 let needs_mpi4py = case.program.is_script() && case.program.value("interpreter") != Some("alone");
                 let is_ignored = needs_mpi4py && without_python.is_some();

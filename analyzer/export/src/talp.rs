@@ -4,8 +4,9 @@
 //!   {"dlbVersion": …, "timestamp": …, "resources": {…}, "Application": {"Global": {…}, "main/step": {…}, …}}
 //! ```
 //!
-//! Made from the sums. A rank is a processor; what its other threads do is not in it. Times are in nanoseconds, those of a region are of all its
-//! invocations, the regions in it included. Load balance is the product of that within nodes and that between them: with u the mean
+//! Made from the sums. A rank is a processor, or as many as it has cores where the whole run's parallel regions of OpenMP were measured: the figures
+//! of the regions that markers name do not say what other threads do. Times are in nanoseconds, those of a region are of all its invocations, the
+//! regions in it included. Load balance is the product of that within nodes and that between them: with u the mean
 //! computation of a node's ranks, LB = max u / longest computation · mean computation / max u.
 
 use std::io::{self, Write};
@@ -15,6 +16,7 @@ use lbprof_collector::Activity;
 use serde_json::{Map, Value, json};
 
 use lbprof_analysis::metrics::load_balance::{HostBalance, Times};
+use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// The version whose layout this is. Readers look at its begin.
@@ -27,17 +29,23 @@ pub fn write(model: &Model, out: &mut dyn Write) -> io::Result<()> {
     let seconds = i64::try_from(model.facts.started_unix_s).ok();
     let started = seconds.and_then(|seconds| Timestamp::from_second(seconds).ok()).unwrap_or_default();
     let n = model.ranks.len();
+    let threads = ThreadEfficiency::new(model);
+    let n_cores = threads.as_ref().map_or(n as u64, |threads| threads.cores);
     let mut regions = Map::new();
     for (idx, region) in (0..).zip(&model.regions) {
         let name = if idx == 0 { "Global" } else { region.path.as_str() };
         if idx == 0 || model.ranks.iter().any(|rank| rank.inclusive.iter().any(|&(own, _)| own == idx)) {
-            regions.insert(name.to_owned(), figures(model, idx));
+            let mut figures = figures(model, idx);
+            if let Some(threads) = threads.as_ref().filter(|_| idx == 0) {
+                add_threads(&mut figures, model, threads);
+            }
+            regions.insert(name.to_owned(), figures);
         }
     }
     let document = json!({
         "dlbVersion": VERSION,
         "timestamp": started.to_string(),
-        "resources": { "numCpus": n, "numMpiRanks": n, "numGpus": 0 },
+        "resources": { "numCpus": n_cores, "numMpiRanks": n, "numGpus": 0 },
         "Application": regions,
     });
     lbprof_report::json::write_pretty(&document, out)
@@ -79,12 +87,33 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         "mpiLoadBalance": share(times.load_balance()),
         "mpiLoadBalanceIn": share(within),
         "mpiLoadBalanceOut": share(between),
-        // There are no threads of OpenMP in it, which loses nothing then.
+        // What threads of OpenMP lose is known of the whole run alone.
         "ompParallelEfficiency": 1.0,
         "ompLoadBalance": 1.0,
         "ompSchedulingEfficiency": 1.0,
         "ompSerializationEfficiency": 1.0,
     })
+}
+
+/// Puts what all cores do in place of what first threads do. The factors multiply as those of TALP: parallel = mpi × omp, mpi = load balance ×
+/// communication, omp = load balance × scheduling × serialization.
+fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
+    let share = |share: Option<f64>| share.unwrap_or(0.0);
+    let computing_s: Vec<f64> = threads.ranks.iter().map(RankCores::computing_s).collect();
+    let HostBalance { within, .. } = HostBalance::of(model, &computing_s);
+    let (within, load_balance) = (share(within), share(threads.load_balance()));
+    figures["numCpus"] = json!(threads.cores);
+    figures["usefulTime"] = json!(ns(threads.sum.useful_s()));
+    figures["parallelEfficiency"] = json!(share(threads.parallel()));
+    figures["mpiParallelEfficiency"] = json!(share(threads.mpi()));
+    figures["mpiCommunicationEfficiency"] = json!(share(threads.communication()));
+    figures["mpiLoadBalance"] = json!(load_balance);
+    figures["mpiLoadBalanceIn"] = json!(within);
+    figures["mpiLoadBalanceOut"] = json!(if within > 0.0 { load_balance / within } else { 0.0 });
+    figures["ompParallelEfficiency"] = json!(share(threads.threads()));
+    figures["ompLoadBalance"] = json!(share(threads.thread_balance()));
+    figures["ompSchedulingEfficiency"] = json!(share(threads.waits()) * share(threads.fork_join()));
+    figures["ompSerializationEfficiency"] = json!(share(threads.serial()));
 }
 
 /// Nanoseconds.

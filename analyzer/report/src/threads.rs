@@ -164,8 +164,8 @@ pub struct RegionThreadRow {
     pub longest: u64,
 }
 
-/// What identifies a region: whether the first thread starts it, its call site, and the size of its team.
-type RegionKey = (bool, Option<u32>, u32);
+/// What identifies a region: whether the first thread starts it, its place, and the size of its team.
+type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
     /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
@@ -210,10 +210,10 @@ impl ThreadTable {
 fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
     let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
     for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
-        let place = || region.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
+        let place = region.site.and_then(|site| places.get(site as usize)).map(CodePlace::of_region).unwrap_or_default();
         let row = by_key
-            .entry((region.is_of_first, region.site, region.team))
-            .or_insert_with(|| ParallelRegionRow::empty(place(), region));
+            .entry((region.is_of_first, place.clone(), region.team))
+            .or_insert_with(|| ParallelRegionRow::empty(place, region));
         row.add(region);
     }
     let mut rows: Vec<ParallelRegionRow> = by_key.into_values().collect();

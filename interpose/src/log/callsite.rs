@@ -76,13 +76,7 @@ impl Sites {
         let mut cut = is_cut;
         let mut parent = NONE;
         for call in calls.iter().rev() {
-            let place = match call {
-                Call::To(address) => Place::Address(*address),
-                Call::Python(line) => {
-                    let function = self.function(&line.function, &line.file, new);
-                    Place::Line(function, line.line, line.column.unwrap_or(NONE))
-                }
-            };
+            let place = self.place(call, new);
             parent = self.site((parent, place, std::mem::take(&mut cut)), new)?;
         }
         Some(parent)
@@ -111,6 +105,23 @@ impl Sites {
         let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
         new.push(Definition::SampleCaller(SampleCaller { id, module, offset: address as u64 - base, parent, cut }));
         Some(id)
+    }
+
+    /// The id of a call within the one of this id, or [`NONE`]; as [`Sites::path`].
+    pub fn within(&mut self, parent: u32, call: &Call, new: &mut Vec<Definition>) -> Option<u32> {
+        self.refresh();
+        let place = self.place(call, new);
+        self.site((parent, place, false), new)
+    }
+
+    fn place(&mut self, call: &Call, new: &mut Vec<Definition>) -> Place {
+        match call {
+            Call::To(address) => Place::Address(*address),
+            Call::Python(line) => {
+                let function = self.function(&line.function, &line.file, new);
+                Place::Line(function, line.line, line.column.unwrap_or(NONE))
+            }
+        }
     }
 
     /// Makes locations in modules of addresses. Modules that the log lacks are pushed to `new`.

@@ -245,6 +245,14 @@ impl RankLog {
         id
     }
 
+    /// As [`RankLog::call_path`], of one more call within that of the id `parent`.
+    pub fn call_within(&mut self, parent: u32, call: &Call) -> Option<u32> {
+        let RankLog { sites, new, .. } = self;
+        let id = sites.within(parent, call, new);
+        self.define_new();
+        id
+    }
+
     /// A fold of the records that follow `head`.
     pub fn new_fold(&self, head: &BatchHead) -> Fold {
         let polls = Polls::new(Polling::Auto, self.lengths, head.previous_end);

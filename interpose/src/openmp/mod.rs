@@ -13,6 +13,8 @@
 
 pub mod ompt;
 mod placement;
+pub mod region_code;
+pub mod reporting;
 pub mod runtime;
 pub mod sums;
 pub mod tasks;

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use lbprof_collector::parallel::TeamPlacement;
 
-use crate::openmp::ompt;
+use crate::openmp::reporting;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::system::{objects, sandbox};
 
@@ -20,7 +20,7 @@ pub fn find(team: u32, caller: usize) -> TeamPlacement {
         .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
         .collect();
     settings.sort();
-    let library = ompt::library_path().or_else(|| {
+    let library = reporting::library_path().or_else(|| {
         let function = runtime::next(RuntimeFunction::omp_get_thread_num, caller);
         objects::look_at(function, |object| object.path().to_string_lossy().into_owned())
     });

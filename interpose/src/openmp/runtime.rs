@@ -65,15 +65,16 @@ functions! {
     GOMP_taskgroup_end,
     omp_set_lock,
     omp_set_nest_lock,
+    __kmpc_fork_call,
 }
 
 const N_FUNCTIONS: usize = RuntimeFunction::NAMES.len();
 
 /// Addresses by function; 0: not known yet.
-type Addresses = [AtomicUsize; N_FUNCTIONS];
+pub type Addresses = [AtomicUsize; N_FUNCTIONS];
 
 /// Those that all objects can see.
-static VISIBLE: Addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
+pub static VISIBLE: Addresses = [const { AtomicUsize::new(0) }; N_FUNCTIONS];
 
 /// Those that an object sees that was loaded with RTLD_LOCAL.
 struct LocalFunctions {

@@ -16,14 +16,16 @@ use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::{self, LOG, RankLog};
 use crate::openmp::placement;
+use crate::openmp::region_code::RegionCode;
 use crate::recording::call_path;
 use crate::state::thread::Thread;
 use crate::unwind::Call;
 
-/// A call site of regions, of one thread that starts them.
+/// A region of one thread that starts it.
 pub struct RegionSite {
     thread: *mut Thread,
-    caller: usize,
+    /// What distinguishes it from others.
+    address: usize,
     /// The thread's number in the log, or [`NONE`].
     number: u32,
     /// The id of the call's path, or [`NONE`].
@@ -59,17 +61,17 @@ static NEXT_WRITE: AtomicU64 = AtomicU64::new(0);
 /// Seconds between two times.
 const WRITE_S: f64 = 1.0;
 
-/// The site of the region that the calling thread starts; `None`: there can be no more of them.
+/// The site of the region of this code that the calling thread starts; `None`: there can be no more of them.
 ///
 /// # Safety
-/// `thread` is the calling thread's state, entered by a stub of the wrappers.
+/// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
-pub unsafe fn site(thread: *mut Thread) -> Option<&'static RegionSite> {
+pub unsafe fn site(thread: *mut Thread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
     unsafe {
-        match find_site(thread) {
+        match find_site(thread, code.address()) {
             SiteSearch::Known(site) => Some(site),
-            SiteSearch::Free(place) => new_site(thread, place),
+            SiteSearch::Free(place) => new_site(thread, code, place),
             SiteSearch::Full => None,
         }
     }
@@ -80,9 +82,9 @@ pub unsafe fn site(thread: *mut Thread) -> Option<&'static RegionSite> {
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
-pub unsafe fn known_site(thread: *mut Thread) -> Option<&'static RegionSite> {
+pub unsafe fn known_site(thread: *mut Thread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
-    match unsafe { find_site(thread) } {
+    match unsafe { find_site(thread, code.address()) } {
         SiteSearch::Known(site) => Some(site),
         SiteSearch::Free(_) | SiteSearch::Full => None,
     }
@@ -99,15 +101,14 @@ enum SiteSearch {
 /// # Safety
 /// As [`known_site`].
 #[inline(always)]
-unsafe fn find_site(thread: *mut Thread) -> SiteSearch {
+unsafe fn find_site(thread: *mut Thread, address: usize) -> SiteSearch {
     // SAFETY: the thread's own state; sites are never freed.
     unsafe {
-        let caller = (*thread).caller;
-        let first = place(thread, caller);
+        let first = place(thread, address);
         for at in first..first + MAX_SITES {
             let Some(place) = SITES.get(at % MAX_SITES) else { break };
             match place.load(Acquire).as_ref() {
-                Some(site) if site.thread == thread && site.caller == caller && site.is_of(thread) => {
+                Some(site) if site.thread == thread && site.address == address && site.is_of(thread) => {
                     return SiteSearch::Known(site);
                 }
                 Some(_) => {}
@@ -120,8 +121,8 @@ unsafe fn find_site(thread: *mut Thread) -> SiteSearch {
 
 /// Where the search for a site begins.
 #[inline(always)]
-fn place(thread: *mut Thread, caller: usize) -> usize {
-    let hash = (caller ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+fn place(thread: *mut Thread, address: usize) -> usize {
+    let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash >> (usize::BITS - MAX_SITES.ilog2())
 }
 
@@ -147,7 +148,11 @@ unsafe fn number(thread: *mut Thread) -> u32 {
 /// As [`site`].
 #[cold]
 #[inline(never)]
-unsafe fn new_site(thread: *mut Thread, place: &'static AtomicPtr<RegionSite>) -> Option<&'static RegionSite> {
+unsafe fn new_site(
+    thread: *mut Thread,
+    code: RegionCode,
+    place: &'static AtomicPtr<RegionSite>,
+) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
     unsafe {
         let caller = (*thread).caller;
@@ -156,13 +161,25 @@ unsafe fn new_site(thread: *mut Thread, place: &'static AtomicPtr<RegionSite>) -
         enter::recording(thread, || {
             critical(|| {
                 // A thread without records has no path.
-                let path = || LOG.lock().as_deref_mut().and_then(Option::as_mut)?.call_path(&[Call::To(caller)], true);
-                let call_site = match known.checked_sub(1) {
-                    Some(id) => id as u32,
-                    None => path().unwrap_or(NONE),
+                let within = |log: &mut RankLog| {
+                    let caller = match known.checked_sub(1) {
+                        Some(id) => Some(id as u32),
+                        None => log.call_path(&[Call::To(caller)], true),
+                    };
+                    match code.call() {
+                        Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
+                        None => caller,
+                    }
                 };
+                let call_site = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(within).unwrap_or(NONE);
                 let teams = AtomicPtr::new(std::ptr::null_mut());
-                made = Box::into_raw(Box::new(RegionSite { thread, caller, number: number(thread), call_site, teams }));
+                made = Box::into_raw(Box::new(RegionSite {
+                    thread,
+                    address: code.address(),
+                    number: number(thread),
+                    call_site,
+                    teams,
+                }));
             });
         });
         let made = made.as_ref()?;
@@ -260,7 +277,7 @@ unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) ->
                 }));
                 site.teams.store(made, Release);
                 if LARGEST.fetch_max(size, Relaxed) < size && size > 1 {
-                    log::define(Definition::TeamPlacement(placement::find(size, site.caller)));
+                    log::define(Definition::TeamPlacement(placement::find(size, (*thread).caller)));
                 }
             });
         });

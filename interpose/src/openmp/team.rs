@@ -12,6 +12,7 @@ use std::ffi::c_int;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::openmp::is_on;
+use crate::openmp::region_code::RegionCode;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::{self, RegionSite};
 use crate::recording::mpi_time;
@@ -81,7 +82,7 @@ pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Wo
                 given => given as usize,
             };
             make_room(thread, threads)?;
-            frame.site = sums::site(thread)?;
+            frame.site = sums::site(thread, RegionCode::with_function(function))?;
             (*thread).team.regions += 1;
             (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
         }

@@ -98,7 +98,87 @@ macro_rules! fortran_entry {
     };
 }
 
-pub(crate) use {entry, fortran_entry};
+/// The same for the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes on to the
+/// function that the call is meant for with all arguments, however many, as they are.
+macro_rules! launch_entry {
+    ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
+        #[unsafe(naked)]
+        #[unsafe(export_name = $name)]
+        unsafe extern "C-unwind" fn entry() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "mrs x16, tpidr_el0",
+                "adrp x17, :gottprel:lbprof_thread",
+                "ldr x17, [x17, :gottprel_lo12:lbprof_thread]",
+                "add x16, x16, x17",
+                "add x16, x16, #{launch}",
+                "stp x0, x2, [x16]",
+                "adrp x16, {visible} + {offset}",
+                "add x16, x16, :lo12:{visible} + {offset}",
+                "ldr x16, [x16]",
+                "cbnz x16, 2f",
+                "stp x29, x30, [sp, #-96]!",
+                ".cfi_def_cfa_offset 96",
+                ".cfi_offset 29, -96",
+                ".cfi_offset 30, -88",
+                "stp x0, x1, [sp, #16]",
+                "stp x2, x3, [sp, #32]",
+                "stp x4, x5, [sp, #48]",
+                "stp x6, x7, [sp, #64]",
+                "str x8, [sp, #80]",
+                "mov x0, x30",
+                "bl {resolve}",
+                "mov x16, x0",
+                "ldp x0, x1, [sp, #16]",
+                "ldp x2, x3, [sp, #32]",
+                "ldp x4, x5, [sp, #48]",
+                "ldp x6, x7, [sp, #64]",
+                "ldr x8, [sp, #80]",
+                "ldp x29, x30, [sp], #96",
+                ".cfi_def_cfa_offset 0",
+                ".cfi_restore 29",
+                ".cfi_restore 30",
+                "2:",
+                "br x16",
+                ".cfi_endproc",
+                launch = const $launch,
+                visible = sym $visible,
+                offset = const $place * 8,
+                resolve = sym $resolve,
+            )
+        }
+    };
+}
+
+/// The function with which a new thread begins: `begin`, a function of the thread's argument, returns the program's function and its argument in
+/// two registers, and the thread goes on there as if it had begun so.
+macro_rules! begin_thread {
+    ($begin:path) => {{
+        #[unsafe(naked)]
+        unsafe extern "C-unwind" fn start() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "stp x29, x30, [sp, #-16]!",
+                ".cfi_def_cfa_offset 16",
+                ".cfi_offset 29, -16",
+                ".cfi_offset 30, -8",
+                "bl {begin}",
+                "ldp x29, x30, [sp], #16",
+                ".cfi_def_cfa_offset 0",
+                ".cfi_restore 29",
+                ".cfi_restore 30",
+                "mov x16, x0",
+                "mov x0, x1",
+                "br x16",
+                ".cfi_endproc",
+                begin = sym $begin,
+            )
+        }
+        start
+    }};
+}
+
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry comes here, with what it has in x16, and
 /// goes on at x9. x10 to x13 are free there.

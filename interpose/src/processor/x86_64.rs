@@ -94,7 +94,76 @@ macro_rules! fortran_entry {
     };
 }
 
-pub(crate) use {entry, fortran_entry};
+/// The same for the function that starts a region of OpenMP: notes its first and its third argument in the thread's state, and goes on to the
+/// function that the call is meant for with all arguments, however many, as they are.
+macro_rules! launch_entry {
+    ($name:literal, $launch:path, $visible:path, $place:expr, $resolve:path) => {
+        #[unsafe(naked)]
+        #[unsafe(export_name = $name)]
+        unsafe extern "C-unwind" fn entry() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "mov r11, qword ptr [rip + lbprof_thread@GOTTPOFF]",
+                "mov qword ptr fs:[r11 + {launch}], rdi",
+                "mov qword ptr fs:[r11 + {launch} + 8], rdx",
+                "mov r11, qword ptr [rip + {visible} + {offset}]",
+                "test r11, r11",
+                "jne 2f",
+                "push rdi",
+                "push rsi",
+                "push rdx",
+                "push rcx",
+                "push r8",
+                "push r9",
+                "push rax",
+                ".cfi_adjust_cfa_offset 56",
+                "mov rdi, qword ptr [rsp + 56]",
+                "call {resolve}",
+                "mov r11, rax",
+                "pop rax",
+                "pop r9",
+                "pop r8",
+                "pop rcx",
+                "pop rdx",
+                "pop rsi",
+                "pop rdi",
+                ".cfi_adjust_cfa_offset -56",
+                "2:",
+                "jmp r11",
+                ".cfi_endproc",
+                launch = const $launch,
+                visible = sym $visible,
+                offset = const $place * 8,
+                resolve = sym $resolve,
+            )
+        }
+    };
+}
+
+/// The function with which a new thread begins: `begin`, a function of the thread's argument, returns the program's function and its argument in
+/// two registers, and the thread goes on there as if it had begun so.
+macro_rules! begin_thread {
+    ($begin:path) => {{
+        #[unsafe(naked)]
+        unsafe extern "C-unwind" fn start() {
+            std::arch::naked_asm!(
+                ".cfi_startproc",
+                "sub rsp, 8",
+                ".cfi_adjust_cfa_offset 8",
+                "call {begin}",
+                "add rsp, 8",
+                ".cfi_adjust_cfa_offset -8",
+                "mov rdi, rdx",
+                "jmp rax",
+                ".cfi_endproc",
+                begin = sym $begin,
+            )
+        }
+        start
+    }};
+}
+
+pub(crate) use {begin_thread, entry, fortran_entry, launch_entry};
 
 /// Parks what is noted of a call that is being entered, for a handler makes a call meanwhile (`state/entered.rs`). An entry calls it, with what it has in r11; rax
 /// and r10 are free there.

@@ -54,6 +54,10 @@ static INTERVAL: AtomicU64 = AtomicU64::new(0);
 const LOOK_S: f64 = 0.25;
 const SCAN_S: f64 = 1.0;
 
+/// Threads that are sampled from their birth on between two such times; others are found then, if they are there still. Each costs some
+/// system calls.
+const MAX_BIRTHS: u32 = 256;
+
 /// All that is sampled.
 struct Sampler {
     period_ns: u64,
@@ -72,6 +76,8 @@ struct Sampler {
     random: u64,
     /// When threads were last looked for, and what was found, as [`tasks::threads`] has it.
     scanned: u64,
+    /// Threads that were sampled from their birth on since then.
+    births: u32,
     links: libc::nlink_t,
     /// Whether it was reported that a thread cannot be sampled.
     is_reported: bool,
@@ -123,6 +129,7 @@ pub fn start(per_second: u64, depth: usize) {
         ids: 0,
         random: ticks() | 1,
         scanned: 0,
+        births: 0,
         links: 0,
         is_reported: false,
         is_placing: false,
@@ -209,6 +216,17 @@ pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
         of_first
     });
     placed.unwrap_or_default()
+}
+
+/// A thread of this number in the system begins, and calls this.
+pub fn thread_begins(thread: libc::pid_t) {
+    with(|sampler| {
+        if sampler.births < MAX_BIRTHS && !sandbox::is_filtered() && sampler.of(thread).is_none() {
+            sampler.births += 1;
+            let added = sampler.add(thread);
+            sampler.report(added);
+        }
+    });
 }
 
 /// Recording is paused on a thread.
@@ -392,7 +410,7 @@ impl Sampler {
         self.reading.clock.look();
         let is_filtered = sandbox::is_filtered();
         if is_scan_due && !is_filtered {
-            self.scanned = now;
+            (self.scanned, self.births) = (now, 0);
             self.scan();
         }
         let Sampler { reading, threads, .. } = self;

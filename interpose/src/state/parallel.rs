@@ -14,6 +14,16 @@ pub struct MemberSlot {
     pub region: u64,
 }
 
+/// What a compiler of LLVM's passes where a region starts.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RegionLaunch {
+    /// The address of the region's location in the source (`ident_t`).
+    pub location: usize,
+    /// The address of the function that the compiler has made of the region.
+    pub function: usize,
+}
+
 /// A region of a run-time library that reports by itself (OMPT), of the thread that has started it.
 pub struct ReportedRegion {
     /// Its call site, as the sums have it.
@@ -61,6 +71,8 @@ pub struct TeamMember {
     pub regions: u64,
     /// The outermost region that it starts where the run-time library reports it; made with the slots.
     pub reported: *mut ReportedRegion,
+    /// What the last call that starts one has passed to an entry of ours: the address of its location in the source, and its function.
+    pub launch: RegionLaunch,
     /// The site of such a region that is about to start, where a wrapper has found it.
     pub reported_site: *const c_void,
     /// The number of the reported region whose slot it has.

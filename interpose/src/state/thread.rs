@@ -124,6 +124,9 @@ pub struct Thread {
     pub team: TeamMember,
 }
 
+/// Where the state has what was passed to the call that starts a region, for the entry of that call.
+pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(Thread, team.launch);
+
 /// How a thread may be cancelled (pthread_setcancelstate(3)).
 #[derive(Clone, Copy)]
 pub struct Cancellation {

@@ -16,6 +16,7 @@
     reason = "made from the table"
 )]
 
+mod birth;
 mod openmp;
 pub mod special;
 mod unload;

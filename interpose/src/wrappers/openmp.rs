@@ -3,12 +3,12 @@
 //! Not here: functions that hand out the iterations of a loop, which are called too often; and `GOMP_doacross_wait`, whose number of arguments is
 //! not known.
 
-use crate::openmp::ompt;
 use crate::openmp::runtime::{RuntimeFunction, next};
 use crate::openmp::tasks::{self, TaskCall};
 use crate::openmp::team::{self, Outlined};
 use crate::openmp::waits::{WaitKind, wait};
-use crate::processor::entry;
+use crate::openmp::{ompt, reporting};
+use crate::processor::{entry, launch_entry};
 use crate::state::{entered, thread};
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
@@ -52,8 +52,8 @@ macro_rules! launcher {
                     let address = next(RuntimeFunction::$name, (*thread).caller);
                     let frame = match address {
                         0 => None,
-                        address if ompt::is_owned(address) => {
-                            ompt::note_site(thread);
+                        address if reporting::is_owned(address) => {
+                            ompt::note_site(thread, function);
                             None
                         }
                         _ => team::begin(thread, function, data, threads),
@@ -94,7 +94,7 @@ macro_rules! waiting {
                     }
                     let next: unsafe extern "C-unwind" fn(Word, Word, Word, Word, Word, Word) -> Word =
                         std::mem::transmute(address);
-                    match ompt::is_owned(address) {
+                    match reporting::is_owned(address) {
                         true => next(a, b, c, d, e, f),
                         false => wait(WaitKind::$kind, || next(a, b, c, d, e, f)),
                     }
@@ -147,6 +147,21 @@ waiting!(GOMP_taskwait, "GOMP_taskwait", Tasks);
 waiting!(GOMP_taskwait_depend, "GOMP_taskwait_depend", Tasks);
 waiting!(GOMP_taskgroup_end, "GOMP_taskgroup_end", Tasks);
 
+/// Where LLVM's and Intel's compilers start regions: location, number of the other arguments, the region's function, those arguments.
+mod fork_call {
+    use super::{RuntimeFunction, launch_entry, next};
+    use crate::openmp::runtime::VISIBLE;
+    use crate::state::thread::LAUNCH_OFFSET;
+
+    /// The function that a call from `caller` is meant for.
+    unsafe extern "C" fn resolve(caller: usize) -> usize {
+        next(RuntimeFunction::__kmpc_fork_call, caller)
+    }
+
+    const PLACE: usize = RuntimeFunction::__kmpc_fork_call as usize;
+    launch_entry!("__kmpc_fork_call", LAUNCH_OFFSET, VISIBLE, PLACE, resolve);
+}
+
 const _: () = {
     unsafe extern "C-unwind" fn body(
         function: Word,
@@ -172,7 +187,7 @@ const _: () = {
             let next: Next = std::mem::transmute(address);
             let call = TaskCall { function, data, copier, bytes, alignment, bounds: false };
             // A task that ends by an event keeps the address of its arguments.
-            match if detach == 0 && !ompt::is_owned(address) { tasks::wrap(call) } else { None } {
+            match if detach == 0 && !reporting::is_owned(address) { tasks::wrap(call) } else { None } {
                 None => {
                     next(function, data, copier, bytes, alignment, condition, flags, depend, priority, detach);
                 }
@@ -221,7 +236,7 @@ macro_rules! taskloop {
                     }
                     let next: Next = std::mem::transmute(address);
                     let call = TaskCall { function, data, copier, bytes, alignment, bounds: true };
-                    let task = if ompt::is_owned(address) { None } else { tasks::wrap(call) };
+                    let task = if reporting::is_owned(address) { None } else { tasks::wrap(call) };
                     let Some(task) = task else {
                         next(function, data, copier, bytes, alignment, flags, count, priority, from, to, by);
                         return;

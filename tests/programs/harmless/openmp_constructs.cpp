@@ -201,7 +201,10 @@ static void leaves()
             }
 #pragma omp cancellation point for
         }
+#ifndef __clang__
+        /* LLVM's run-time library, version 14, hangs in it, without lbprof too. */
 #pragma omp cancel parallel
+#endif
     }
     check(caught == 2, "exceptions"); check(jumped == 2, "jumps"); check(found == 1, "cancellation");
 }

@@ -77,7 +77,7 @@ impl RankCores {
     }
 
     /// o: the same by core.
-    fn computing_s(&self) -> f64 {
+    pub fn computing_s(&self) -> f64 {
         self.outside_mpi_s() / f64::from(self.cores.max(1))
     }
 }

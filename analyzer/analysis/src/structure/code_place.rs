@@ -101,6 +101,17 @@ impl CodePlace {
         format!("{} via {}", outermost.shortened().own_label(), through.join(", "))
     }
 
+    /// The same of a parallel region, whose code compilers move to a function of its own: of that, the function in the source. From where it is
+    /// reached does not matter where it has a name.
+    pub fn of_region(&self) -> CodePlace {
+        const OUTLINED: [&str; 2] = ["._omp_fn.", ".omp_outlined"];
+        let Some(function) = &self.function else { return self.clone() };
+        let end = OUTLINED.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
+        let function = &function[..end.unwrap_or(function.len())];
+        let function = function.strip_suffix(" [clone ").unwrap_or(function);
+        CodePlace { function: Some(function.to_owned()), offset: 0, callers: Vec::new(), ..self.clone() }
+    }
+
     /// Whether its function or line is known.
     pub(super) fn is_named(&self) -> bool {
         self.function.is_some() || self.line.is_some()
@@ -207,6 +218,18 @@ pub fn short(function: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_region_is_of_the_function_in_the_source() {
+        let function = |name: &str| {
+            let place = CodePlace { function: Some(name.into()), offset: 0x10, ..CodePlace::default() };
+            place.of_region().function.unwrap_or_default()
+        };
+        assert_eq!(function("assemble._omp_fn.0"), "assemble");
+        assert_eq!(function("step(int) [clone ._omp_fn.12]"), "step(int)");
+        assert_eq!(function("assemble.omp_outlined_debug__"), "assemble");
+        assert_eq!(function("assemble"), "assemble");
+    }
 
     #[test]
     fn a_label_says_the_best_that_is_known() {

@@ -11,13 +11,14 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use crate::openmp::region_code::RegionCode;
 use crate::openmp::sums::{self, RegionSite};
 use crate::openmp::team;
 use crate::openmp::waits::{WaitKind, of_kind};
 use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
-use crate::state::parallel::{MemberSlot, ReportedRegion};
+use crate::state::parallel::{MemberSlot, RegionLaunch, ReportedRegion};
 use crate::state::thread::{self, Thread};
 use crate::system::clock::ticks;
 use crate::system::stack;
@@ -67,6 +68,7 @@ unsafe extern "C" fn on_parallel_begin(
     // SAFETY: the thread's own state; the library's own arguments.
     unsafe {
         let site = std::mem::replace(&mut (*thread).team.reported_site, std::ptr::null()).cast::<RegionSite>();
+        let launch = std::mem::replace(&mut (*thread).team.launch, RegionLaunch { location: 0, function: 0 });
         *parallel = 0;
         let threads = threads.max(1) as usize;
         let is_outermost = (*thread).team.depth == 0 && flags & LEAGUE == 0;
@@ -75,7 +77,7 @@ unsafe extern "C" fn on_parallel_begin(
         }
         let site = match site.as_ref() {
             Some(site) => Some(site),
-            None => find_site(thread, frames, caller),
+            None => find_site(thread, frames, RegionCode::with_launch(launch, caller), caller),
         };
         let Some(site) = site else { return };
         let region = (*thread).team.reported;
@@ -99,12 +101,12 @@ unsafe extern "C" fn on_parallel_begin(
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
-pub unsafe fn note_site(thread: *mut Thread) {
+pub unsafe fn note_site(thread: *mut Thread, function: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.depth == 0 && team::is_measurable(thread) {
-            (*thread).team.reported_site =
-                sums::site(thread).map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast());
+            let site = sums::site(thread, RegionCode::with_function(function));
+            (*thread).team.reported_site = site.map_or(std::ptr::null(), |site| std::ptr::from_ref(site).cast());
         }
     }
 }
@@ -113,14 +115,19 @@ pub unsafe fn note_site(thread: *mut Thread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state, and the frames are those of the task that starts it.
-unsafe fn find_site(thread: *mut Thread, frames: *const TaskFrames, caller: usize) -> Option<&'static RegionSite> {
+unsafe fn find_site(
+    thread: *mut Thread,
+    frames: *const TaskFrames,
+    code: RegionCode,
+    caller: usize,
+) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise. A frame that is on this thread's stack has two words.
     unsafe {
         if (*thread).sp != 0 {
             return None;
         }
         (*thread).caller = caller;
-        if let Some(site) = sums::known_site(thread) {
+        if let Some(site) = sums::known_site(thread, code) {
             return Some(site);
         }
         let frame = frames.as_ref().map_or(0, |frames| frames.enter);
@@ -131,11 +138,11 @@ unsafe fn find_site(thread: *mut Thread, frames: *const TaskFrames, caller: usiz
         if BYTES_OF_CALL > 0 && is_on_stack && ((frame + size_of::<usize>()) as *const usize).read() == caller {
             let bp = (frame as *const usize).read();
             entered::note(thread, EnteredCall { caller, next: 0, sp: frame + size_of::<usize>(), bp });
-            let site = sums::site(thread);
+            let site = sums::site(thread, code);
             entered::leave(thread);
             return site;
         }
-        sums::site(thread)
+        sums::site(thread, code)
     }
 }
 
@@ -149,7 +156,9 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
         let slots = std::slice::from_raw_parts(region.slots, region.room);
         let is_of_region = |slot: &&MemberSlot| slot.region == region.number;
         let team = slots.iter().take_while(is_of_region).map(|slot| &slot.times);
-        if team::is_measurable(thread)
+        // Where the library was started by the region itself, a wrapper of ours has measured it.
+        if team.clone().next().is_some()
+            && team::is_measurable(thread)
             && let Some(site) = region.site.cast::<RegionSite>().as_ref()
         {
             sums::add(thread, site, (region.begin, end), team);

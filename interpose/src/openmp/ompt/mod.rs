@@ -8,13 +8,12 @@
 //! ```
 //!
 //! A library is answered only where the process uses MPI, or a launcher has started it as a rank: anywhere else it runs without a tool.
-//! A program compiled by GCC may run on such a library, whose functions of libgomp's names then report the same: what it owns ([`is_owned`]) is
+//! A program compiled by GCC may run on such a library, whose functions of libgomp's names then report the same: what it owns ([`reporting::is_owned`]) is
 //! not measured a second time.
 //!
 //! Source: OpenMP API 5.2, chapter 19.
 
 mod events;
-mod table;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -25,13 +24,12 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::log;
-use crate::openmp::is_wanted;
-use crate::openmp::ompt::table::ToolResult;
+use crate::openmp::reporting::{self, ToolResult};
+use crate::openmp::{is_on, is_wanted};
 use crate::run::launcher;
 use crate::state::thread;
 
 pub use events::note_site;
-pub use table::{is_owned, library_path};
 
 /// Gives a function of the run-time library by its name.
 type LookUp = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -72,14 +70,14 @@ unsafe extern "C" fn start_tool(version: c_uint, runtime: *const c_char) -> *con
     if is_off || is_there(c"__tsan_init") || !(is_there(c"MPI_Init") || launcher::rank().is_some()) {
         return std::ptr::null();
     }
-    table::add(initialize, finalize)
+    reporting::add(initialize, finalize)
 }
 
 /// A run-time library has taken the answer, and gives its functions. Other than 0: the tool stays.
 unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64) -> c_int {
     // SAFETY: the library's own function.
     let set_callback = unsafe { look_up(c"ompt_set_callback".as_ptr()) } as usize;
-    if set_callback == 0 || !table::keep(data, set_callback) {
+    if set_callback == 0 || !reporting::keep(data, set_callback) {
         return 0;
     }
     if is_wanted() {
@@ -90,12 +88,12 @@ unsafe extern "C" fn initialize(look_up: LookUp, _device: c_int, data: *mut u64)
 
 /// A run-time library ends.
 unsafe extern "C" fn finalize(data: *mut u64) {
-    table::remove(data);
+    reporting::remove(data);
 }
 
 /// Registers the callbacks with all libraries that have none yet. They stay registered: another thread may be about to call one.
 pub fn register() {
-    table::take_unregistered(|function| {
+    reporting::take_unregistered(|function| {
         // SAFETY: `ompt_set_callback` of a library that was not unloaded.
         let set_callback = unsafe { std::mem::transmute::<usize, SetCallback>(function) };
         for (number, callback) in events::callbacks() {
@@ -112,7 +110,7 @@ pub fn register() {
 fn is_first() -> bool {
     // SAFETY: a look-up by name.
     let visible = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"ompt_start_tool".as_ptr()) };
-    visible as usize == start_tool as *const () as usize
+    std::ptr::eq(visible, start_tool as *const c_void)
 }
 
 fn note_other_tool() {
@@ -127,9 +125,12 @@ fn report_other_tool() {
         return;
     }
     let define = || log::define(Definition::Problem(ProblemKind::OtherOpenmpTool as u16, 1, String::new()));
-    let thread = thread::current();
+    if !is_on() {
+        // Recording is about to start, and the log is open.
+        return define();
+    }
     // SAFETY: the calling thread's state.
-    unsafe { if (*thread).busy == 0 { enter::recording(thread, || critical(define)) } else { define() } }
+    unsafe { enter::recording(thread::current(), || critical(define)) };
 }
 
 /// Whether another object than this one defines a function that all can see.

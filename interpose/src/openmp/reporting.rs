@@ -1,4 +1,4 @@
-//! The run-time libraries of the process that report by themselves.
+//! The run-time libraries of the process that report what their threads do ([`crate::openmp::ompt`]).
 
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{
@@ -19,7 +19,6 @@ pub struct ToolResult {
 
 /// A library that was answered.
 struct Library {
-    /// Number of its place in the table plus 1; 0: free.
     is_taken: AtomicBool,
     /// `ompt_set_callback`; 0: it has not taken the answer, or has ended.
     set_callback: AtomicUsize,
@@ -33,20 +32,22 @@ struct Library {
 /// Libraries at most; others are not answered.
 const MAX_LIBRARIES: usize = 8;
 
-static LIBRARIES: [Library; MAX_LIBRARIES] = [const { Library::FREE }; MAX_LIBRARIES];
+static LIBRARIES: [Library; MAX_LIBRARIES] = [const { Library::free() }; MAX_LIBRARIES];
 
 /// How many of the table's first places have callbacks registered or had them.
 static REGISTERED: AtomicUsize = AtomicUsize::new(0);
 
 impl Library {
-    const FREE: Library = Library {
-        is_taken: AtomicBool::new(false),
-        set_callback: AtomicUsize::new(0),
-        is_registered: AtomicBool::new(false),
-        begin: AtomicUsize::new(0),
-        end: AtomicUsize::new(0),
-        result: AtomicUsize::new(0),
-    };
+    const fn free() -> Library {
+        Library {
+            is_taken: AtomicBool::new(false),
+            set_callback: AtomicUsize::new(0),
+            is_registered: AtomicBool::new(false),
+            begin: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            result: AtomicUsize::new(0),
+        }
+    }
 
     fn contains(&self, address: usize) -> bool {
         (self.begin.load(Relaxed)..self.end.load(Relaxed)).contains(&address)

@@ -1,0 +1,78 @@
+//! Where a region is in the code: compilers call its start from places that optimization may move into another function.
+
+use std::ffi::{CStr, c_char};
+
+use crate::state::parallel::RegionLaunch;
+use crate::unwind::Call;
+use crate::unwind::python::Line;
+
+/// What is known of a region's code.
+#[derive(Clone, Copy)]
+pub struct RegionCode {
+    caller: usize,
+    /// The function that a compiler has made of it; 0: not known.
+    function: usize,
+    /// Whether the name of that function is the one of the function in the source.
+    is_named: bool,
+    /// Its location in the source ([`SourceLocation`]); 0: not known.
+    location: usize,
+}
+
+/// `ident_t` of LLVM's run-time library.
+#[repr(C)]
+struct SourceLocation {
+    numbers: [i32; 4],
+    /// `;file;function;line;column;;`, where a compiler has such information; else `;unknown;unknown;0;0;;`.
+    text: *const c_char,
+}
+
+impl RegionCode {
+    /// Returns that of a region of which GCC has made this function.
+    pub fn with_function(function: usize) -> RegionCode {
+        RegionCode { caller: 0, function, is_named: true, location: 0 }
+    }
+
+    /// Returns that of a region which was started as `launch` says by a call from `caller`.
+    pub fn with_launch(launch: RegionLaunch, caller: usize) -> RegionCode {
+        RegionCode { caller, function: launch.function, is_named: false, location: launch.location }
+    }
+
+    /// An address that distinguishes it from other regions.
+    pub fn address(self) -> usize {
+        if self.function != 0 { self.function } else { self.caller }
+    }
+
+    /// Returns what stands for the region within the call that starts it; `None`: nothing does, beside that call.
+    pub fn call(self) -> Option<Call> {
+        if self.location != 0 {
+            // SAFETY: a constant of the program's, whose text ends with NUL.
+            let text = unsafe { (*(self.location as *const SourceLocation)).text };
+            // SAFETY: as above.
+            return (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }).and_then(source_line).map(Call::Python);
+        }
+        // As if the function's first instruction had made a call.
+        (self.is_named && self.function != 0).then(|| Call::To(self.function + 1))
+    }
+}
+
+/// The place in the source that a text of LLVM's stands for.
+fn source_line(text: &CStr) -> Option<Line> {
+    let text = text.to_str().ok()?;
+    let [_, file, function, line, ..] = text.split(';').collect::<Vec<_>>()[..] else { return None };
+    let line = line.parse().ok().filter(|&line| line > 0)?;
+    Some(Line { function: function.to_owned(), file: file.to_owned(), line, column: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_clang_and_of_builds_without_debug_information_are_read() {
+        let text = source_line(c";g_all_kinds.c;assemble;12;13;;")
+            .map(|line| format!("{} {}:{}", line.function, line.file, line.line));
+        assert_eq!(text.as_deref(), Some("assemble g_all_kinds.c:12"));
+        assert_eq!(source_line(c";unknown;unknown;0;0;;"), None);
+        assert_eq!(source_line(c"a;b"), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! `pthread_create`: a new thread is sampled from its first instruction on, however soon it ends.
+//!
+//! ```text
+//!   pthread_create (ours) --> the C library's, with `start` and a NewThread in place of the program's function and argument
+//!     new thread: start --> begin: has the thread sampled, gives the program's function and argument
+//!                       jumps to the function: no frame of ours is on the thread's stack
+//! ```
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use crate::harmless::enter;
+use crate::harmless::signals::critical;
+use crate::processor::begin_thread;
+use crate::sampling;
+use crate::state::thread;
+
+/// The C library's.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// Bytes of stack that a thread has at least for that; threads with less are found later.
+const MIN_STACK: usize = 64 << 10;
+
+/// The program's function and its argument, in two registers where a function returns it.
+#[repr(C)]
+struct ThreadStart {
+    function: usize,
+    argument: *mut c_void,
+}
+
+/// Starts a thread as the C library does.
+#[unsafe(export_name = "pthread_create")]
+unsafe extern "C-unwind" fn pthread_create(
+    thread: *mut c_void,
+    attributes: *const libc::pthread_attr_t,
+    function: usize,
+    argument: *mut c_void,
+) -> c_int {
+    let mut next = NEXT.load(Relaxed);
+    if next == 0 {
+        // SAFETY: a look-up by name.
+        next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"pthread_create".as_ptr()) } as usize;
+        NEXT.store(next, Relaxed);
+    }
+    if next == 0 {
+        return libc::ENOSYS;
+    }
+    // SAFETY: the function of this name; the program's own arguments, or those of a thread that goes on with them.
+    unsafe {
+        type Create =
+            unsafe extern "C-unwind" fn(*mut c_void, *const libc::pthread_attr_t, usize, *mut c_void) -> c_int;
+        let next = std::mem::transmute::<usize, Create>(next);
+        if !sampling::is_on() || stack_bytes(attributes) < MIN_STACK {
+            return next(thread, attributes, function, argument);
+        }
+        // As the C library itself, from the program's heap: the recorder's is not to be waited for here.
+        let start = libc::malloc(size_of::<ThreadStart>()).cast::<ThreadStart>();
+        if start.is_null() {
+            return next(thread, attributes, function, argument);
+        }
+        start.write(ThreadStart { function, argument });
+        let result = next(thread, attributes, begin_thread!(begin) as *const () as usize, start.cast());
+        if result != 0 {
+            libc::free(start.cast());
+        }
+        result
+    }
+}
+
+/// Bytes of stack that a thread with these attributes has.
+unsafe fn stack_bytes(attributes: *const libc::pthread_attr_t) -> usize {
+    let mut bytes = MaybeUninit::new(usize::MAX);
+    // SAFETY: the program's attributes.
+    unsafe {
+        if !attributes.is_null() {
+            libc::pthread_attr_getstacksize(attributes, bytes.as_mut_ptr());
+        }
+        bytes.assume_init()
+    }
+}
+
+/// A new thread is sampled from now on. Gives what the program has it do.
+unsafe extern "C" fn begin(start: *mut ThreadStart) -> ThreadStart {
+    // SAFETY: made above for this thread alone; the thread's own state.
+    unsafe {
+        let own = start.read();
+        libc::free(start.cast());
+        let id = libc::gettid();
+        enter::recording(thread::current(), || critical(|| sampling::thread_begins(id)));
+        own
+    }
+}

@@ -38,6 +38,7 @@ use crate::sampling::clock::SampleClock;
 use crate::sampling::locked::LockedShare;
 use crate::sampling::sampled::{SampleReading, Sampled};
 use crate::system::clock::{sample_clock, ticks};
+use crate::system::objects;
 use crate::system::perf::{Event, Options, PAGE, Refused, StackCopies};
 use crate::system::sandbox;
 
@@ -241,9 +242,12 @@ pub fn thread_ends(thread: libc::pid_t) {
     });
 }
 
-/// An object is about to be unloaded: addresses are those of what is loaded now.
+/// An object is about to be unloaded: addresses are those of what is loaded now. Stacks are not unwound until that is done.
 pub fn unloading() {
-    with(Sampler::write_all);
+    with(|sampler| {
+        sampler.write_all();
+        objects::note_unloading();
+    });
 }
 
 /// Recording ends: everything goes to the log.

@@ -20,9 +20,24 @@ pub fn find_out() {
     FIND.store(unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) } as usize, Relaxed);
 }
 
+/// Threads that are unloading something, as far as they have said so.
+static UNLOADING: AtomicU64 = AtomicU64::new(0);
+
+/// The program is about to unload something: tables for unwinding may vanish while they are read, unless they are those of code that runs.
+pub fn note_unloading() {
+    UNLOADING.fetch_add(1, SeqCst);
+}
+
+/// Whether the program is unloading something.
+pub fn is_unloading() -> bool {
+    UNLOADING.load(SeqCst) != 0
+}
+
 /// The program has unloaded something: what was found may lie there no more.
 pub fn note_unload() {
     UNLOADS.fetch_add(1, SeqCst);
+    // Who could not say that it begins does not say that it ends; there is never less than none.
+    let _ = UNLOADING.fetch_update(SeqCst, SeqCst, |threads| threads.checked_sub(1));
 }
 
 /// How often the program has unloaded something.

@@ -5,11 +5,12 @@
 //! | `arguments:` | the program is run with each of these words in turn |
 //! | `headline:` | the verdict's text has this in it |
 //! | `problem:` | the report has this problem |
+//! | `each:` | with this argument, fewest and most iterations of a loop in each one of the loop around it |
 //! | `share:` | at least so much of all computation is in one region |
 
 use std::collections::BTreeSet;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use lbprof_tests::launch::{self, Job};
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
@@ -89,6 +90,14 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
             Err(_) => false,
         };
         let mains: Vec<&Value> = rows.iter().filter(|row| row["main"] == true).collect();
+        for range in case.program.values("each").filter_map(|line| line.strip_prefix(argument)) {
+            let [fewest, most] = range.split_whitespace().collect::<Vec<_>>()[..] else { bail!("each: {range}") };
+            let bounds = [fewest.parse::<u64>()?, most.parse()?].map(Some);
+            let has_bounds = |row: &Value| [&row["in_parent_min"], &row["in_parent_max"]].map(Value::as_u64) == bounds;
+            if !rows.iter().any(has_bounds) {
+                wrong.push(format!("no loop of {range} in each iteration of another one: {rows:#?}"));
+            }
+        }
         if mains.is_empty() || !mains.iter().all(|row| is_right(row)) {
             wrong.push(format!("{kind}: {mains:#?}"));
         }

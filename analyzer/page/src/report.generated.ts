@@ -773,6 +773,10 @@ excess_error_s: number
  * `excess_s` over the whole excess, by the ranks' calls; null if there is none.
  */
 share: (number | null)
+/**
+ * The function that called it, if the samples say so: that of most of its time on all ranks.
+ */
+caller: (string | null)
 }
 /**
  * A function, or where none is known a call site, at which ranks spend time in MPI.
@@ -2106,6 +2110,14 @@ possible_max: (number | null)
  * Iterations for each one of the main loop, the mean in the calls that were searched.
  */
 for_each_main: number
+/**
+ * Fewest iterations in one of the loop around it, in the calls that were searched; null if no loop is around it.
+ */
+in_parent_min: (number | null)
+/**
+ * Most of them; null likewise.
+ */
+in_parent_max: (number | null)
 /**
  * Share of its ranks' selected time that it covers, 0 to 1; of other loops than the main one an estimate.
  */
@@ -3690,7 +3702,7 @@ avg_computation_s: number
 slowest_rank: (number | null)
 }
 /**
- * Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions.
+ * Which functions ranks compute in, by samples of the CPU time of the threads that called `MPI_Init`, in user space. How many samples hit a function is a count, so that all times of functions are estimates; `…_error_s` is a standard error: the root of the sum of the squares of what the samples stand for (Poisson). A function includes what compilers put into it from system headers, not what they put into it from other functions, and what it calls in libraries that call no MPI, where the log has the calls that led to samples.
  */
 export interface FunctionTable {
 /**
@@ -3848,9 +3860,17 @@ slowest_instructions: (number | null)
  */
 slowest_ipc: (number | null)
 /**
- * Its lines with most CPU time, at most 5.
+ * Its lines with most CPU time, at most 5. What it calls in libraries counts for the line of the call.
  */
 lines: LineRow[]
+/**
+ * The functions of libraries in which it spends most of that time, at most 3: such as `exp`, `dgemm_`, `memcpy`.
+ */
+libraries: LibraryRow[]
+/**
+ * The function of the program that called it, if the samples say so: that of most of its time.
+ */
+caller: (string | null)
 }
 /**
  * A line of the source.
@@ -3880,6 +3900,35 @@ max_s: (number | null)
  * That rank.
  */
 max_rank: (number | null)
+}
+/**
+ * A function of a library, called by a function of the program.
+ */
+export interface LibraryRow {
+/**
+ * Its name without return type and parameters; null if it is not known.
+ */
+function: (string | null)
+/**
+ * Its source file.
+ */
+file: (string | null)
+/**
+ * The line with most CPU time.
+ */
+line: (number | null)
+/**
+ * Path of the executable or library; null for generated code.
+ */
+module: (string | null)
+/**
+ * CPU time in it, the mean over ranks.
+ */
+mean_s: number
+/**
+ * `mean_s` over that of the function that called it.
+ */
+share: number
 }
 /**
  * Functions that are not listed.

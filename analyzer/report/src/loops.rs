@@ -55,6 +55,10 @@ pub struct LoopRow {
     pub possible: Option<(f64, f64)>,
     /// Iterations for each one of the main loop, the mean in the calls that were searched.
     pub for_each_main: f64,
+    /// Fewest iterations in one of the loop around it, in the calls that were searched; null if no loop is around it.
+    pub in_parent_min: Option<u32>,
+    /// Most of them; null likewise.
+    pub in_parent_max: Option<u32>,
     /// Share of its ranks' selected time that it covers, 0 to 1; of other loops than the main one an estimate.
     pub covered: f64,
     /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
@@ -396,6 +400,8 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
         iterations: (fewest * one.for_each_main, most * one.for_each_main),
         possible: one.main.then(|| doubts.iter().fold(counted, |range, doubt| doubt.widened(range))),
         for_each_main: one.for_each_main,
+        in_parent_min: one.in_parent.map(|range| range.0),
+        in_parent_max: one.in_parent.map(|range| range.1),
         covered,
         alike: one.main.then_some(alike),
         confidence: one.main.then_some(confidence),

@@ -210,7 +210,8 @@ impl ThreadTable {
 fn regions(model: &Model, places: &[CodePlace]) -> Vec<ParallelRegionRow> {
     let mut by_key: BTreeMap<RegionKey, ParallelRegionRow> = BTreeMap::new();
     for region in model.ranks.iter().flat_map(|rank: &RankModel| &rank.parallel) {
-        let place = region.site.and_then(|site| places.get(site as usize)).map(CodePlace::of_region).unwrap_or_default();
+        let place =
+            region.site.and_then(|site| places.get(site as usize)).map(CodePlace::of_region).unwrap_or_default();
         let row = by_key
             .entry((region.is_of_first, place.clone(), region.team))
             .or_insert_with(|| ParallelRegionRow::empty(place, region));

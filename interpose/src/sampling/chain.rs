@@ -51,6 +51,9 @@ impl SampleUnwinder {
 
     /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
     pub fn chain(&mut self, address: u64, stack: &StackCopy) -> Option<SampleChain> {
+        if objects::is_unloading() {
+            return None;
+        }
         let unloads = objects::unloads();
         if self.unloads != unloads {
             (self.rules, self.unloads) = (Rules::default(), unloads);

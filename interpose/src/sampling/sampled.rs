@@ -26,7 +26,7 @@ pub struct Sampled {
     waiting: Vec<Sample>,
     /// Where the first thread was at each of them, as far as that is known.
     places: Vec<Option<Place>>,
-    /// From where each of them was called, as far as that is known.
+    /// The calls that led to each of them, as far as they are known.
     chains: Vec<Option<SampleChain>>,
     /// The same samples and those written since the last call of [`Sampled::take_cpu_samples`]; `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
@@ -40,7 +40,7 @@ pub struct Sampled {
     is_defined: bool,
 }
 
-/// What it takes to read samples: the clock that their times follow, and how to unwind the stacks that come with them.
+/// The means of reading samples: the clock that their times follow, and the unwinder of the stacks that come with them.
 pub struct SampleReading {
     pub clock: SampleClock,
     pub unwinder: SampleUnwinder,

@@ -5,12 +5,12 @@
 //! fork(2) does not inherit the mapping.
 //!
 //! With each sample comes a copy of the upper end of the thread's stack, where there is room for that. A sample with a copy takes a kilobyte, so that a
-//! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are four times rarer, says
+//! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are eight times rarer, says
 //! where the thread was until somebody does:
 //!
 //! ```text
 //!   with copies       x x x x x x x x| full                     | read: x x x …
-//!   backup            x       x      |x       x       x       x |       x       only those while the other was full are used
+//!   backup            x               |x               x         |       x       only those while the other was full are used
 //! ```
 
 mod descriptor;
@@ -171,7 +171,7 @@ const HEAD_AT: usize = 1024;
 const TAIL_AT: usize = 1032;
 
 /// The period of samples without copies of the stack, where there are others with them, in periods of these.
-const BACKUP_PERIODS: u64 = 4;
+const BACKUP_PERIODS: u64 = 8;
 
 impl Event {
     /// Begins to sample a thread of this process.

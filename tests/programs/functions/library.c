@@ -29,7 +29,7 @@ __attribute__((noinline)) static void pack(double seconds)
     do {
         for (int i = 0; i < 16; i++) {
             memcpy(copies, values, sizeof values);
-            __asm__ volatile("" ::: "memory");
+            __asm__ volatile("" ::"r"(copies) : "memory");
         }
     } while ((now = cpu_s()) - begin < seconds);
     pack_s += now - begin;

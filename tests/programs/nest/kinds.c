@@ -2,6 +2,7 @@
 // truth: programs whose loops are hard to find in their calls, by the first argument, a letter, with the number of iterations of their main loop.
 // kind: a 60 the collective that ends a step is left out in every tenth
 // kind: b 8 a cycle has 3 to 13 tracking steps
+// each: b 3 13
 // kind: c 100 messages only, and a line of output in every tenth step
 // kind: d 40 one solver of 40 iterations is called from two places, which are two loops
 // kind: e 20 subcycling: each step of a level calls itself for two of the next

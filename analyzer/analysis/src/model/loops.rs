@@ -38,6 +38,8 @@ pub struct Loop {
     pub detected: Option<Detected>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
+    /// Fewest and most of them within one of the loop around it, in the calls that were searched; `None` where that is not known.
+    pub in_parent: Option<(u32, u32)>,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
     pub share_of_main: f64,
     /// Whether the user said which call ends an iteration.

@@ -142,6 +142,7 @@ mod tests {
             core: core.to_vec(),
             by_rhythm: false,
             iterations: 50,
+            in_parent: None,
             time: 1,
             alike: 1.0,
             main: true,

@@ -190,6 +190,7 @@ fn to_loop(
         by_rhythm: one.by_rhythm,
         others: None,
         detected: group.detected.clone().filter(|_| one.main),
+        in_parent: one.in_parent,
         for_each_main: one.iterations as f64 / main.iterations.max(1) as f64,
         share_of_main,
         named: false,

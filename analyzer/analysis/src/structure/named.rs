@@ -44,6 +44,7 @@ impl LoopAt {
             core: Vec::new(),
             by_rhythm: false,
             iterations: within.iter().filter(|step| is_end(step)).count() / self.every.get() as usize,
+            in_parent: None,
             time: within.last()?.end.saturating_sub(within.first()?.begin),
             alike: 1.0,
             main: true,

@@ -42,11 +42,11 @@ pub struct SampledNode {
     pub function: u32,
     /// The node of the function around it, which comes before it.
     pub parent: Option<u32>,
-    /// How it came into that.
+    /// The way in which it came into that.
     pub link: SampledLink,
 }
 
-/// How a function came into the one around it.
+/// The way in which a function came into the one around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub enum SampledLink {
     /// The compiler put it there.
@@ -86,7 +86,7 @@ pub struct SampledCode {
     pub uncalled: Vec<u32>,
     /// Lines of the source.
     pub leaves: Vec<SampledLeaf>,
-    /// Where samples hit.
+    /// The stacks at which samples hit.
     pub stacks: Vec<SampledStack>,
     by_address: HashMap<(Address, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
@@ -154,8 +154,8 @@ pub(super) struct SampledFrame {
 }
 
 impl SampledFrame {
-    /// Of an address in a file: `place`, the best that is known of it, and where that stands in the source, from the inside out. `None`: nothing is known, or it
-    /// is the recorder's.
+    /// Returns the frame at an address in a file: `place` is the best that is known of it, `position` the functions that it lies in, from the inside out. `None`: nothing
+    /// is known, or it is the recorder's.
     pub(super) fn new(module: &str, place: &CodePlace, position: &Position) -> Option<SampledFrame> {
         if base_name(module) == RECORDER {
             return None;
@@ -191,7 +191,7 @@ impl SampledFrame {
 /// The calls that led to samples, as far as they are the program's.
 #[derive(Debug, Default)]
 pub(super) struct ProgramCalls {
-    /// Those in the program's functions, the outermost first.
+    /// The calls in the program's functions, the outermost first.
     pub(super) frames: Vec<SampledFrame>,
     /// The function of a library that the last of them called, if that called others.
     pub(super) library: Option<SampledFrame>,

@@ -162,6 +162,10 @@ pub(super) fn describe_code(from: &[CallPoint], to: &[CallPoint]) -> Option<Stri
             true => format!("between two calls of {}", call_in_words(only)),
             false => format!("between two calls in {}", call_in_words(only).trim_start_matches(CALL_IN)),
         },
+        ([only], _) if to.contains(only) => {
+            let others: Vec<CallPoint> = to.iter().filter(|point| *point != only).cloned().collect();
+            format!("from {} to the next one or {}", call_in_words(only), list_in_words(&others))
+        }
         _ => format!("from {} to {}", list_in_words(from), list_in_words(to)),
     })
 }
@@ -179,11 +183,18 @@ fn call_in_words(point: &CallPoint) -> String {
     }
 }
 
+/// Returns one call, or two; of more the first and how many others there are, for nobody reads a list in a sentence.
 fn list_in_words(points: &[CallPoint]) -> String {
-    let n_more = points.len().saturating_sub(MAX_LISTED);
-    let words: Vec<String> = points.iter().take(MAX_LISTED).map(call_in_words).collect();
-    let more = if n_more > 0 { format!(" or {n_more} others") } else { String::new() };
-    format!("{}{more}", words.join(" or "))
+    let mut words: Vec<String> = Vec::new();
+    for point in points.iter().map(call_in_words) {
+        if !words.contains(&point) {
+            words.push(point);
+        }
+    }
+    match words.as_slice() {
+        [first, _, _, ..] => format!("{first} or {} others", words.len() - 1),
+        few => few.join(" or "),
+    }
 }
 
 /// Returns the line of a call, with what it calls if there are several calls on the line.
@@ -288,6 +299,15 @@ mod tests {
         assert_eq!(
             words(&[&forces, &send], &[&send]),
             Some("from the call in forces (halo.c:9) or MPI_Send (halo.c:12) to MPI_Send (halo.c:12)".to_owned())
+        );
+        assert_eq!(
+            words(&[&forces], &[&fields, &forces]),
+            Some("from the call in forces (halo.c:9) to the next one or the call in fields (halo.c:10)".to_owned())
+        );
+        let many: Vec<CallPoint> = (1..=4).map(|line| call("main", Some(line), Some("pack"))).collect();
+        assert_eq!(
+            words(&many.iter().collect::<Vec<_>>(), &[&send]),
+            Some("from the call in pack (halo.c:1) or 3 others to MPI_Send (halo.c:12)".to_owned())
         );
         assert_eq!(words(&[&forces], &[&forces]), Some("between two calls in forces (halo.c:9)".to_owned()));
         assert_eq!(words(&[&send], &[&send]), Some("between two calls of MPI_Send (halo.c:12)".to_owned()));

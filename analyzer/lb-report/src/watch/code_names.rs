@@ -109,8 +109,8 @@ impl CodeNames {
         }
         let code = resolve(&sites, NAMES_WITHIN).sampled;
         for (path, offset) in &new {
-            let leaf = code.leaf((index_of.get(path.as_str()).copied(), *offset));
-            let leaf = leaf.and_then(|leaf| code.leaves.get(leaf as usize));
+            let stack = code.stack((index_of.get(path.as_str()).copied(), *offset), None);
+            let leaf = stack.and_then(|stack| code.leaves.get(code.leaf_of(stack) as usize));
             let named = leaf.and_then(|leaf| Some((leaf.line, code.function(leaf.node)?)));
             let named = named.filter(|(_, function)| !function.name.is_empty()).map(|(line, function)| NamedCode {
                 function: function.name.clone(),

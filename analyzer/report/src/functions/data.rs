@@ -209,7 +209,7 @@ pub struct FunctionRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LibraryRow {
-    /// Which: the one that the program called, whatever that called in turn.
+    /// The function that the program called, whatever that called in turn.
     #[serde(flatten)]
     pub name: FunctionName,
     /// CPU time in it, the mean over ranks.

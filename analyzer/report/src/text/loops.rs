@@ -59,11 +59,12 @@ pub(super) fn nest_section(report: &Report, options: &Options) -> String {
     let outer = around(rows, main).into_iter().rev().map(|at| format!("{} × › ", iterations(&rows[at])));
     let confidence = row.confidence.map_or("", Confidence::name);
     let kind = if row.doubt == Some(Doubt::Events) { "events" } else { "iterations" };
-    let own = format!("{} {kind} ({confidence}, {} of the time)", iterations(row), percent(row.covered));
+    let each = range_in_parent(row);
+    let own = format!("{} {kind}{each} ({confidence}, {} of the time)", iterations(row), percent(row.covered));
     let inner = std::iter::successors(longest_inner(rows, main), |&at| longest_inner(rows, at));
     let inner = inner.scan(main, |around, at| {
         let each = rows[at].for_each_main / rows[std::mem::replace(around, at)].for_each_main;
-        Some(format!(" › {} × {}", ratio(each), ends_with(&rows[at])))
+        Some(format!(" › {}{} × {}", ratio(each), range_in_parent(&rows[at]), ends_with(&rows[at])))
     });
     let others = (0..rows.len()).filter(|&at| rows[at].covered >= WORTH_A_LINE && is_beside(rows, at, main));
     let others =
@@ -71,6 +72,14 @@ pub(super) fn nest_section(report: &Report, options: &Options) -> String {
     let line: String =
         std::iter::once("Loop: ".to_owned()).chain(outer).chain([own]).chain(inner).chain(others).collect();
     format!("{}\n\n", wrap(&line, options.columns, 2))
+}
+
+/// Returns ` (31..52)`, how many iterations a loop has in those of the loop around it; empty where that is always the same, or not known.
+fn range_in_parent(row: &LoopRow) -> String {
+    match row.in_parent_min.zip(row.in_parent_max) {
+        Some((fewest, most)) if fewest < most => format!(" ({fewest}..{most})"),
+        _ => String::new(),
+    }
 }
 
 /// Share of the time from which on a loop is worth a word in a line.
@@ -289,6 +298,8 @@ mod tests {
             iterations,
             possible: Some(iterations),
             for_each_main: 1.0,
+            in_parent_min: None,
+            in_parent_max: None,
             covered,
             alike: Some(alike),
             confidence: Some(confidence),

@@ -1,7 +1,7 @@
 //! The loops in a rank's calls, found from the calls alone.
 
 use crate::structure::iterations::candidates::{self, Followers};
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found::{FoundLoop, count_within};
 use crate::structure::iterations::judge::{self, FEWEST_ITERATIONS};
 use crate::structure::iterations::outline;
 use crate::structure::iterations::sequence::Sequence;
@@ -31,7 +31,13 @@ pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
             least = (least * 2 / 3).min(least - 1);
         }
     }
-    outline::loops(&sequence, window)
+    let mut loops = outline::loops(&sequence, window);
+    for at in 0..loops.len() {
+        let Some(around) = loops[at].parent.and_then(|parent| loops.get(parent)) else { continue };
+        let tokens = window.calls.iter().map(|call| call.token);
+        loops[at].in_parent = count_within(tokens, window.whole_run, &loops[at].anchor, &around.anchor);
+    }
+    loops
 }
 
 /// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, what it lies in may repeat

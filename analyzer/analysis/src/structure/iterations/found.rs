@@ -25,12 +25,43 @@ pub struct FoundLoop {
     pub by_rhythm: bool,
     /// Anchors in the window: its iterations, those that the window cuts off included.
     pub iterations: usize,
+    /// Fewest and most of them in an iteration of the loop around it, of those that the window shows as a whole; `None` where it shows fewer than two, or nothing is around it.
+    pub in_parent: Option<(u32, u32)>,
     /// Ticks of the window that the loop covers.
     pub time: u64,
     /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
     pub alike: f64,
     /// Whether this is the program's main loop. At most one is.
     pub main: bool,
+}
+
+/// Counts the iterations that end with `inner` in each one that ends with `outer`, in a sequence of tokens: fewest and most. `is_whole`: it has
+/// the first one from its beginning. `None` where there are not two whole ones.
+pub fn count_within(
+    tokens: impl Iterator<Item = u32>,
+    is_whole: bool,
+    inner: &Anchor,
+    outer: &Anchor,
+) -> Option<(u32, u32)> {
+    let (mut is_in_inner, mut is_in_outer) = (false, false);
+    let mut count = is_whole.then_some(0);
+    let mut counts: Vec<u32> = Vec::new();
+    for token in tokens {
+        // Of a run the first call counts.
+        let ends = |anchor: &Anchor, was_in: &mut bool| {
+            let is_in = anchor.tokens.binary_search(&token).is_ok();
+            let was_in = std::mem::replace(was_in, is_in);
+            is_in && !(was_in && anchor.run)
+        };
+        if ends(inner, &mut is_in_inner) {
+            count = count.map(|count: u32| count + 1);
+        }
+        if ends(outer, &mut is_in_outer) {
+            counts.extend(count.replace(0));
+        }
+    }
+    let range = counts.iter().min().copied().zip(counts.iter().max().copied());
+    range.filter(|_| counts.len() >= 2)
 }
 
 /// Makes the loop so many levels within the main one the main loop, by the inner loop that takes most time on each level; of a negative `level` the one
@@ -59,10 +90,26 @@ mod tests {
             core: Vec::new(),
             by_rhythm: false,
             iterations: 9,
+            in_parent: None,
             time,
             alike: 1.0,
             main,
         }
+    }
+
+    #[test]
+    fn iterations_are_counted_in_each_one_around_them() {
+        let count_in = |calls: &str, is_whole, inner: &Anchor, outer: &Anchor| {
+            count_within(calls.bytes().map(u32::from), is_whole, inner, outer)
+        };
+        let anchor = |calls: &str, run| Anchor { tokens: calls.bytes().map(u32::from).collect(), run };
+        let (b, y) = (anchor("b", false), anchor("Y", false));
+        assert_eq!(count_in("abYababYabYabababYab", false, &b, &y), Some((1, 3)));
+        assert_eq!(count_in("YbbYYbY", false, &b, &y), Some((0, 2)), "one has none");
+        assert_eq!(count_in("YababY", false, &b, &y), None, "of one nothing is known");
+        assert_eq!(count_in("SabababYababYab", false, &b, &y), None, "the first may be cut off");
+        assert_eq!(count_in("SabababYababYab", true, &b, &y), Some((2, 3)), "the run has all of it");
+        assert_eq!(count_in("XYYabXYabababXYYab", false, &b, &anchor("XY", true)), Some((1, 3)), "by runs");
     }
 
     #[test]

@@ -160,6 +160,7 @@ impl Visited {
             core,
             by_rhythm: found.by_rhythm,
             iterations: sums.iterations,
+            in_parent: None,
             time: sums.time,
             alike: found.alike,
             main: false,

@@ -1,0 +1,42 @@
+//! Any bytes are read and exported as a study without a panic: as they are, and as a study of the first version, which has no checksums that would refuse
+//! most of them (start from real studies).
+#![no_main]
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use lbprof_study::{Study, export};
+use libfuzzer_sys::fuzz_target;
+
+/// The study's file, in memory where the system has such a folder.
+static FILE: LazyLock<PathBuf> =
+    LazyLock::new(|| PathBuf::from(format!("/dev/shm/lbprof-fuzz-{}.study", std::process::id())));
+
+/// Where SQLite has the number that names the version.
+const VERSION_AT: std::ops::Range<usize> = 60..64;
+
+fuzz_target!(|bytes: &[u8]| {
+    read(bytes);
+    let mut old = bytes.to_vec();
+    if let Some(version) = old.get_mut(VERSION_AT) {
+        version.copy_from_slice(&1u32.to_be_bytes());
+        read(&old);
+    }
+});
+
+/// Reads a study, as each command does; what is read twice is the same.
+fn read(bytes: &[u8]) {
+    fs::write(&*FILE, bytes).expect("a file can be written");
+    let Ok(study) = Study::open(&FILE) else { return };
+    let _ = (study.heads(), study.programs(), study.number_of(1));
+    let runs = study.runs();
+    if let Ok(tables) = export::tables(&study) {
+        let mut text = Vec::new();
+        export::write_json(&tables, &mut text).expect("memory takes all");
+        for table in &tables {
+            export::write_csv(table, &mut text).expect("memory takes all");
+        }
+    }
+    assert_eq!(runs.ok(), study.runs().ok(), "reading is not the same each time");
+}

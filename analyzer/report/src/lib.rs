@@ -262,11 +262,9 @@ impl Report {
             of_network.for_each(Loss::take_remedy);
         }
         let computing: Vec<bool> = self.losses.iter().map(|loss| situation::may_compute(self, loss)).collect();
-        self.losses
-            .iter_mut()
-            .zip(computing)
-            .filter(|(_, computes)| *computes)
-            .for_each(|(loss, _)| loss.take_remedy());
+        for (loss, _) in self.losses.iter_mut().zip(computing).filter(|(_, computes)| *computes) {
+            loss.take_remedy();
+        }
         if self.verdict.kind == VerdictKind::Good && (!self.doubts.is_empty() || self.is_only_described()) {
             self.verdict.kind = VerdictKind::Doubtful;
         }

@@ -122,7 +122,9 @@ impl Renumbering {
         rank.totals.sort_by_key(|&(key, _)| key);
         for (idx, series) in &mut rank.iterations {
             region(idx);
-            series.parts.iter_mut().for_each(|(part, _)| region(part));
+            for (part, _) in &mut series.parts {
+                region(part);
+            }
         }
         rank.iterations.sort_by_key(|&(key, _)| key);
         for ((idx, counter), _) in &mut rank.counters {

@@ -158,7 +158,9 @@ impl Inside {
         self.kept(&mut rank.in_iterations);
         self.kept(&mut rank.totals);
         self.kept(&mut rank.iterations);
-        rank.iterations.iter_mut().for_each(|(_, series)| self.kept(&mut series.parts));
+        for (_, series) in &mut rank.iterations {
+            self.kept(&mut series.parts);
+        }
         self.kept_sites(&mut rank.sites);
         self.kept_sites(&mut rank.other_sites);
         self.kept_pairs(&mut rank.counters);

@@ -129,7 +129,9 @@ pub fn rank_as_mean(model: &Model, places: &Places, rank: u32) -> Vec<f64> {
     if all_over_s > 0.0 && sum_s > 0.0 {
         let taken = (all_over_s / sum_s).min(1.0);
         for (place, own_s, over_s) in excesses {
-            place.into_iter().for_each(|region| factors[region as usize] = 1.0 - taken * over_s / own_s);
+            for region in place {
+                factors[region as usize] = 1.0 - taken * over_s / own_s;
+            }
         }
     }
     factors

@@ -22,7 +22,7 @@ pub const COPIED_BYTES: u32 = 1024;
 
 /// The calls around a sample, the innermost first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SampleChain {
+pub struct UnwoundChain {
     /// The addresses to which they return.
     pub callers: Vec<usize>,
     /// Whether there may be more around them.
@@ -50,7 +50,7 @@ impl SampleUnwinder {
     }
 
     /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
-    pub fn chain(&mut self, address: u64, stack: &StackCopy) -> Option<SampleChain> {
+    pub fn chain(&mut self, address: u64, stack: &StackCopy) -> Option<UnwoundChain> {
         if objects::is_unloading() {
             return None;
         }
@@ -66,6 +66,6 @@ impl SampleUnwinder {
         let mut callers: Vec<usize> = of_program.copied().collect();
         // A function that calls itself gives ever new chains.
         callers.dedup();
-        (!callers.is_empty()).then_some(SampleChain { callers, is_cut: path.end == End::Cut })
+        (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == End::Cut })
     }
 }

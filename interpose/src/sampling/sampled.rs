@@ -8,7 +8,7 @@ use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};
 
 use crate::log::RankLog;
-use crate::sampling::chain::{SampleChain, SampleUnwinder};
+use crate::sampling::chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
 use crate::system::perf::{Event, RawCounts, RawSample, StackCopies, Written};
 
@@ -27,7 +27,7 @@ pub struct Sampled {
     /// Where the first thread was at each of them, as far as that is known.
     places: Vec<Option<Place>>,
     /// The calls that led to each of them, as far as they are known.
-    chains: Vec<Option<SampleChain>>,
+    chains: Vec<Option<UnwoundChain>>,
     /// The same samples and those written since the last call of [`Sampled::take_cpu_samples`]; `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
     /// After how many of them how many were lost.

@@ -145,6 +145,11 @@ impl SampledCode {
     }
 }
 
+/// Whether a file is the recorder's.
+pub(super) fn is_recorder_file(path: &str) -> bool {
+    base_name(path) == RECORDER
+}
+
 /// A function of the source at an address of the program, and the functions that the compiler put into it, the innermost last.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SampledFrame {
@@ -157,7 +162,7 @@ impl SampledFrame {
     /// Returns the frame at an address in a file: `place` is the best that is known of it, `position` the functions that it lies in, from the inside out. `None`: nothing
     /// is known, or it is the recorder's.
     pub(super) fn new(module: &str, place: &CodePlace, position: &Position) -> Option<SampledFrame> {
-        if base_name(module) == RECORDER {
+        if is_recorder_file(module) {
             return None;
         }
         let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
@@ -229,12 +234,13 @@ impl CodeBuilder {
         }
     }
 
-    /// Enters addresses that were reached by a chain of calls, each with what is there and whether that is the program's.
+    /// Enters addresses that were reached by a chain of calls, each with what is there, if it is known, and whether that is the program's. Code that is not
+    /// known, as that through which calls of libraries go, is of the function that called it.
     pub(super) fn add_called<'a>(
         &mut self,
         chain: u32,
         calls: &ProgramCalls,
-        addresses: impl Iterator<Item = (Address, &'a SampledFrame, bool)>,
+        addresses: impl Iterator<Item = (Address, Option<&'a SampledFrame>, bool)>,
     ) {
         let mut caller = None;
         for frame in &calls.frames {
@@ -242,13 +248,19 @@ impl CodeBuilder {
         }
         let call_line = calls.frames.last().and_then(|frame| frame.line);
         for (address, frame, is_program) in addresses {
-            let stack = if is_program || caller.is_none() {
-                self.inlined(caller, frame).map(|node| self.stack(node, frame.line))
-            } else {
-                // What the library calls in turn is its own matter.
-                let entry = calls.library.as_ref().unwrap_or(frame);
-                let node = entry.library_function().map(|one| self.node(&one, caller, SampledLink::Library));
-                node.map(|node| self.stack(node, call_line))
+            // What the library calls in turn is its own matter.
+            let entry = calls.library.as_ref().or(frame.filter(|_| !is_program));
+            let stack = match (frame, caller, entry.and_then(SampledFrame::library_function)) {
+                (Some(frame), None, _) => self.inlined(None, frame).map(|node| self.stack(node, frame.line)),
+                (Some(frame), Some(_), _) if is_program => {
+                    self.inlined(caller, frame).map(|node| self.stack(node, frame.line))
+                }
+                (_, Some(_), Some(function)) => {
+                    let node = self.node(&function, caller, SampledLink::Library);
+                    Some(self.stack(node, call_line))
+                }
+                (None, Some(caller), None) => Some(self.stack(caller, call_line)),
+                _ => None,
             };
             if let Some(stack) = stack {
                 self.code.by_address.insert((address, Some(chain)), stack);
@@ -391,10 +403,10 @@ mod tests {
         // main (9) calls step, which calls exp in line 5; that calls __exp_fma. In line 6 step computes itself.
         let called = |at: u64| (Some(0), at);
         let (fma, step) = (of_library("__exp_fma"), frame("step", 6));
-        builder.add_called(0, &calls(Some(of_library("exp"))), [(called(1), &fma, false)].into_iter());
+        builder.add_called(0, &calls(Some(of_library("exp"))), [(called(1), Some(&fma), false)].into_iter());
         let main = ProgramCalls { frames: vec![frame("main", 9)], library: None };
-        builder.add_called(1, &main, [(called(2), &step, true)].into_iter());
-        builder.add_called(2, &calls(None), [(called(1), &fma, false)].into_iter());
+        builder.add_called(1, &main, [(called(2), Some(&step), true), (called(3), None, true)].into_iter());
+        builder.add_called(2, &calls(None), [(called(1), Some(&fma), false)].into_iter());
         let code = builder.finish();
         let shown = |at, chain| {
             let stack = code.stack(called(at), Some(chain)).unwrap();
@@ -410,6 +422,7 @@ mod tests {
         };
         assert_eq!(shown(1, 0), ("main > step > exp".to_owned(), Some(5), "step"));
         assert_eq!(shown(2, 1), ("main > step".to_owned(), Some(6), "step"));
+        assert_eq!(shown(3, 1), ("main".to_owned(), Some(9), "main"), "nothing is known of the place itself");
         assert_eq!(shown(1, 2), ("main > step > __exp_fma".to_owned(), Some(5), "step"));
         // Whatever called step, it is one function.
         let uncalled = |at: u64, chain| {

@@ -40,7 +40,7 @@ use crate::structure::debug_budget;
 use crate::structure::demangled_name::demangled_name;
 use crate::structure::frames::{is_binding, is_runtime, is_system_file};
 use crate::structure::function_symbols::function_names;
-use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame};
+use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame, is_recorder_file};
 use crate::structure::source_name::source_name;
 use crate::structure::time_budget::{FileBudget, TimeBudget};
 
@@ -158,11 +158,10 @@ fn sampled_code(
             code.add(address, &found);
         }
     }
-    let mut by_chain: BTreeMap<u32, Vec<(Address, SampledFrame, bool)>> = BTreeMap::new();
-    for &(address, chain) in &all.sampled_by {
-        if let Some(found) = hit(address) {
-            by_chain.entry(chain).or_default().push((address, found, of_program.contains(&address.0)));
-        }
+    let is_recorder = |module: u32| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path));
+    let mut by_chain: BTreeMap<u32, Vec<(Address, Option<SampledFrame>, bool)>> = BTreeMap::new();
+    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| !address.0.is_some_and(is_recorder)) {
+        by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
@@ -172,7 +171,7 @@ fn sampled_code(
             frames: callers.iter().rev().filter(is_of_program).filter_map(|&caller| frame(caller)).collect(),
             library: of_library.and_then(|&caller| frame(caller)),
         };
-        code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found, *is)));
+        code.add_called(chain, &calls, addresses.iter().map(|(address, found, is)| (*address, found.as_ref(), *is)));
     }
     code.finish()
 }

@@ -60,6 +60,10 @@ pub fn count_within(
             counts.extend(count.replace(0));
         }
     }
+    // Where the call that marks an iteration is not its last, what comes after the last one belongs to what comes before the first.
+    if let Some((first, count)) = counts.first_mut().zip(count).filter(|_| is_whole) {
+        *first += count;
+    }
     let range = counts.iter().min().copied().zip(counts.iter().max().copied());
     range.filter(|_| counts.len() >= 2)
 }
@@ -108,7 +112,8 @@ mod tests {
         assert_eq!(count_in("YbbYYbY", false, &b, &y), Some((0, 2)), "one has none");
         assert_eq!(count_in("YababY", false, &b, &y), None, "of one nothing is known");
         assert_eq!(count_in("SabababYababYab", false, &b, &y), None, "the first may be cut off");
-        assert_eq!(count_in("SabababYababYab", true, &b, &y), Some((2, 3)), "the run has all of it");
+        assert_eq!(count_in("SabababYababYE", true, &b, &y), Some((2, 3)), "the run has all of it");
+        assert_eq!(count_in("SYabYababYab", true, &b, &y), Some((1, 2)), "iterations begin with the call");
         assert_eq!(count_in("XYYabXYabababXYYab", false, &b, &anchor("XY", true)), Some((1, 3)), "by runs");
     }
 

@@ -10,7 +10,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::definition::CallSite;
 use lbprof_collector::record::NONE;
 
-use super::rank_activity::{RankActivity, Recurring};
+use super::rank_activity::{RankActivity, RepeatedAction};
 
 /// Processor time for the names of one look.
 const NAMES_WITHIN: Duration = Duration::from_millis(500);
@@ -68,10 +68,10 @@ impl CodeNames {
     }
 
     /// Names what recurs in a rank: `iterations of main/step`, `Allreduce in norm (cg.c:38)`.
-    pub fn recurring(&mut self, activity: &RankActivity, what: Recurring) -> String {
+    pub fn recurring(&mut self, activity: &RankActivity, what: RepeatedAction) -> String {
         match what {
-            Recurring::Iterations(region) => format!("iterations of {}", region_path(activity, region)),
-            Recurring::Calls(site, operation) => {
+            RepeatedAction::Iterations(region) => format!("iterations of {}", region_path(activity, region)),
+            RepeatedAction::Calls(site, operation) => {
                 let operation = Operation::from_number(operation).map_or("MPI functions", Operation::name);
                 let code = activity.call_sites.get(&site).and_then(|site| self.call_site(activity, site));
                 code.map_or_else(|| format!("calls of {operation}"), |code| format!("calls of {operation} in {code}"))

@@ -40,7 +40,7 @@ use self::rank_activity::RankActivity;
 use self::recurrence::find_recurrence;
 use self::screen::Screen;
 use self::time_slices::SLICE_NS;
-use self::view::{JobState, JobView, LongCall, SlowestRank};
+use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::exit::Exit;
 use crate::live::is_recording;
 use crate::output::{Common, print};
@@ -155,7 +155,7 @@ impl JobWatch {
                 let (first, _) = recent_slices(activity);
                 self.names.heaviest_function(activity, first * SLICE_NS)
             });
-            SlowestRank { rank, times_mean, function }
+            BusiestRank { rank, times_mean, function }
         });
         let recurrence = ranks.first().and_then(|rank| Some((rank, find_recurrence(rank)?)));
         let recurrence = recurrence.map(|(rank, found)| (self.names.recurring(rank, found.what), found.per_second));

@@ -25,7 +25,7 @@ const MOST_SAMPLES: usize = 8192;
 
 /// What recurs in a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Recurring {
+pub enum RepeatedAction {
     /// Iterations of a marked region, by its id.
     Iterations(u32),
     /// Calls from a call site, by its id, and their operation.
@@ -34,7 +34,7 @@ pub enum Recurring {
 
 /// A call that a rank has not left.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OpenCall {
+pub struct OngoingCall {
     /// Number of the operation.
     pub operation: u16,
     /// When it began, on the run's clock.
@@ -51,7 +51,7 @@ pub struct RankActivity {
     polls: Option<Polls>,
     mpi: TimeSlices,
     /// How often calls and iterations were made; `None`: they are not counted on this rank.
-    recurring: Option<HashMap<Recurring, TimeSlices>>,
+    recurring: Option<HashMap<RepeatedAction, TimeSlices>>,
     samples: VecDeque<(i64, Location, u64)>,
     sampled_thread: Option<u32>,
     /// Files by id.
@@ -69,7 +69,7 @@ pub struct RankActivity {
     /// The last instant that is known of.
     pub seen_ns: i64,
     /// The call that the rank is in.
-    pub open_call: Option<OpenCall>,
+    pub open_call: Option<OngoingCall>,
 }
 
 impl RankActivity {
@@ -150,7 +150,7 @@ impl RankActivity {
     }
 
     /// Returns what recurs, and how often it did in the slices from `begin` on that come before `end`.
-    pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (Recurring, f64)> {
+    pub fn recurring(&self, begin: i64, end: i64) -> impl Iterator<Item = (RepeatedAction, f64)> {
         self.recurring.iter().flatten().map(move |(&what, counts)| (what, counts.sum(begin, end)))
     }
 
@@ -207,11 +207,11 @@ impl RankActivity {
         let is_open = record.flags.contains(Flags::UNFINISHED) && record.end <= record.begin;
         let end_ns = if is_open { begin_ns } else { self.clock.nanoseconds(record.end.max(record.begin)) };
         self.seen_ns = self.seen_ns.max(end_ns);
-        self.open_call = (is_open && record.is_call()).then_some(OpenCall { operation: record.operation, begin_ns });
+        self.open_call = (is_open && record.is_call()).then_some(OngoingCall { operation: record.operation, begin_ns });
         let iterated = |region| self.regions.get(&region).is_some_and(|region| region.iterated);
         match record.operation() {
             Some(Operation::RegionEnter) if iterated(record.request) => {
-                self.count(Recurring::Iterations(record.request), begin_ns, begin_ns, 1.0);
+                self.count(RepeatedAction::Iterations(record.request), begin_ns, begin_ns, 1.0);
             }
             Some(Operation::Flush) => self.mpi.add_period(begin_ns, end_ns),
             _ if record.is_call() => {
@@ -219,7 +219,7 @@ impl RankActivity {
                 let site = u32::try_from(record.call_site).ok();
                 // A poll recurs as often as the rank has time for.
                 if let Some(site) = site.filter(|_| !Operation::polls(record.operation)) {
-                    self.count(Recurring::Calls(site, record.operation), begin_ns, begin_ns, 1.0);
+                    self.count(RepeatedAction::Calls(site, record.operation), begin_ns, begin_ns, 1.0);
                 }
             }
             _ => {}
@@ -235,17 +235,17 @@ impl RankActivity {
         self.mpi.add(begin_ns, end_ns, ticks as f64 * ns_per_tick / 1e9);
         for (key, cell) in &batch.profile.sites {
             if !Operation::polls(key.operation) {
-                self.count(Recurring::Calls(key.call_site, key.operation), begin_ns, end_ns, cell.calls as f64);
+                self.count(RepeatedAction::Calls(key.call_site, key.operation), begin_ns, end_ns, cell.calls as f64);
             }
         }
         for iteration in &batch.profile.iterations {
             let at_ns = self.clock.nanoseconds(iteration.begin);
-            self.count(Recurring::Iterations(iteration.region), at_ns, at_ns, 1.0);
+            self.count(RepeatedAction::Iterations(iteration.region), at_ns, at_ns, 1.0);
         }
         self.seen_ns = self.seen_ns.max(end_ns);
     }
 
-    fn count(&mut self, what: Recurring, begin_ns: i64, end_ns: i64, times: f64) {
+    fn count(&mut self, what: RepeatedAction, begin_ns: i64, end_ns: i64, times: f64) {
         let Some(recurring) = &mut self.recurring else { return };
         if recurring.len() < MOST_SITES || recurring.contains_key(&what) {
             recurring.entry(what).or_default().add(begin_ns, end_ns, times);

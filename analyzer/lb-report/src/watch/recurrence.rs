@@ -1,14 +1,14 @@
 //! What a job repeats, and how often: iterations that it marks, or the calls that recur.
 
 use super::job_load::recent_slices;
-use super::rank_activity::{RankActivity, Recurring};
+use super::rank_activity::{RankActivity, RepeatedAction};
 use super::time_slices::SLICE_NS;
 
 /// Something that was done several times lately.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recurrence {
     /// What it is.
-    pub what: Recurring,
+    pub what: RepeatedAction,
     /// How often it was done, per second.
     pub per_second: f64,
 }
@@ -20,9 +20,9 @@ const LEAST_TIMES: f64 = 3.0;
 pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
     let (first, end) = recent_slices(activity);
     let length_s = (end - first) as f64 * SLICE_NS as f64 / 1e9;
-    let found: Vec<(Recurring, f64)> =
+    let found: Vec<(RepeatedAction, f64)> =
         activity.recurring(first, end).filter(|(_, times)| *times >= LEAST_TIMES).collect();
-    let iterations = found.iter().filter(|(what, _)| matches!(what, Recurring::Iterations(_)));
+    let iterations = found.iter().filter(|(what, _)| matches!(what, RepeatedAction::Iterations(_)));
     let most_alike = || {
         let alike = |times: f64| found.iter().filter(|(_, others)| (others - times).abs() <= 1.0).count();
         found.iter().max_by(|(a, a_times), (b, b_times)| {
@@ -35,9 +35,9 @@ pub fn find_recurrence(activity: &RankActivity) -> Option<Recurrence> {
     (length_s > 0.0).then(|| Recurrence { what: *what, per_second: times / length_s })
 }
 
-fn order_of(what: Recurring) -> (u32, u16) {
+fn order_of(what: RepeatedAction) -> (u32, u16) {
     match what {
-        Recurring::Iterations(region) => (region, 0),
-        Recurring::Calls(site, operation) => (site, operation),
+        RepeatedAction::Iterations(region) => (region, 0),
+        RepeatedAction::Calls(site, operation) => (site, operation),
     }
 }

@@ -13,7 +13,7 @@ use ratatui::{DefaultTerminal, Frame};
 use lbprof_collector::words::{Plural, bytes, seconds};
 
 use super::job_load::RankLoad;
-use super::view::{JobState, JobView, LongCall, SlowestRank, efficiencies, rate};
+use super::view::{BusiestRank, JobState, JobView, LongCall, efficiencies, rate};
 
 /// A terminal whose contents come back when it is dropped.
 pub struct Screen {
@@ -90,7 +90,7 @@ fn facts(view: &JobView) -> Vec<Line<'static>> {
             .map(|lately| Line::raw(format!("last {:7}  {}", seconds(view.load.period_s), efficiencies(&lately)))),
     );
     lines.extend(view.load.so_far.map(|so_far| Line::raw(format!("so far       {}", efficiencies(&so_far)))));
-    lines.extend(view.slowest.as_ref().and_then(SlowestRank::sentence).map(|sentence| Line::styled(sentence, bold)));
+    lines.extend(view.slowest.as_ref().and_then(BusiestRank::sentence).map(|sentence| Line::styled(sentence, bold)));
     lines.extend(view.recurrence.as_ref().map(|(what, per_second)| Line::raw(rate(what, *per_second))));
     lines.extend(view.long_calls.iter().take(3).map(|call| Line::raw(LongCall::sentence(call))));
     if view.unread_bytes > 0 {
@@ -150,7 +150,7 @@ mod tests {
             n_ranks: n_ranks as usize,
             state: JobState::Runs,
             load,
-            slowest: Some(SlowestRank { rank: 1, times_mean: 1.6, function: None }),
+            slowest: Some(BusiestRank { rank: 1, times_mean: 1.6, function: None }),
             recurrence: None,
             long_calls: Vec::new(),
             unread_bytes: 0,

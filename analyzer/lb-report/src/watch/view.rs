@@ -22,7 +22,7 @@ pub enum JobState {
 
 /// The rank that computed longest lately.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SlowestRank {
+pub struct BusiestRank {
     /// The rank.
     pub rank: u32,
     /// Its computation over the mean.
@@ -54,7 +54,7 @@ pub struct JobView {
     /// Efficiencies and the load of ranks.
     pub load: JobLoad,
     /// The rank that computed longest lately.
-    pub slowest: Option<SlowestRank>,
+    pub slowest: Option<BusiestRank>,
     /// What recurs: its name, and how often per second.
     pub recurrence: Option<(String, f64)>,
     /// Ranks that have been in one call for long, the longest first.
@@ -76,7 +76,7 @@ impl LongCall {
     }
 }
 
-impl SlowestRank {
+impl BusiestRank {
     /// Says how much longer than others the rank computes, and where; `None` where the difference is not worth a word.
     pub fn sentence(&self) -> Option<String> {
         if self.times_mean < 1.05 {
@@ -107,7 +107,7 @@ impl JobView {
             _ => format!("so far {}", percent(so_far.parallel)),
         }));
         if self.state == JobState::Runs {
-            parts.extend(self.slowest.as_ref().and_then(SlowestRank::sentence));
+            parts.extend(self.slowest.as_ref().and_then(BusiestRank::sentence));
             parts.extend(self.recurrence.as_ref().map(|(what, per_second)| rate(what, *per_second)));
             parts.extend(self.long_calls.first().map(LongCall::sentence));
         }
@@ -156,7 +156,7 @@ mod tests {
             n_ranks: 4,
             state,
             load,
-            slowest: Some(SlowestRank { rank: 3, times_mean: 1.5, function: Some(function) }),
+            slowest: Some(BusiestRank { rank: 3, times_mean: 1.5, function: Some(function) }),
             recurrence: Some(("iterations of main/step".to_owned(), 12.46)),
             long_calls: vec![LongCall { rank: 1, operation: Operation::Recv as u16, for_s: 2.5 }],
             unread_bytes: 0,

@@ -352,11 +352,9 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let mut published = std::collections::BTreeSet::new();
     keys_of_schema(&schema, &schema, "", &mut published);
     assert_eq!(produced.difference(&published).collect::<Vec<_>>(), Vec::<&String>::new(), "not in the schema");
-    assert_eq!(
-        published.difference(&produced).collect::<Vec<_>>(),
-        Vec::<&String>::new(),
-        "in the schema, not produced"
-    );
+    // No simulated program calls a library: tests/functions.rs runs one that does.
+    let missing = published.difference(&produced).filter(|key| !key.contains(".libraries[]."));
+    assert_eq!(missing.collect::<Vec<_>>(), Vec::<&String>::new(), "in the schema, not produced");
 }
 
 /// Paths of all keys that a schema names, like those of [`keys`].

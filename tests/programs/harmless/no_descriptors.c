@@ -3,9 +3,9 @@
 // buffer: 32K
 // env: UCX_LOG_LEVEL=fatal
 // records: Allreduce 6000
-// problems: OtherThreads
+// problems: NotSampled OtherThreads
 // end: finalize
-// truth: after MPI_Init no file can be opened any more; what is open goes on, and a new thread has its ring in a file that is open
+// truth: after MPI_Init no file can be opened any more; what is open goes on, and a new thread has its ring in a file that is open, but cannot be sampled
 #include "calls.h"
 #include <fcntl.h>
 #include <pthread.h>

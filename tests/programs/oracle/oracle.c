@@ -74,7 +74,7 @@ static double mean_of_all(void)
     return ms / size;
 }
 
-/* --- the changes: how many times as long this rank works in a step --- */
+/* --- the changes: how many times as long this rank works in a step, of two phases in the first one --- */
 
 static double as_is(int k)
 {
@@ -85,7 +85,9 @@ static double as_is(int k)
 static double slowest_cut(int k)
 {
     (void)k;
-    return rank == size - 1 && in_all(rank) > mean_of_all() ? mean_of_all() / in_all(rank) : 1;
+    double excess = in_all(rank) - mean_of_all();
+    /* It is taken away where it is. */
+    return rank == size - 1 && excess > 0 ? 1 - excess / (in_all(rank) - steps * second_ms) : 1;
 }
 
 static double balanced(int k)
@@ -96,7 +98,7 @@ static double balanced(int k)
 
 static double balanced_each(int k)
 {
-    return mean_of_step(k) / in_step(rank, k);
+    return (mean_of_step(k) - second_ms) / pattern(rank, k);
 }
 
 static double halved(int k)
@@ -105,7 +107,7 @@ static double halved(int k)
     return 0.5;
 }
 
-static double (*change)(int k);
+static double (*change)(int k), (*change_again)(int k);
 
 /* --- work: what earlier sleeps took too long, later ones make up for --- */
 
@@ -136,7 +138,7 @@ static void work(int k)
 
 static void work_again(int k)
 {
-    rest(second_ms * change(k));
+    rest(second_ms * change_again(k));
 }
 
 /* --- shapes --- */
@@ -386,9 +388,10 @@ static const struct {
 
 static const struct {
     const char *name;
-    double (*of)(int k);
+    double (*of)(int k), (*of_second_phase)(int k);
 } CHANGES[] = {
-    {"as-is", as_is}, {"cut", slowest_cut}, {"balanced", balanced}, {"each", balanced_each}, {"halved", halved},
+    {"as-is", as_is, as_is},       {"cut", slowest_cut, as_is}, {"balanced", balanced, balanced},
+    {"each", balanced_each, as_is}, {"halved", halved, halved},
 };
 
 #define FIND(table, word, at)                                                                                          \
@@ -418,6 +421,7 @@ int main(int argc, char **argv)
         FIND(CHANGES, third, how);
         pattern = PATTERNS[of].of;
         change = CHANGES[how].of;
+        change_again = CHANGES[how].of_second_phase;
         second_ms = SHAPES[shape].has_second_phase ? SECOND_MS : 0;
         ahead_s = 0;
         MPI_Barrier(MPI_COMM_WORLD);

@@ -17,7 +17,7 @@ use bincode::{Decode, Encode};
 use std::collections::HashMap;
 
 use super::code_place::{CodePlace, Position, base_name};
-use super::frames::is_system_file;
+use super::frames::{is_interpreter, is_system_file};
 use crate::model::Module;
 use crate::model::sites::Address;
 
@@ -187,6 +187,12 @@ impl SampledFrame {
         }
     }
 
+    /// Whether it is code of an interpreter.
+    fn is_interpreter(&self) -> bool {
+        let module = self.functions.first().and_then(|function| function.module.clone());
+        is_interpreter(&CodePlace { module, ..CodePlace::default() })
+    }
+
     /// The function that the linker knows, as one of a library: where its source was says nothing.
     fn library_function(&self) -> Option<SampledFunction> {
         self.functions.first().map(|function| SampledFunction { file: None, ..function.clone() })
@@ -247,6 +253,8 @@ impl CodeBuilder {
             caller = self.inlined(caller, frame);
         }
         let call_line = calls.frames.last().and_then(|frame| frame.line);
+        // An interpreter's function calls whatever the script asks for: what a library does then is not that function's doing.
+        let is_interpreted = calls.frames.last().is_some_and(SampledFrame::is_interpreter);
         for (address, frame, is_program) in addresses {
             // What the library calls in turn is its own matter.
             let entry = calls.library.as_ref().or(frame.filter(|_| !is_program));
@@ -254,6 +262,10 @@ impl CodeBuilder {
                 (Some(frame), None, _) => self.inlined(None, frame).map(|node| self.stack(node, frame.line)),
                 (Some(frame), Some(_), _) if is_program => {
                     self.inlined(caller, frame).map(|node| self.stack(node, frame.line))
+                }
+                (_, Some(_), Some(function)) if is_interpreted => {
+                    let node = self.node(&function, caller, SampledLink::Called);
+                    Some(self.stack(node, None))
                 }
                 (_, Some(_), Some(function)) => {
                     let node = self.node(&function, caller, SampledLink::Library);
@@ -407,6 +419,10 @@ mod tests {
         let main = ProgramCalls { frames: vec![frame("main", 9)], library: None };
         builder.add_called(1, &main, [(called(2), Some(&step), true), (called(3), None, true)].into_iter());
         builder.add_called(2, &calls(None), [(called(1), Some(&fma), false)].into_iter());
+        let evaluate = vec![super::tests::frame("_PyEval_EvalFrameDefault", "/src/ceval.c", 7)];
+        let evaluate = SampledFrame::new("/usr/bin/python3.11", &CodePlace::default(), &evaluate).unwrap();
+        let script = ProgramCalls { frames: vec![evaluate], library: None };
+        builder.add_called(3, &script, [(called(4), Some(&fma), false)].into_iter());
         let code = builder.finish();
         let shown = |at, chain| {
             let stack = code.stack(called(at), Some(chain)).unwrap();
@@ -424,6 +440,8 @@ mod tests {
         assert_eq!(shown(2, 1), ("main > step".to_owned(), Some(6), "step"));
         assert_eq!(shown(3, 1), ("main".to_owned(), Some(9), "main"), "nothing is known of the place itself");
         assert_eq!(shown(1, 2), ("main > step > __exp_fma".to_owned(), Some(5), "step"));
+        let called_by_script = ("_PyEval_EvalFrameDefault > __exp_fma".to_owned(), None, "__exp_fma");
+        assert_eq!(shown(4, 3), called_by_script, "an interpreter does not answer for what a script calls");
         // Whatever called step, it is one function.
         let uncalled = |at: u64, chain| {
             let mut node = code.uncalled[code.node_of(code.stack(called(at), Some(chain)).unwrap()) as usize];

@@ -207,7 +207,7 @@ pub struct JudgingArguments {
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
 pub struct OutputArguments {
-    /// Write the report as JSON to FILE, or to standard output, in place of the text.
+    /// Write the report as JSON to FILE, or to standard output, not as text.
     ///
     /// Without FILE, or with -, it goes to standard output; the run's folder then comes before the option: lb-report lbprof-out --json. --json=summary prints
     /// the answer, the efficiencies and three losses in 4 kB at most.
@@ -218,9 +218,9 @@ pub struct OutputArguments {
     #[arg(long, conflicts_with_all = ["json", "csv", "top", "full", "expert"], hide_short_help = true)]
     pub markdown: bool,
 
-    /// Show a live view of the running job, every 2 seconds or as often as said: efficiencies, load of ranks, the slowest rank and its function.
+    /// Show a running job every 2 seconds: its efficiencies, the load of ranks.
     ///
-    /// On a terminal it fills the screen until q is pressed or the job ends; otherwise it prints a line each time. Only what is new in the run's files is
+    /// Also the rank that computes longest with its function, what recurs, and ranks that wait for long. On a terminal it fills the screen until q is pressed or the job ends; otherwise it prints a line each time. Only what is new in the run's files is
     /// read, and the job does not notice.
     #[arg(
         long,
@@ -237,7 +237,9 @@ pub struct OutputArguments {
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
-    /// Write each table of the report as a CSV file into DIR, in place of the text; single values go to facts.csv.
+    /// Write each table as a CSV file into DIR, in place of the text.
+    ///
+    /// Single values go to facts.csv.
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
 

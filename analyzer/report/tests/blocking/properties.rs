@@ -86,13 +86,17 @@ fn true_waits_s(script: &Script, run: &Simulation) -> Vec<f64> {
 /// Holds the waits that were found against those of who simulated the run, who knows of each call alone.
 fn assert_waits(seed: u64, script: &Script) -> Run {
     let run = Run::of_single_calls(script);
-    let truth = true_waits_s(script, &script.simulate().unwrap());
-    let waits_s = run.sums().waits_s;
-    for (rank, truth) in (0..).zip(truth) {
-        let found = waits_s.get(&rank).copied().unwrap_or(0.0);
+    for (rank, (found, truth)) in found_and_true_waits_s(&run, script).into_iter().enumerate() {
         assert!((found - truth).abs() < 1e-9, "script {seed}, rank {rank}: {found} s instead of {truth} s");
     }
     run
+}
+
+/// Returns for each rank the waits that were found, and those of who simulated the run.
+fn found_and_true_waits_s(run: &Run, script: &Script) -> Vec<(f64, f64)> {
+    let waits_s = run.sums().waits_s;
+    let truth = (0..).zip(true_waits_s(script, &script.simulate().unwrap()));
+    truth.map(|(rank, truth)| (waits_s.get(&rank).copied().unwrap_or(0.0), truth)).collect()
 }
 
 /// What the JSON document of lb-report says.
@@ -215,12 +219,22 @@ fn balancing_every_region_in_each_iteration_never_prolongs_a_run() {
 
 #[test]
 fn waits_among_some_ranks_are_those_of_the_simulator() {
+    let mut n_exact = 0;
     for seed in 0..2 * N {
         let script = among_some(seed, 4 + seed as u32 % 20, true);
-        let counts = assert_waits(seed, &script).followed().counts;
+        let run = Run::of_single_calls(&script);
+        let counts = run.followed().counts;
+        // An unlock that ends directly after its target has come back to MPI is taken to have waited for it. In a script of chance that may be chance.
+        let may_be_chance = counts.progress_waits > 0;
+        n_exact += u64::from(!may_be_chance);
+        for (rank, (found, truth)) in found_and_true_waits_s(&run, &script).into_iter().enumerate() {
+            let is_right = (found - truth).abs() < 1e-9 || may_be_chance && found > truth;
+            assert!(is_right, "script {seed}, rank {rank}: {found} s instead of {truth} s");
+        }
         let unknown = counts.unmatched_neighbours + counts.unmatched_epochs + counts.violations;
         assert_eq!(unknown, 0, "script {seed}: {counts:?}\n{}", script.text());
     }
+    assert!(n_exact > N, "nothing was inferred in only {n_exact} scripts");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_running_job_is_shown_until_it_ends(mpi: &Mpi, program: &Path, folder: &Path
 fn the_report_follows_the_run(mpi: &Mpi, program: &Path, folder: &Path) -> anyhow::Result<()> {
     let mut job = Job::new(mpi, 2, program, folder);
     for code in ["0", "3"] {
-        job.command = vec![program.into(), code.into()];
+        job.command = vec![program.into(), code.into(), "30".into()];
         let bare = job.bare()?;
         let _ = fs::remove_dir_all(job.logs());
         let recorded = job.recorded_with(&["--report"])?;

@@ -45,7 +45,7 @@ impl LiveRun {
     pub fn look_again(&mut self) -> io::Result<()> {
         let names = Names::list(&self.path)?;
         // A node file is read through when it is opened: it is opened once more only where a rank may have come.
-        if names != self.names || self.logs.len() < self.n_ranks() {
+        if names != self.names || self.logs.len() < self.n_recorded() {
             self.folder = Folder::of(&self.path, names.clone());
             self.names = names;
         } else {
@@ -58,6 +58,13 @@ impl LiveRun {
     /// Returns how many ranks the run has, as far as one of its logs says; 0 where there is none.
     pub fn n_ranks(&self) -> usize {
         self.logs.values().next().map_or(0, |log| log.header.n_ranks as usize)
+    }
+
+    /// Returns how many ranks record, as far as one of their logs says; 0 where there is none.
+    pub fn n_recorded(&self) -> usize {
+        let recorded = self.logs.values().next().map_or(0, |log| log.header.recorded_ranks.len() as usize);
+        // An empty list stands for all.
+        if recorded == 0 { self.n_ranks() } else { recorded }
     }
 
     /// Returns each rank's log, and the ring of the thread that called `MPI_Init` where that is there.

@@ -1,5 +1,5 @@
-/* In each of 80 steps rank 0 sleeps 60 ms and rank 1 sleeps 20 ms, then both reduce a number: load balance 66.7 %, rank 0 has 1.5 times the average work. With an argument
- * the program ends with that exit code. */
+/* In each of 80 steps rank 0 sleeps 60 ms and rank 1 sleeps 20 ms, then both reduce a number: load balance 66.7 %, rank 0 has 1.5 times the average work. Arguments: the exit
+ * code, and another number of steps. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,8 +9,9 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    int steps = argc > 2 ? atoi(argv[2]) : 80;
     double sum = 0;
-    for (int step = 0; step < 80; step++) {
+    for (int step = 0; step < steps; step++) {
         usleep(rank == 0 ? 60000 : 20000);
         double one = 1;
         MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

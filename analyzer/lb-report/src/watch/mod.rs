@@ -140,11 +140,11 @@ impl JobWatch {
     }
 
     fn view(&mut self, ranks: &[RankActivity], unread_bytes: u64) -> JobView {
-        let n_ranks = self.run.n_ranks();
+        let (n_ranks, n_recorded) = (self.run.n_ranks(), self.run.n_recorded());
         let load = JobLoad::new(ranks.iter());
         let state = if !ranks.is_empty() && ranks.iter().all(|rank| rank.end_ns.is_some()) {
             JobState::Ended
-        } else if ranks.iter().filter(|rank| rank.begin_ns.is_some()).count() < n_ranks.max(1) {
+        } else if ranks.iter().filter(|rank| rank.begin_ns.is_some()).count() < n_recorded.max(1) {
             JobState::Starts
         } else {
             JobState::Runs
@@ -157,7 +157,7 @@ impl JobWatch {
             });
             BusiestRank { rank, times_mean, function }
         });
-        let recurrence = ranks.first().and_then(|rank| Some((rank, find_recurrence(rank)?)));
+        let recurrence = ranks.iter().find_map(|rank| Some((rank, find_recurrence(rank)?)));
         let recurrence = recurrence.map(|(rank, found)| (self.names.recurring(rank, found.what), found.per_second));
         let calls = ranks.iter().filter(|rank| rank.end_ns.is_none()).filter_map(|rank| {
             let call = rank.open_call?;

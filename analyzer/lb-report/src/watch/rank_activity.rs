@@ -20,8 +20,8 @@ const FIRST_THREAD: u32 = 0;
 /// Call sites whose calls are counted; a program has some hundred.
 const MOST_SITES: usize = 4096;
 
-/// Samples that are kept.
-const MOST_SAMPLES: usize = 8192;
+/// Samples that are kept: those of ten seconds, at 200 a second.
+const MOST_SAMPLES: usize = 2048;
 
 /// What recurs in a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

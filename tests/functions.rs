@@ -86,11 +86,12 @@ fn the_report_names_the_functions(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
     let own = folder.join("truth");
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+    let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
         .run_by_interpreter_of(&case.program)
         .with_env_of(&case.program)
         .with_env("LBPROF_SAMPLE", "1000")
         .with_env("LBTEST_TRUTH", &own);
+    job.urgent = true;
     job.recorded()?.must_succeed()?;
     let report = run::report(&job.run_folder()?)?;
     run::check_report(&report)?;

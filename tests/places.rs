@@ -29,6 +29,7 @@ fn check_names(case: &Case) -> anyhow::Result<()> {
         for number in 0..runs {
             let folder = place::fresh_folder(&case.name)?;
             let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+            job.urgent = true;
             job.command.extend(Some(argument).filter(|word| !word.is_empty()).map(Into::into));
             job.recorded()?.must_succeed()?;
             let report = run::report(&job.run_folder()?)?;
@@ -78,6 +79,7 @@ fn check_loops(case: &Case) -> anyhow::Result<()> {
         let (argument, count) = words.next().zip(words.next()).context("kind: an argument and a number")?;
         let folder = place::fresh_folder(&case.name)?;
         let mut job = Job::new(&case.mpi, case.ranks, &program, &folder);
+        job.urgent = true;
         job.command.push(argument.into());
         job.recorded()?.must_succeed()?;
         let report = run::report(&job.run_folder()?)?;

@@ -46,9 +46,10 @@ fn samples_say_what_the_program_does(case: &Case) -> anyhow::Result<()> {
     let program = case.program.compiled(&case.mpi)?;
     let folder = place::fresh_folder(&case.name)?;
     let truth = folder.join("truth");
-    let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+    let mut job = Job::new(&case.mpi, case.ranks, &program, &folder)
         .with_env("LBPROF_SAMPLE", PER_SECOND.to_string())
         .with_env("LBTEST_TRUTH", &truth);
+    job.urgent = true;
     job.recorded()?.must_succeed()?;
     let dump = run::dump(&job.run_folder()?)?;
     let of = |kind: &str| dump.others.get(kind).map(Vec::as_slice).unwrap_or_default();

@@ -18,7 +18,7 @@ use serde_json::Value;
 const RANKS: usize = 3;
 
 /// In a container: gives it the name that all have, and memory and files that others do not share, which the MPIs need; then runs the rest of the command.
-const ENTER: &str = "hostname twin && mount -t tmpfs none /dev/shm && mount -t tmpfs none /tmp && exec \"$@\"";
+const ENTER: &str = "hostname twin && mount -t tmpfs none /dev/shm && mount -t tmpfs none /var/tmp && export TMPDIR=/var/tmp && exec \"$@\"";
 
 /// Which /proc a container has.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -24,12 +24,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int step = 0; step < 12; step++) {
         pthread_t thread;
-        double ms = rank == 0 ? 60 : 30;
+        double ms = rank == 0 ? 40 : 30;
         LBPROF_PHASE_BEGIN("pair");
         pthread_create(&thread, NULL, grow, &ms);
         pthread_join(thread, NULL);
         LBPROF_PHASE_END("pair");
-        force(rank == 0 ? 14 : 5);
+        force(rank == 0 ? 60 : 5);
         MPI_Barrier(MPI_COMM_WORLD);
     }
     FILE *file = truth(rank);

@@ -8,13 +8,23 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Returns the present time on the run's clock in seconds if a rank that has not ended still runs on this host.
 pub fn running_until(model: &Model, folder: &Path) -> Option<f64> {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    let host = host_name()?;
     let folder = fs::canonicalize(folder).ok()?;
-    let mut unended = model.ranks.iter().filter(|rank| rank.end_reason.is_none() && rank.host == host.trim_end());
+    let mut unended = model.ranks.iter().filter(|rank| rank.end_reason.is_none() && rank.host == host);
     let rank = unended.find(|rank| is_recording(rank.pid, &folder))?;
+    Some(rank.run_seconds(monotonic_ns()) - model.window_s().0)
+}
+
+/// Returns the name of this host, as logs have it.
+pub fn host_name() -> Option<String> {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+    Some(name.trim_end().to_owned())
+}
+
+/// Returns the present time on this host's CLOCK_MONOTONIC.
+pub fn monotonic_ns() -> i64 {
     let now = clock_gettime(ClockId::Monotonic);
-    let now_ns = now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec);
-    Some(rank.run_seconds(now_ns) - model.window_s().0)
+    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }
 
 /// Returns whether the process of this number runs on this host and has files of the run in `folder` mapped, whose path is canonical.

@@ -32,7 +32,6 @@ use anyhow::Context;
 use lbprof_analysis::read::open::Run;
 use lbprof_collector::live::LiveRun;
 use lbprof_report::text;
-use rustix::time::{ClockId, clock_gettime};
 
 use self::code_names::CodeNames;
 use self::job_load::{JobLoad, recent_slices};
@@ -42,7 +41,7 @@ use self::screen::Screen;
 use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::exit::Exit;
-use crate::live::is_recording;
+use crate::live::{host_name, is_recording, monotonic_ns};
 use crate::output::{Common, print};
 
 /// Time that a look may take to read logs: a run that is watched late is read in several.
@@ -105,7 +104,7 @@ impl JobWatch {
     fn open(dir: &Path) -> anyhow::Result<JobWatch> {
         let run = LiveRun::open(dir).with_context(|| dir.display().to_string())?;
         let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default().trim_end().to_owned();
+        let host = host_name().unwrap_or_default();
         Ok(JobWatch { dir, host, run, ranks: BTreeMap::new(), names: CodeNames::default() })
     }
 
@@ -170,9 +169,4 @@ impl JobWatch {
         let command = ranks.first().map_or(String::new(), |rank| text::plain(&rank.header().command.join(" ")));
         JobView { command, n_ranks, state, load, slowest, recurrence, long_calls, unread_bytes }
     }
-}
-
-fn monotonic_ns() -> i64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec.saturating_mul(1_000_000_000).saturating_add(now.tv_nsec)
 }

@@ -26,7 +26,7 @@ use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, UnwindingEffort};
-use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordPlace};
+use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
 use crate::system::{memory, own_code, stack};
@@ -51,6 +51,8 @@ const UNLOAD: usize = 1 << 47;
 
 /// Paths of one place that are compared one by one: a look-up in the tree takes as long as about ten.
 const MAX_IN_PLACE: usize = 4;
+/// One of so many paths found in the tree is compared one by one from then on: one that comes often is soon among them.
+const FOUND_BEFORE_COMPARED: u32 = 8;
 /// Words of a thread's tree, 32 bytes each.
 const MAX_WORDS: usize = 1 << 17;
 
@@ -211,42 +213,64 @@ unsafe fn root_of_call(thread: *mut Thread, paths: &CallPaths) -> PathRoot {
     unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | KEY.load(Relaxed), python_state } }
 }
 
-/// The path of the call under way, if the tree has it. From now on it is compared among the first ones.
+/// The path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 unsafe fn find_in_tree(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise.
-    let (root, sp, bp) = unsafe { (root_of_call(thread, paths), (*thread).sp, (*thread).bp) };
-    // SAFETY: only the address is taken.
-    let bp_address = unsafe { &raw const (*thread).bp } as usize;
-    let mut stack = memory::Readable::with(stack::in_use(sp));
-    let CallPaths { tree, found, .. } = &mut *paths;
-    found.clear();
-    let mut is_comparable = true;
-    let id = tree.find(root, |WordPlace { address, is_pythons, .. }| {
-        if is_pythons {
-            is_comparable = false;
-            // SAFETY: a word is there if those before it are as they were; this is the interpreter's own thread.
-            return Some(unsafe { (address as *const u64).read_unaligned() });
-        }
-        let value = if address == bp_address { bp } else { stack.word(address)? };
-        is_comparable &= (address == bp_address || stack.is_known(address)) && found.len() < found.capacity();
-        if is_comparable {
-            found.push(StackWord { address, value });
-        }
-        Some(value as u64)
-    })?;
-    if is_comparable && root.python_state == 0 {
-        compare_from_now_on(paths, root, id);
+    let (root, bp) = unsafe { (root_of_call(thread, paths), (*thread).bp) };
+    let mut other_memory = memory::Readable::default();
+    // SAFETY: the words are those of a path of this root, which were entered with their owners.
+    let id = paths.tree.find(root, |place| unsafe { read_word(place, bp, &mut other_memory) })?;
+    // To copy each path would take as long as to find it, where there are more than can be compared one by one.
+    paths.found_in_tree = paths.found_in_tree.wrapping_add(1);
+    if root.python_state == 0 && paths.found_in_tree.is_multiple_of(FOUND_BEFORE_COMPARED) {
+        // SAFETY: as above.
+        unsafe { compare_from_now_on(paths, root, bp, id) };
     }
     Some(id)
 }
 
-/// Puts the path with the words in `found` in place of the oldest of those with which it shares a place. Nothing is allocated, for a handler may
-/// leave from here by siglongjmp: then that one path is compared no more.
-fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, id: u64) {
-    let CallPaths { places, known, found, .. } = paths;
+/// Reads a word that a path follows from; `None`: it is no longer there.
+///
+/// # Safety
+/// The word is one of a path with the stack pointer and the frame pointer `bp` of the call under way, or of Python's interpreter on its own thread, and
+/// those before it are as they were.
+#[inline(always)]
+unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Readable) -> Option<u64> {
+    match place.owner {
+        // SAFETY: a stack is there from the stack pointer to its end.
+        WordOwner::OwnStack => Some(unsafe { (place.address as *const usize).read_volatile() } as u64),
+        WordOwner::FramePointer => Some(bp as u64),
+        WordOwner::OtherMemory => other_memory.word(place.address).map(|word| word as u64),
+        // SAFETY: the caller's promise.
+        WordOwner::Python => Some(unsafe { (place.address as *const u64).read_unaligned() }),
+    }
+}
+
+/// Puts a path of the tree in place of the oldest of those with which it shares a place, if all of its words may be compared without looking whether
+/// they are there. Nothing is allocated, for a handler may leave from here by siglongjmp: then that one path is compared no more.
+///
+/// # Safety
+/// As [`find_in_tree`].
+unsafe fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, bp: usize, id: u64) {
+    let CallPaths { places, known, tree, found, .. } = paths;
+    found.clear();
+    let mut other_memory = memory::Readable::default();
+    let is_whole = tree.find(root, |place| {
+        let is_comparable = matches!(place.owner, WordOwner::OwnStack | WordOwner::FramePointer);
+        if !is_comparable || found.len() == found.capacity() {
+            return None;
+        }
+        // SAFETY: the caller's promise.
+        let value = unsafe { read_word(place, bp, &mut other_memory) }?;
+        found.push(StackWord { address: place.address, value: value as usize });
+        Some(value)
+    });
+    if is_whole != Some(id) {
+        return;
+    }
     let Some(first) = places.get_mut(place(root.caller, root.key)) else { return };
     // SAFETY: known paths live as long as they are in the table.
     let oldest = unsafe { take_oldest(known, *first, found.len()) };
@@ -388,12 +412,21 @@ fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<
     // SAFETY: the thread's own state and table.
     let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
     root.key = sp | paths.unloads;
+    // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a word is compared
+    // without looking whether it is there only if it is on the stack that this thread has in any case.
+    let own = memory::Readable::with(stack::in_use(sp));
+    // SAFETY: only the address is taken.
+    let bp_address = unsafe { &raw const (*thread).bp } as usize;
     let on_stack = path.words.iter().map(|word| {
-        let place = WordPlace { address: word.address, mask: u64::MAX, is_pythons: false };
-        PathWord { place, value: word.value as u64 }
+        let owner = match word.address {
+            address if address == bp_address => WordOwner::FramePointer,
+            address if own.is_known(address) => WordOwner::OwnStack,
+            _ => WordOwner::OtherMemory,
+        };
+        PathWord { place: WordPlace { address: word.address, mask: u64::MAX, owner }, value: word.value as u64 }
     });
     let of_python = python.iter().flat_map(|read| &read.words).map(|word| {
-        let place = WordPlace { address: word.address, mask: word.mask, is_pythons: true };
+        let place = WordPlace { address: word.address, mask: word.mask, owner: WordOwner::Python };
         PathWord { place, value: word.value }
     });
     let words: Vec<PathWord> = on_stack.chain(of_python).collect();
@@ -411,12 +444,7 @@ fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<
             return paths.forget(depth, since);
         }
     }
-    // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a path is compared
-    // without looking whether its words are there only if they are on the stack that this thread has in any case.
-    let own = memory::Readable::with(stack::in_use(sp));
-    // SAFETY: only the address is taken.
-    let bp_address = unsafe { &raw const (*thread).bp } as usize;
-    if path.words.iter().all(|word| own.is_known(word.address) || word.address == bp_address) {
+    if words.iter().all(|word| word.place.owner != WordOwner::OtherMemory) {
         compare_newest(paths, root, &path.words, python, id);
     }
 }

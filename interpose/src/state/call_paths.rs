@@ -77,6 +77,8 @@ pub struct CallPaths {
     pub known: Vec<Box<KnownPath>>,
     /// All paths, also those with words that are not on the thread's own stack.
     pub tree: PathTree,
+    /// How many paths were found in the tree.
+    pub found_in_tree: u32,
     /// The words of a path that was found in the tree; its room is that of the longest one.
     pub found: Vec<StackWord>,
     /// How to unwind from the instructions met so far.
@@ -126,6 +128,7 @@ impl CallPaths {
             places: NO_PATHS.0.into(),
             known: Vec::new(),
             tree: PathTree::default(),
+            found_in_tree: 0,
             found: Vec::new(),
             rules: Rules::default(),
             unloads: 0,

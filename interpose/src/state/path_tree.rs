@@ -25,6 +25,19 @@ pub struct PathRoot {
     pub python_state: usize,
 }
 
+/// What a word belongs to, which decides how it may be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordOwner {
+    /// The thread's own stack, above the stack pointer of the call: it is there as long as the call lasts.
+    OwnStack,
+    /// The frame pointer with which the call was entered.
+    FramePointer,
+    /// Memory that may no longer be there, for code without tables uses its frame pointer as it likes.
+    OtherMemory,
+    /// The interpreter of Python.
+    Python,
+}
+
 /// A word that is read to follow a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordPlace {
@@ -32,8 +45,8 @@ pub struct WordPlace {
     pub address: usize,
     /// The bits of it that matter.
     pub mask: u64,
-    /// Whether it belongs to Python's interpreter; otherwise to the stack.
-    pub is_pythons: bool,
+    /// What it belongs to.
+    pub owner: WordOwner,
 }
 
 /// A word and what it holds on a path.
@@ -104,6 +117,7 @@ pub struct PathTree {
 
 impl PathTree {
     /// The id of the path of a call, if it is in the tree. `read` gives a word, without the mask; `None` where there is no memory.
+    #[inline]
     pub fn find(&self, root: PathRoot, mut read: impl FnMut(WordPlace) -> Option<u64>) -> Option<u64> {
         let mut at = *self.roots.get(&root)?;
         loop {
@@ -116,9 +130,9 @@ impl PathTree {
             }
             match branch.then {
                 BranchEnd::Path(id) => return Some(id),
-                BranchEnd::Fork(_) => {
+                BranchEnd::Fork(ref fork) => {
                     let place = self.words.get(end)?.place;
-                    at = self.branch_at(BranchStem::Fork(at, read(place)? & place.mask))?;
+                    at = self.branch_after(fork, read(place)? & place.mask)?;
                 }
             }
         }
@@ -164,12 +178,18 @@ impl PathTree {
     fn branch_at(&self, stem: BranchStem) -> Option<u32> {
         match stem {
             BranchStem::Root(root) => self.roots.get(&root).copied(),
-            BranchStem::Fork(at, value) => {
-                let BranchEnd::Fork(PathFork { id, first }) = self.branches.get(at as usize)?.then else { return None };
-                let found = first.iter().flatten().find(|(known, _)| *known == value);
-                found.map(|(_, branch)| *branch).or_else(|| self.further.get(&(id, value)).copied())
-            }
+            BranchStem::Fork(at, value) => match &self.branches.get(at as usize)?.then {
+                BranchEnd::Fork(fork) => self.branch_after(fork, value),
+                BranchEnd::Path(_) => None,
+            },
         }
+    }
+
+    /// The branch that goes on where the word that decides has this value.
+    #[inline]
+    fn branch_after(&self, fork: &PathFork, value: u64) -> Option<u32> {
+        let found = fork.first.iter().flatten().find(|(known, _)| *known == value);
+        found.map(|(_, branch)| *branch).or_else(|| self.further.get(&(fork.id, value)).copied())
     }
 
     /// Adds a branch.
@@ -218,7 +238,7 @@ mod tests {
         let mut address = 100;
         let mut words = Vec::new();
         for &value in values {
-            words.push(PathWord { place: WordPlace { address, mask: u64::MAX, is_pythons: false }, value });
+            words.push(PathWord { place: WordPlace { address, mask: u64::MAX, owner: WordOwner::OwnStack }, value });
             address = address * 7 + value as usize + 1;
         }
         words
@@ -247,7 +267,7 @@ mod tests {
     #[test]
     fn bits_outside_of_the_mask_do_not_matter() {
         let mut tree = PathTree::default();
-        let place = WordPlace { address: 8, mask: 0xff, is_pythons: true };
+        let place = WordPlace { address: 8, mask: 0xff, owner: WordOwner::Python };
         assert_eq!(tree.enter(ROOT, &[PathWord { place, value: 5 }], 3, 10), Ok(()));
         assert_eq!(tree.find(ROOT, |_| Some(0xab05)), Some(3));
         assert_eq!(tree.find(ROOT, |_| Some(0xab06)), None);

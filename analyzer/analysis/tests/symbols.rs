@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use lbprof_analysis::model::sites::Sites;
 use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, Resolved, resolve};
 use lbprof_collector::definition::{CallSite, Function, Module};
 use lbprof_collector::record::NONE;
@@ -80,7 +81,7 @@ fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<CodePlace>, V
 
 /// What is known of `offsets` in the program, recorded with this build id.
 fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Resolved {
-    resolve(&sites(path, build_id, offsets), MOST_TIME)
+    resolve(&sites(path, build_id, offsets), &CodeReaders::default(), MOST_TIME)
 }
 
 /// The call sites that return to `offsets`.
@@ -120,7 +121,8 @@ fn a_program_with_debug_information_gives_functions_and_lines() {
 fn without_time_call_sites_have_no_names_and_the_report_says_why() {
     let (_dir, path) = program(&["-g"]);
     let offsets = returns(&path, "outer", "target");
-    let Resolved { places, problems, .. } = resolve(&sites(&path, build_id(&path), &offsets), Duration::ZERO);
+    let Resolved { places, problems, .. } =
+        resolve(&sites(&path, build_id(&path), &offsets), &CodeReaders::default(), Duration::ZERO);
     assert_eq!(places.iter().map(described).collect::<Vec<_>>(), [(None, None, None); 2]);
     assert!(places.iter().zip(&offsets).all(|(place, &offset)| place.module.is_some() && place.offset == offset));
     let [problem] = problems.as_slice() else { panic!("{problems:?}") };
@@ -304,7 +306,8 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
     sites.iter().for_each(|&site| definitions.add(Definition::CallSite(site)));
     let mut all = Sites::default();
     all.enter(&definitions);
-    for names in [resolve(&all, MOST_TIME), lbprof_analysis::structure::symbols::unnamed(&all)] {
+    for names in [resolve(&all, &CodeReaders::default(), MOST_TIME), lbprof_analysis::structure::symbols::unnamed(&all)]
+    {
         let labels = [5, 9].map(|site: usize| names.places[site].label());
         assert_eq!(
             labels,

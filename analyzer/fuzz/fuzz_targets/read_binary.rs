@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use lbprof_analysis::model::sites::Sites;
 use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::resolve;
 use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, Module};
@@ -35,7 +36,7 @@ fuzz_target!(|bytes: &[u8]| {
     let mut sites = Sites::default();
     sites.enter(&definitions);
     let begin = Instant::now();
-    let resolved = resolve(&sites, Duration::from_millis(200));
+    let resolved = resolve(&sites, &CodeReaders::default(), Duration::from_millis(200));
     assert_eq!(resolved.places.len(), sites.call_sites.len());
     assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 });

@@ -2,6 +2,7 @@
 //! may choose of it.
 
 mod ascii;
+pub mod code_reader;
 pub mod command_line;
 mod compare;
 mod dump;

@@ -11,7 +11,7 @@ use lbprof_report::{Report, text};
 use crate::on_disk::OnDisk;
 use crate::output::Common;
 use crate::progress::Bar;
-use crate::{opening, processor};
+use crate::{code_reader, opening, processor};
 
 /// Opens the run; says which where the user did not.
 pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
@@ -56,7 +56,11 @@ pub fn passes<T>(
     passes: impl FnOnce(&analyse::Options, &(dyn Fn(Stage) + Sync)) -> T,
 ) -> T {
     let bar = Bar::new(run, common.quiet);
-    let options = analyse::Options { names_within: processor::for_names(), ..options.clone() };
+    let options = analyse::Options {
+        names_within: processor::for_names(),
+        code_readers: code_reader::code_readers(),
+        ..options.clone()
+    };
     let done = passes(&options, &|stage| {
         allow(stage);
         bar.show(stage);

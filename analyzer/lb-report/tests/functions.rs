@@ -9,6 +9,7 @@ use lbprof_analysis::model::sites::Sites;
 use lbprof_analysis::read::definitions::Definitions;
 use lbprof_analysis::read::open::Run;
 use lbprof_analysis::select::Selection;
+use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
@@ -689,7 +690,7 @@ fn a_file_that_only_samples_lie_in_is_no_problem() {
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
     let mut sites = Sites::default();
     sites.enter_sampled(&definitions, [(Location { module: 0, offset: 0x10 }, NONE)].iter());
-    let resolved = resolve(&sites, MOST_TIME);
+    let resolved = resolve(&sites, &CodeReaders::default(), MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
     let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();
     let function = resolved.sampled.function(resolved.sampled.node_of(stack)).unwrap();

@@ -7,6 +7,7 @@ mod damage;
 mod export;
 mod first_look;
 mod functions;
+mod hostile_debug;
 mod hostile_names;
 #[path = "../../../tests/simulator/examples/hostile_logs/kinds.rs"]
 mod kinds;

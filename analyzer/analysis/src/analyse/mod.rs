@@ -24,6 +24,7 @@ use crate::replay::what_if::{condition, plan};
 use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
+use crate::structure::code_readers::CodeReaders;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::{Survey, survey};
 use crate::structure::symbols::{self, CodePlace, Resolved};
@@ -38,6 +39,8 @@ pub struct Options {
     pub symbols: bool,
     /// Processor time after which no more of them are looked up.
     pub names_within: Duration,
+    /// What looks them up.
+    pub code_readers: CodeReaders,
     /// What to find that is not marked.
     pub wanted: Wanted,
     /// The region whose iterations are the main loop's, by its name, where the user says so.
@@ -60,6 +63,7 @@ impl Default for Options {
         Options {
             symbols: true,
             names_within: symbols::MOST_TIME,
+            code_readers: CodeReaders::default(),
             wanted: Wanted::default(),
             iteration_region: None,
             cluster_radius: None,
@@ -257,7 +261,7 @@ impl<'a> First<'a> {
         let survey = survey(run, |progress| report(Stage::Surveying(progress)))?;
         report(Stage::Naming);
         let names = match options.symbols {
-            true => symbols::resolve(&survey.sites, options.names_within),
+            true => symbols::resolve(&survey.sites, &options.code_readers, options.names_within),
             false => symbols::unnamed(&survey.sites),
         };
         report(Stage::Finding);

@@ -11,9 +11,10 @@ use std::path::Path;
 
 use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, Position};
+use super::code_readers::FileReader;
 use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
 use super::machine_code::MachineCode;
-use super::symbols::{Resolved, Sources};
+use super::symbols::Resolved;
 use crate::model::sites::Sites;
 
 use rustc_hash::FxHashSet;
@@ -48,7 +49,7 @@ struct ModuleCode {
     code: MachineCode,
     /// The addresses to which the calls return that lead to MPI.
     calls: FxHashSet<u64>,
-    sources: Option<Sources>,
+    reader: FileReader,
     /// By an address that was asked for.
     functions: HashMap<u64, Option<ControlFlow>>,
     /// The frames of the source at addresses of jumps and calls.
@@ -128,7 +129,8 @@ impl<'a> Activations<'a> {
         let code = self.modules.entry(module).or_insert_with(|| {
             let file = names.files.contains(&module).then(|| sites.modules.get(module as usize))??;
             let own = sites.call_sites.iter().filter(|site| site.module == Some(module) && site.function.is_none());
-            ModuleCode::open(&file.path, &file.build_id, own.map(|site| site.offset).collect())
+            let reader = names.readers.open(&file.path, &file.build_id);
+            ModuleCode::open(&file.path, reader, own.map(|site| site.offset).collect())
         });
         code.as_mut()
     }
@@ -205,12 +207,10 @@ impl InlineInstance {
 }
 
 impl ModuleCode {
-    fn open(path: &str, build_id: &[u8], calls: FxHashSet<u64>) -> Option<ModuleCode> {
-        let path = Path::new(path);
+    fn open(path: &str, reader: FileReader, calls: FxHashSet<u64>) -> Option<ModuleCode> {
         // Files may be damaged in ways that their readers do not expect.
-        let opened = catch_unwind(AssertUnwindSafe(|| (MachineCode::open(path), Sources::open(path, build_id, &[]))));
-        let (code, sources) = opened.ok()?;
-        Some(ModuleCode { code: code?, calls, sources, functions: HashMap::new(), positions: HashMap::new() })
+        let code = catch_unwind(|| MachineCode::open(Path::new(path))).ok()??;
+        Some(ModuleCode { code, calls, reader, functions: HashMap::new(), positions: HashMap::new() })
     }
 
     /// Returns where the function of a frame, which is one of those at a return address, is inlined there, or `None` if nothing is.
@@ -224,11 +224,8 @@ impl ModuleCode {
     }
 
     fn position(&mut self, address: u64) -> &Position {
-        let sources = self.sources.as_ref();
-        self.positions.entry(address).or_insert_with(|| {
-            let found = catch_unwind(AssertUnwindSafe(|| sources.map(|sources| sources.position(address))));
-            found.ok().flatten().unwrap_or_default()
-        })
+        let reader = &mut self.reader;
+        self.positions.entry(address).or_insert_with(|| reader.position(address))
     }
 
     /// Returns the calls that can follow the one that returns to an address, and how many instructions its function has; with `instance`

@@ -19,16 +19,11 @@
 //! the call sites that are left have no names, and the report says so.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{self, File};
-use std::io::Read;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
-use addr2line::{FunctionName, Loader};
 use lbprof_collector::{Problem, ProblemKind};
-use object::Object;
-use object::read::ReadCache;
 use rayon::prelude::*;
 
 use crate::model::Module;
@@ -36,13 +31,11 @@ use crate::model::sites::{Address, CallSite, Sites};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::Position;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
-use crate::structure::debug_budget;
-use crate::structure::demangled_name::demangled_name;
-use crate::structure::frames::{is_binding, is_runtime, is_system_file};
-use crate::structure::function_symbols::function_names;
+use crate::structure::code_readers::{CodeReaders, FileNames};
+use crate::structure::frames::{is_binding, is_runtime};
 use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, SampledFrame, is_recorder_file};
-use crate::structure::source_name::source_name;
-use crate::structure::time_budget::{FileBudget, TimeBudget};
+use crate::structure::sources::NamedCall;
+use crate::structure::time_budget::TimeBudget;
 
 /// What is known of call sites.
 #[derive(Clone, Debug, Default)]
@@ -63,13 +56,15 @@ pub struct Resolved {
     pub problems: Vec<Problem>,
     /// Modules whose files are there, and are those of the run.
     pub files: BTreeSet<u32>,
+    /// What reads them.
+    pub(super) readers: CodeReaders,
 }
 
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
 pub const MOST_TIME: Duration = Duration::from_secs(8);
 
-/// What is known of the call sites `all`, and can be found out in so much processor time.
-pub fn resolve(all: &Sites, within: Duration) -> Resolved {
+/// What is known of the call sites `all`, and can be found out by `readers` in so much processor time.
+pub fn resolve(all: &Sites, readers: &CodeReaders, within: Duration) -> Resolved {
     let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for site in &all.call_sites {
@@ -96,11 +91,11 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     let found: Vec<_> = modules
         .par_iter()
         .map(|(module, offsets)| {
-            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, budget.of_file()))
+            all.modules.get(*module as usize).map(|module| resolve_module(module, offsets, readers, &budget))
         })
         .collect();
     let mut problems = Vec::new();
-    let mut known: HashMap<(u32, u64), Found> = HashMap::new();
+    let mut known: HashMap<(u32, u64), NamedCall> = HashMap::new();
     let mut files = BTreeSet::new();
     // Files with all names that they have: what others lack is reported of them.
     let mut whole_files = BTreeSet::new();
@@ -135,6 +130,7 @@ pub fn resolve(all: &Sites, within: Duration) -> Resolved {
     });
     resolved.problems.extend(problems);
     resolved.files = files;
+    resolved.readers = readers.clone();
     resolved
 }
 
@@ -251,7 +247,7 @@ fn known_calls<'a>(
         problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
     }
     let sampled = SampledCode::default();
-    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems, files: BTreeSet::new() }
+    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems, ..Resolved::default() }
 }
 
 /// What Python calls the code of a file outside of its functions.
@@ -277,232 +273,37 @@ fn unresolved(all: &Sites) -> Vec<CodePlace> {
     all.call_sites.iter().map(place).collect()
 }
 
-/// What is found of a call site.
-struct Found {
-    place: CodePlace,
-    position: Position,
-    is_in_main: bool,
-}
-
 /// What a module gives.
 #[derive(Default)]
 struct ModuleNames {
     /// Of all call sites in it, or none.
-    found: Vec<Found>,
+    found: Vec<NamedCall>,
     /// What kept names from being found.
     faults: Vec<Problem>,
 }
 
 /// The names and positions of the calls that return to `offsets` in `module`; of all of them or of none.
-fn resolve_module(module: &Module, offsets: &[u64], budget: FileBudget) -> ModuleNames {
-    find_names(module, offsets, budget)
-        .unwrap_or_else(|fault| ModuleNames { faults: vec![fault], ..ModuleNames::default() })
-}
-
-/// As [`resolve_module`]. Errors: why it gives none.
-fn find_names(module: &Module, offsets: &[u64], budget: FileBudget) -> Result<ModuleNames, Problem> {
-    let path = Path::new(&module.path);
+fn resolve_module(module: &Module, offsets: &[u64], readers: &CodeReaders, budget: &TimeBudget) -> ModuleNames {
     let problem = |kind, detail: String| Problem { kind, rank: None, count: 0, detail };
-    let late = || {
-        let detail = format!("{}: looking up names took too long", module.path);
-        problem(ProblemKind::NamesDropped, detail)
-    };
-    if budget.is_over() {
-        return Err(late());
-    }
+    let dropped = |fault: String| problem(ProblemKind::NamesDropped, fault);
+    let failed = |fault: Problem| ModuleNames { faults: vec![fault], ..ModuleNames::default() };
+    let path = Path::new(&module.path);
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
-    if !is_file || !path.is_absolute() {
-        return Err(problem(ProblemKind::BinaryMissing, module.path.clone()));
-    }
-    // Debug information may be damaged in ways that its reader does not expect; names are worth no crash.
-    let names = catch_unwind(AssertUnwindSafe(|| {
-        let addresses: Vec<u64> = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
-        let sources = Sources::open(path, &module.build_id, &addresses)?;
-        let mut names = Vec::with_capacity(offsets.len());
-        for address in addresses {
-            if budget.is_over() {
-                return Some(None);
+    let addresses = offsets.iter().map(|offset| offset.wrapping_sub(1)).collect();
+    match budget.of_file() {
+        Duration::ZERO => failed(dropped(format!("{}: looking up names took too long", module.path))),
+        _ if !is_file || !path.is_absolute() => failed(problem(ProblemKind::BinaryMissing, module.path.clone())),
+        limit => {
+            let (answer, taken) = readers.open(&module.path, &module.build_id).names(addresses, limit);
+            budget.take(taken);
+            match answer {
+                FileNames::Found { calls, faults } => {
+                    ModuleNames { found: calls, faults: faults.into_iter().map(dropped).collect() }
+                }
+                FileNames::Late => failed(dropped(format!("{}: looking up names took too long", module.path))),
+                FileNames::Changed => failed(problem(ProblemKind::BinaryChanged, module.path.clone())),
+                FileNames::Damaged => failed(dropped(format!("{}: its debug information is damaged", module.path))),
             }
-            names.push(sources.place(address));
-        }
-        Some(Some((names, sources.faults)))
-    }));
-    match names {
-        Ok(Some(Some((found, faults)))) => {
-            let faults = faults.into_iter().map(|fault| problem(ProblemKind::NamesDropped, fault)).collect();
-            Ok(ModuleNames { found, faults })
-        }
-        Ok(Some(None)) => Err(late()),
-        Ok(None) => Err(problem(ProblemKind::BinaryChanged, module.path.clone())),
-        Err(_) => Err(problem(ProblemKind::NamesDropped, format!("{}: its debug information is damaged", module.path))),
-    }
-}
-
-/// A file's own names and those of its separate debug file.
-pub(super) struct Sources {
-    debug: Option<Loader>,
-    own: Option<Loader>,
-    /// The functions of addresses by the symbol tables of both.
-    functions: HashMap<u64, String>,
-    /// The files that gave less than they have, and why.
-    faults: Vec<String>,
-}
-
-impl Sources {
-    /// Those of `addresses`. `None` where the file is not the one with `build_id` (if that is known).
-    pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64]) -> Option<Sources> {
-        let facts = DebugFacts::read(path);
-        let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
-        if !build_id.is_empty() && found != build_id {
-            return None;
-        }
-        let debug_path = facts.filter(|facts| !facts.has_dwarf).and_then(|facts| facts.debug_file(path));
-        let mut faults = Vec::new();
-        let mut functions = function_names(path, addresses, &mut faults);
-        let debug = debug_path.and_then(|path| {
-            functions.extend(function_names(&path, addresses, &mut faults));
-            let alternate = DebugFacts::read(&path).and_then(|facts| facts.alternate_file(&path));
-            open_loader(&path, alternate, &mut faults)
-        });
-        let own = open_loader(path, None, &mut faults);
-        Some(Sources { debug, own, functions, faults })
-    }
-
-    /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
-    pub(super) fn position(&self, address: u64) -> Position {
-        let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
-        positions.find(|position| own_place(position).is_some()).unwrap_or_default()
-    }
-
-    fn place(&self, address: u64) -> Found {
-        let mut position = self.position(address);
-        let mut place = own_place(&position).cloned().unwrap_or_default();
-        let symbol = self.functions.get(&address).map(String::as_str);
-        let outermost = position.last().map(|(place, _)| place.function_label());
-        let is_in_main = outermost.is_some_and(|name| {
-            name == "main" || name.ends_with("::main") || symbol.is_some_and(|symbol| MAIN_PROGRAMS.contains(&symbol))
-        });
-        let symbol = symbol.map(|name| source_name(demangled_name(name, None), None));
-        place.function = place.function.or_else(|| symbol.clone());
-        if let Some((outermost, _)) = position.last_mut().filter(|(frame, _)| frame.function.is_none()) {
-            outermost.function = symbol;
-        }
-        Found { place, position, is_in_main }
-    }
-}
-
-/// Opens the debug information of a file, and of that with what several share, or notes in `faults` why it cannot be used.
-fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>) -> Option<Loader> {
-    let files = std::iter::once(path).chain(alternate.as_deref());
-    let fault = |file: &Path| {
-        Some(format!("{}: {}: no lines of it are shown", file.display(), debug_budget::find_fault(file)?))
-    };
-    match files.filter_map(fault).next() {
-        Some(fault) => {
-            faults.push(fault);
-            None
-        }
-        None => Loader::new_with_sup(path, alternate).ok(),
-    }
-}
-
-/// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.
-const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
-
-/// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
-fn dwarf_position(loader: &Loader, address: u64) -> Position {
-    let mut position = Vec::new();
-    let Ok(mut frames) = loader.find_frames(address) else { return position };
-    while let Ok(Some(frame)) = frames.next() {
-        let location = frame.location.as_ref();
-        let file = location.and_then(|location| location.file).map(str::to_owned);
-        let line = location.and_then(|location| location.line).filter(|&line| line > 0);
-        let column = location.and_then(|location| location.column);
-        let name = |function: FunctionName<_>| {
-            Some(source_name(demangled_name(&function.raw_name().ok()?, function.language), function.language))
-        };
-        let function = frame.function.and_then(name);
-        position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
-    }
-    position
-}
-
-/// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
-fn own_place(position: &Position) -> Option<&CodePlace> {
-    let is_own = |place: &&CodePlace| place.file.as_deref().is_some_and(|file| !is_system_file(file));
-    let mut places = position.iter().map(|(place, _)| place);
-    let own = places.clone().find(is_own).or_else(|| places.next());
-    own.filter(|place| **place != CodePlace::default())
-}
-
-/// Where debug information may be, as a file says itself.
-struct DebugFacts {
-    build_id: Vec<u8>,
-    has_dwarf: bool,
-    /// Name and CRC of its separate debug file.
-    link: Option<(String, u32)>,
-    /// Path and build id of the file with what several debug files share.
-    alternate: Option<(String, Vec<u8>)>,
-}
-
-/// Where distributions install debug files.
-const DEBUG_ROOT: &str = "/usr/lib/debug";
-
-impl DebugFacts {
-    fn read(path: &Path) -> Option<DebugFacts> {
-        let cache = ReadCache::new(File::open(path).ok()?);
-        let file = object::File::parse(&cache).ok()?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Some(DebugFacts {
-            build_id: file.build_id().ok().flatten().unwrap_or_default().to_vec(),
-            has_dwarf: file.has_debug_symbols(),
-            link: file.gnu_debuglink().ok().flatten().map(|(name, crc)| (text(name), crc)),
-            alternate: file.gnu_debugaltlink().ok().flatten().map(|(name, id)| (text(name), id.to_vec())),
-        })
-    }
-
-    fn debug_file(&self, path: &Path) -> Option<PathBuf> {
-        let by_id = build_id_path(&self.build_id).filter(|path| path.is_file() && self.is_mine(path));
-        by_id.or_else(|| {
-            let (name, crc) = self.link.as_ref()?;
-            let folder = fs::canonicalize(path).ok()?.parent()?.to_owned();
-            let installed = Path::new(DEBUG_ROOT).join(folder.strip_prefix("/").ok()?);
-            // A link is a name, wherever a hostile one would like to point.
-            let name = base_name(name);
-            let candidates = [folder.join(name), folder.join(".debug").join(name), installed.join(name)];
-            let mut files = candidates.into_iter().filter(|file| file.is_file());
-            files.find(|file| self.is_mine(file) || file_crc(file) == Some(*crc))
-        })
-    }
-
-    /// Whether the file at `path` has the same build id.
-    fn is_mine(&self, path: &Path) -> bool {
-        !self.build_id.is_empty() && DebugFacts::read(path).is_some_and(|other| other.build_id == self.build_id)
-    }
-
-    fn alternate_file(&self, path: &Path) -> Option<PathBuf> {
-        let (name, build_id) = self.alternate.as_ref()?;
-        let beside = path.parent()?.join(name);
-        [Some(beside), build_id_path(build_id)].into_iter().flatten().find(|file| file.is_file())
-    }
-}
-
-/// Where the debug file of a build id is installed.
-fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
-    let (first, rest) = build_id.split_first()?;
-    let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
-    Some(Path::new(DEBUG_ROOT).join(format!(".build-id/{first:02x}/{rest}.debug")))
-}
-
-/// The CRC by which a debug link knows its file.
-fn file_crc(path: &Path) -> Option<u32> {
-    let mut file = File::open(path).ok()?;
-    let mut hasher = crc32fast::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer).ok()? {
-            0 => return Some(hasher.finalize()),
-            n => hasher.update(&buffer[..n]),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use lbprof_analysis::model::Module;
 use lbprof_analysis::model::sites::Sites;
+use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{base_name, resolve};
 use lbprof_collector::Operation;
 use lbprof_collector::definition::CallSite;
@@ -41,9 +42,15 @@ pub struct HeaviestFunction {
 #[derive(Default)]
 pub struct CodeNames {
     known: HashMap<CodeAddress, Option<NamedCode>>,
+    readers: CodeReaders,
 }
 
 impl CodeNames {
+    /// None yet; they will be looked up by `readers`.
+    pub fn new(readers: CodeReaders) -> CodeNames {
+        CodeNames { known: HashMap::new(), readers }
+    }
+
     /// Finds the function in which a rank spent most CPU time since an instant.
     pub fn heaviest_function(&mut self, activity: &RankActivity, since_ns: i64) -> Option<HeaviestFunction> {
         let by_place = activity.sampled_since(since_ns);
@@ -107,7 +114,7 @@ impl CodeNames {
             });
             sites.sampled.insert((Some(index), *offset));
         }
-        let code = resolve(&sites, NAMES_WITHIN).sampled;
+        let code = resolve(&sites, &self.readers, NAMES_WITHIN).sampled;
         for (path, offset) in &new {
             let stack = code.stack((index_of.get(path.as_str()).copied(), *offset), None);
             let leaf = stack.and_then(|stack| code.leaves.get(code.leaf_of(stack) as usize));

@@ -40,6 +40,7 @@ use self::recurrence::find_recurrence;
 use self::screen::Screen;
 use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
+use crate::code_reader;
 use crate::exit::Exit;
 use crate::live::{host_name, is_recording, monotonic_ns};
 use crate::output::{Common, print};
@@ -105,7 +106,7 @@ impl JobWatch {
         let run = LiveRun::open(dir).with_context(|| dir.display().to_string())?;
         let dir = fs::canonicalize(dir).unwrap_or_else(|_| dir.to_path_buf());
         let host = host_name().unwrap_or_default();
-        Ok(JobWatch { dir, host, run, ranks: BTreeMap::new(), names: CodeNames::default() })
+        Ok(JobWatch { dir, host, run, ranks: BTreeMap::new(), names: CodeNames::new(code_reader::code_readers()) })
     }
 
     /// Reads what is new, and says how the job stands.

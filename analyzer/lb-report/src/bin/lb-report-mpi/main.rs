@@ -13,7 +13,7 @@ use std::sync::Arc;
 use lb_report::command_line::{Arguments, parsed, run};
 use lb_report::exit::{Exit, name};
 use lb_report::on_disk::OnDisk;
-use lb_report::{exit, memory, opening, processor};
+use lb_report::{code_reader, exit, memory, opening, processor};
 use lbprof_analysis::read::together::Leader;
 use lbprof_analysis::serve::serve;
 use lbprof_analysis::transport::{Failure, Team};
@@ -22,6 +22,9 @@ use mpi::traits::Communicator;
 use crate::transport::MpiTransport;
 
 fn main() -> ExitCode {
+    if let Some(exit) = code_reader::serve_if_asked() {
+        return exit;
+    }
     exit::set_name(env!("CARGO_BIN_NAME"));
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else {

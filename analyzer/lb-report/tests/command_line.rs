@@ -316,7 +316,7 @@ fn the_first_screen_is_the_default_and_tables_are_asked_for() {
         let all = [&[text_of(dir.path())], arguments].concat();
         String::from_utf8(lb_report(&all).assert().code(0).get_output().stdout.clone()).unwrap()
     };
-    let (first, some, full) = (text(&[]), text(&["--top", "1"]), text(&["--full"]));
+    let (first, some, full) = (text(&[]), text(&["--top", "1", "--expert"]), text(&["--full"]));
     assert!(first.contains("Largest losses") && first.contains("Data:") && !first.contains("Call sites"), "{first}");
     let proposed = format!("lb-report {} --html report.html", text_of(dir.path()));
     assert!(first.contains(&proposed), "{first}");

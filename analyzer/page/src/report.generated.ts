@@ -2392,6 +2392,10 @@ not_selected_s: number
  */
 most_by: (CausingRank | null)
 /**
+ * Where a region is selected, the waiting in all regions that is caused in it; else null.
+ */
+by_region: (CausedByRegion | null)
+/**
  * Time in which ranks could only wait.
  */
 total_s: number
@@ -2460,6 +2464,23 @@ caused_s: number
  * That over all waiting.
  */
 share: number
+}
+/**
+ * How much waiting, wherever it is, a selected region causes.
+ */
+export interface CausedByRegion {
+/**
+ * Waiting of all ranks that is caused in the region, in all regions.
+ */
+caused_s: number
+/**
+ * That over all waiting of the selected ranks and time.
+ */
+share: number
+/**
+ * The rank that causes most of it, and that over all of it; null if nobody waits.
+ */
+most_by: (CausingRank | null)
 }
 /**
  * Seconds of waiting by what they are caused by. They sum to all waiting.

@@ -10,7 +10,8 @@ use super::serial;
 use lbprof_analysis::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::followed::{Counts, Followed};
+use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
@@ -32,6 +33,8 @@ pub struct BlockingTable {
     pub not_selected_s: f64,
     /// The rank that causes most waiting; null if nobody waits.
     pub most_by: Option<CausingRank>,
+    /// Where a region is selected, the waiting in all regions that is caused in it; else null.
+    pub by_region: Option<CausedByRegion>,
     /// All sums.
     #[serde(flatten, serialize_with = "serial::written_as::<_, BlockingFigures, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "BlockingFigures"))]
@@ -50,6 +53,42 @@ pub struct BlockingTable {
     /// How well calls could be matched.
     #[serde(rename = "matching")]
     pub counts: Counts,
+}
+
+/// How much waiting, wherever it is, a selected region causes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CausedByRegion {
+    /// Waiting of all ranks that is caused in the region, in all regions.
+    pub caused_s: f64,
+    /// That over all waiting of the selected ranks and time.
+    pub share: f64,
+    /// The rank that causes most of it, and that over all of it; null if nobody waits.
+    pub most_by: Option<CausingRank>,
+}
+
+impl CausedByRegion {
+    /// Of the region of which `model` is; `None` where it is no region's.
+    fn new(model: &Model, followed: &Followed) -> Option<CausedByRegion> {
+        model.facts.selected.region.as_ref()?;
+        let is_inside = |state: &RegionState| {
+            let path = followed.regions.get(state.region() as usize).map(|one| one.path.as_str());
+            path.is_some_and(|path| model.regions.iter().any(|region| region.path == path))
+        };
+        let (mut all_s, mut caused_s, mut by_rank) = (0.0, 0.0, BTreeMap::<u32, f64>::new());
+        for (&(thread, state), &ns) in &followed.blocking.causes_in_any_region {
+            all_s += ns * 1e-9;
+            if is_inside(&state) {
+                caused_s += ns * 1e-9;
+                *by_rank.entry(followed.world_rank(thread)).or_default() += ns * 1e-9;
+            }
+        }
+        let share_of = |time_s: f64, whole_s: f64| if whole_s > 0.0 { time_s / whole_s } else { 0.0 };
+        let most = by_rank.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|one| one.1 > 0.0);
+        let most_by =
+            most.map(|(rank, time_s)| CausingRank { rank, caused_s: time_s, share: share_of(time_s, caused_s) });
+        Some(CausedByRegion { caused_s, share: share_of(caused_s, all_s), most_by })
+    }
 }
 
 /// How much waiting a rank causes.
@@ -276,6 +315,7 @@ impl BlockingTable {
             share: if ranks_time_s > 0.0 { sums.total_s / ranks_time_s } else { 0.0 },
             not_selected_s: by_others.map(|pair| pair.2).sum(),
             most_by: most.map(causing),
+            by_region: CausedByRegion::new(model, followed),
             pairs_left_out: Vec::new(),
             causes: causes.collect(),
             causes_left_out: Vec::new(),

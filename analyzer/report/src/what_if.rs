@@ -204,8 +204,6 @@ fn path_rows(followed: &Followed) -> (Vec<PathRow>, Vec<PathRank>, f64) {
 pub enum Note {
     /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
     CallsAreSums,
-    /// A region was selected, of which there is none.
-    OfARegion,
     /// Not all that ranks wait for is known, so that there is no prediction at all.
     NotAllIsKnown,
     /// Work is handed out on demand: none that depends on who does what.
@@ -227,7 +225,6 @@ impl Note {
     pub fn name(&self) -> &'static str {
         match self {
             Note::CallsAreSums => "calls are sums",
-            Note::OfARegion => "of a region",
             Note::NotAllIsKnown => "not all known",
             Note::OnDemand => "on demand",
             Note::OwnLoops => "own loops",
@@ -277,7 +274,8 @@ impl WhatIfTable {
     pub fn shown_rows(&self) -> impl Iterator<Item = &Prediction> {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
-        self.rows.iter().filter(move |row| row.is_asked || !row.scenario.moves_work() || row.saved_s > least_s)
+        let is_change = |scenario: WhatIf| scenario.moves_work() || matches!(scenario, WhatIf::Faster(..));
+        self.rows.iter().filter(move |row| row.is_asked || !is_change(row.scenario) || row.saved_s > least_s)
     }
 
     /// What was asked of `model`, whose ranks run the code of these clusters.
@@ -323,13 +321,13 @@ impl WhatIfTable {
         };
         let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
-        let elapsed_s = model.elapsed_s();
+        // Predictions for a region are of all that it lies in.
+        let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
         let replay_error = measured_s.filter(|_| elapsed_s > 0.0).map(|measured_s| measured_s / elapsed_s - 1.0);
         let mut table =
             WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
             _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
-            _ if measured_s.is_none() && model.facts.selected.region.is_some() => vec![Note::OfARegion],
             _ if measured_s.is_none() => vec![Note::CallsAreSums],
             (false, _) => vec![Note::NotAllIsKnown],
             (_, true) => vec![Note::OnDemand],
@@ -372,11 +370,12 @@ impl WhatIfTable {
         self.rows.iter().any(|row| row.scenario.moves_work() && self.is_gain(row) && row.saved_s > least_s)
     }
 
-    /// The prediction that gains most, among scenarios about regions, ranks and real networks. One that asks for balance in each iteration,
+    /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance in each iteration,
     /// which is harder to have, only where it gains considerably more than the others.
     pub fn best(&self) -> Option<&Prediction> {
         let is_each = |row: &&Prediction| matches!(row.scenario, WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach);
-        let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && self.is_gain(row));
+        let is_known = |row: &Prediction| row.is_asked || !matches!(row.scenario, WhatIf::Faster(..));
+        let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && is_known(row) && self.is_gain(row));
         let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }

@@ -20,7 +20,7 @@ use crate::profile::gather;
 use crate::read::open::Run;
 use crate::read::pass::Progress;
 use crate::read::spawned;
-use crate::replay::what_if::{condition, plan};
+use crate::replay::what_if::{condition, plan, plan_within};
 use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
 use crate::select::asked::Asked;
 use crate::select::{Selection, SelectionError, region};
@@ -124,7 +124,9 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
     if options.asked.is_some() {
         model.asked = asked(&model, options)?;
         let all = Scope::all(&model);
-        let found = first.follow_watched((&model, &all), &model, WantedWatchers::of(options), (true, options))?;
+        let scenarios = plan(&model, &model.asked);
+        let wanted = WantedWatchers::of(options);
+        let found = first.follow_watched((&model, &all), &model, (wanted, scenarios), (true, options))?;
         let followed;
         (followed, watched, model.statistics) = found;
         model.followed = followed;
@@ -180,9 +182,7 @@ fn analyse_with(
     let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
     let mut watched = None;
     if follows {
-        if region.is_none() {
-            model.asked = asked(&model, options)?;
-        }
+        model.asked = asked(&model, options)?;
         let all = if narrows { &all } else { &model };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let (followed, statistics);
@@ -201,7 +201,9 @@ fn analyse_with(
             }
             None => {
                 let wanted = if region.is_none() { WantedWatchers::of(options) } else { WantedWatchers::default() };
-                first.follow_watched((all, &scope), &model, wanted, (!narrows, options))?
+                let scenarios = region
+                    .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
+                first.follow_watched((all, &scope), &model, (wanted, scenarios), (!narrows, options))?
             }
         };
         model.followed = followed;
@@ -213,7 +215,9 @@ fn analyse_with(
     model.found = findings(if narrows { &all } else { &model });
     (model.facts.selected.from, model.facts.selected.to) = (selection.from, selection.to);
     if let Some(region) = region {
+        let run_s = model.elapsed_s();
         model = region::within(model, region);
+        model.facts.selected.run_s = Some(run_s);
     }
     model.facts.selected.activities = selection.activities.as_ref().map(|set| set.0.clone());
     Ok(Analysis { model, names: first.names, watched })
@@ -292,12 +296,11 @@ impl<'a> First<'a> {
         &self,
         (all, scope): (&Model, &Scope),
         model: &Model,
-        wanted: WantedWatchers,
+        (wanted, scenarios): (WantedWatchers, Vec<WhatIf>),
         (shares, options): (bool, &Options),
     ) -> Result<FollowedAndSeen, Failure> {
-        // What a rank did whose calls are sums cannot be replayed, nor can a region of a run.
-        let can_replay = scope.has_path() && !self.survey.profiles;
-        let scenarios = if can_replay { plan(model, &model.asked) } else { Vec::new() };
+        // What a rank did whose calls are sums cannot be replayed.
+        let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
         let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
         let mut watchers = Watchers::new(model, wanted);

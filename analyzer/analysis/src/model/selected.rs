@@ -16,6 +16,8 @@ pub struct Selected {
     pub to: Option<Moment>,
     /// Path of the region.
     pub region: Option<String>,
+    /// Elapsed seconds of all that the region lies in.
+    pub run_s: Option<f64>,
     /// Activities of which the tables of times are.
     pub activities: Option<Vec<Activity>>,
 }

@@ -17,6 +17,8 @@ pub struct Blocking {
     pub causes: BTreeMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
     pub pairs: BTreeMap<(u32, u32), f64>,
+    /// Where a region is selected, the same as `causes` of waits in all regions.
+    pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
 impl Blocking {

@@ -105,6 +105,12 @@ impl Scope {
         time.within(window).ns().max(0)
     }
 
+    /// Nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
+    pub fn counts_in_any_region(&self, rank: u32, time: Interval) -> Ns {
+        let window = self.windows.get(rank as usize).copied().flatten().filter(|_| self.regions.is_some());
+        window.map_or(0, |window| time.within(window).ns().max(0))
+    }
+
     /// A condition of the part's model as one of the whole run's.
     pub fn condition<'a>(&self, condition: Condition<'a>) -> Condition<'a> {
         condition.in_whole(&self.region_of, &self.rank_of)

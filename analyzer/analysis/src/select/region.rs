@@ -10,6 +10,7 @@ use super::names::{near, some_of};
 use crate::model::lifetime::Lifetime;
 use crate::model::loops::Without;
 use crate::model::samples::SampledAt;
+use crate::model::what_if::WhatIf;
 use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
 
 /// The region of `model` that the value of --region names.
@@ -85,7 +86,7 @@ fn find_among(
 /// that a rank spends in it, and what others spend less is their idle time.
 ///
 /// Records, dropped ones and how ranks ended are those of the whole model; samples of usage and of who computes when are not known
-/// of a region. Who waits for whom is known of the whole, and stays.
+/// of a region. Who waits for whom is known of the whole, and stays, as do predictions, which are of all of the run.
 pub fn within(mut model: Model, region: RegionIdx) -> Model {
     if region == 0 {
         return model;
@@ -107,6 +108,11 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     };
     model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
     model.alone = None;
+    if let Some(followed) = &mut model.followed {
+        let replays = std::mem::take(&mut followed.replays).into_iter();
+        followed.replays.extend(replays.filter_map(|(scenario, time_s)| Some((inside.scenario(scenario)?, time_s))));
+    }
+    model.asked = model.asked.iter().filter_map(|&scenario| inside.scenario(scenario)).collect();
     (model.loops, model.without_loop) = (Vec::new(), Without::Nothing);
     model
 }
@@ -134,6 +140,16 @@ impl Inside {
             Some(parent) => Region { parent, ..region },
             // Of the outermost one all of its path is its name.
             None => Region { parent: 0, name: region.path.clone(), ..region },
+        })
+    }
+
+    /// A scenario with the new index of its region; `None` where that lies outside.
+    fn scenario(&self, scenario: WhatIf) -> Option<WhatIf> {
+        Some(match scenario {
+            WhatIf::Balanced(region) => WhatIf::Balanced(self.index(region)?),
+            WhatIf::BalancedEach(region) => WhatIf::BalancedEach(self.index(region)?),
+            WhatIf::Faster(region, times) => WhatIf::Faster(self.index(region)?, times),
+            other => other,
         })
     }
 

@@ -243,11 +243,11 @@ pub struct OutputArguments {
     #[arg(long, value_name = "DIR", conflicts_with = "json")]
     pub csv: Option<PathBuf>,
 
-    /// Show the tables, with at most N rows each.
+    /// Show the tables that most users need, with at most N rows each.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub top: Option<u32>,
 
-    /// Show the tables that need knowledge of their methods, too: critical path, overheads, dispersion, patterns, communication.
+    /// Show all tables, also those that need knowledge of their methods: waiting and its causes, critical path, overheads, dispersion, patterns.
     #[arg(long, hide_short_help = true)]
     pub expert: bool,
 

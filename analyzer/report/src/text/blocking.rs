@@ -13,11 +13,19 @@ use lbprof_analysis::metrics::blocking::Class;
 /// Share of all waiting from which on something is reported.
 const LEAST: f64 = 0.005;
 
+/// Share of the ranks' time up to which there is no waiting worth a table.
+const NO_WAITING: f64 = 0.0005;
+
 /// Most pairs of ranks that are reported in a sentence.
 const MOST_PAIRS: usize = 3;
 
 /// Columns that give way where lines are short.
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
+
+/// The tables, where a region was selected: of the whole run the call tree shows where ranks wait.
+pub(super) fn section_of_region(report: &Report, options: &Options) -> String {
+    if report.facts.selected.region.is_some() { section(report, options) } else { String::new() }
+}
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(table) = &report.blocking else { return not_known(report) };
@@ -31,7 +39,10 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         seconds(whole),
         percent(table.share)
     );
-    if table.share > 0.0005 {
+    if let Some(line) = by_region(table) {
+        writeln!(text, "  {}", wrap(&line, options.columns - 2, 2)).ok();
+    }
+    if table.share > NO_WAITING {
         text += &classes(table).render(options.columns, DIM);
         for line in [pairs(table), matching(table)].into_iter().flatten() {
             writeln!(text, "  {DIM}{}{DIM:#}", wrap(&line, options.columns - 2, 2)).ok();
@@ -79,6 +90,18 @@ fn classes(table: &BlockingTable) -> Table {
         }
     }
     out
+}
+
+/// How much waiting a selected region causes.
+fn by_region(table: &BlockingTable) -> Option<String> {
+    let by = table.by_region.filter(|by| by.share >= LEAST)?;
+    let most =
+        by.most_by.map_or_else(String::new, |most| format!("; {} of it by rank {}", percent(most.share), most.rank));
+    Some(format!(
+        "What ranks do here makes others wait {}, {} of all waiting{most}",
+        seconds(by.caused_s),
+        percent(by.share)
+    ))
 }
 
 /// Who waits for whom most.

@@ -12,6 +12,9 @@ use lbprof_analysis::structure::code_place::base_name;
 /// Share of a node's time from which on a node in it is what it does, and both are one line.
 const WHOLE: f64 = 0.99;
 
+/// Share of the time from which on a node has a row of its own where not all have.
+const LEAST: f64 = 0.005;
+
 /// Most columns of names that share a line.
 const LONGEST: usize = 40;
 
@@ -79,6 +82,9 @@ fn shown(report: &Report, options: &Options) -> BTreeSet<usize> {
     let weight = |at: &usize| rows[*at].alone_s.max(rows[*at].caused_alone_s.unwrap_or(0.0));
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by(|a, b| weight(b).total_cmp(&weight(a)).then(a.cmp(b)));
+    if options.is_for_all() {
+        order.retain(|at| weight(at) >= LEAST * rows[0].time_s);
+    }
     let mut shown = BTreeSet::new();
     for at in order.into_iter().take(options.top.max(1)) {
         let mut next = Some(at);

@@ -60,7 +60,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&words, options.columns - 2, 2)).ok();
     }
     // How a certain ideal time is known matters to who looks closer.
-    if !(certain && options.first_screen) {
+    if !(certain && options.is_for_all()) {
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&ideal_time(report), options.columns - 2, 2)).ok();
     }
     text + "\n"

@@ -1,7 +1,7 @@
 //! The functions in which ranks compute, and in which of them the slow rank does so longer than the others.
 
 use super::function_parts::{Part, render, shown};
-use super::{DIM, LONGEST_NAME, Options};
+use super::{DIM, LONGEST_NAME, Options, title};
 use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
 
@@ -22,14 +22,20 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let shown = shown(&table.program, &table.regions, options);
     let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
     let facts = format!(
-        "CPU time of computation by {} on {}, one every {}; ± is one standard error, – a difference below two",
+        "CPU time by {}, one every {}; ± one standard error, – less than two",
         plural(table.samples, "sample"),
-        plural(table.ranks as u64, "rank"),
         seconds(table.period_s)
     );
     let parts: Vec<Part> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
-    let mut text = render(&parts, unit, ("Functions", &facts), options);
-    for line in notes(table) {
+    let is_running = table.program.cpu_s >= NOT_RUNNING * table.program.computation_s;
+    let notes = notes(table);
+    let mut text = match is_running || !options.is_for_all() {
+        true => render(&parts, unit, ("Functions", &facts), options),
+        // Some samples are chance.
+        false if notes.is_empty() => return String::new(),
+        false => title("Functions", 0, 0),
+    };
+    for line in notes {
         text += &format!("  {DIM}{}{DIM:#}\n", wrap(&line, options.columns - 2, 2));
     }
     text + "\n"

@@ -11,6 +11,14 @@ use crate::words::{clean, count, percent, plural, seconds, wrap};
 /// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
+/// What changes or recurs over the run, where anything does.
+pub(super) fn section_for_all(report: &Report, options: &Options) -> String {
+    let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
+    sentences.map_or_else(String::new, |text| {
+        format!("{BOLD}Iterations{BOLD:#}\n  {}\n\n", wrap(&text, options.columns - 2, 2))
+    })
+}
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
     let course = &iterations.course;

@@ -67,6 +67,13 @@ pub struct Options<'a> {
     pub full: bool,
 }
 
+impl Options<'_> {
+    /// Whether tables that need knowledge of their methods, and rows of little weight, are left out.
+    fn is_for_all(&self) -> bool {
+        self.first_screen || !self.expert && !self.full
+    }
+}
+
 /// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
 type Section = fn(&Report, &Options) -> String;
 
@@ -86,7 +93,7 @@ const FIRST_SCREEN: &[Section] = &[
     data::section,
 ];
 
-/// The sections of the tables, in their order.
+/// The sections of the tables that most users need, in their order.
 const TABLES: &[Section] = &[
     head::section,
     selection::section,
@@ -96,22 +103,19 @@ const TABLES: &[Section] = &[
     clusters::section,
     threads::efficiency,
     efficiency::section,
-    losses::section,
+    loops::nest_section,
     what_if::section,
-    blocking::section,
-    activities::section,
+    blocking::section_of_region,
     ranks::section,
     threads::section,
-    loops::section,
-    regions::section,
+    regions::section_as_chosen,
     functions::section,
     other_threads::section,
     call_tree::section,
-    iterations::section,
+    iterations::section_for_all,
     windows::section,
     work::section,
     counters::section,
-    call_sites::section,
     data::section,
 ];
 
@@ -166,10 +170,10 @@ const WIDE: usize = 96;
 
 /// The report as text, with colours.
 pub fn render(report: &Report, options: &Options) -> String {
-    let sections = match (options.first_screen, options.expert || options.full) {
+    let sections = match (options.first_screen, options.is_for_all()) {
         (true, _) => FIRST_SCREEN,
-        (false, false) => TABLES,
-        (false, true) => ALL,
+        (false, true) => TABLES,
+        (false, false) => ALL,
     };
     sections.iter().map(|section| section(report, options)).collect()
 }

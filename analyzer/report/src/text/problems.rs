@@ -13,7 +13,7 @@ use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let mut text = String::new();
-    for problem in report.problems.iter().filter(|problem| !options.first_screen || !is_in_answer(report, problem)) {
+    for problem in report.problems.iter().filter(|problem| !options.is_for_all() || !is_in_answer(report, problem)) {
         let (colour, mark) = match problem.kind.severity() {
             Severity::Note => (Style::new().dimmed(), "note"),
             Severity::Partial => (AnsiColor::Yellow.on_default().bold(), "incomplete"),

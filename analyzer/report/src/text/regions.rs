@@ -16,6 +16,16 @@ const LONG_NAMES: usize = 16;
 /// Columns that give way to names where lines are short.
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
 
+/// The table, where the user chose what it is about: of code between calls, the call tree and the functions say more.
+pub(super) fn section_as_chosen(report: &Report, options: &Options) -> String {
+    let selected = &report.facts.selected;
+    let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
+    match selected.region.is_some() || selected.activities.is_some() || is_marked {
+        true => section(report, options),
+        false => String::new(),
+    }
+}
+
 pub(super) fn section(report: &Report, options: &Options) -> String {
     let all = report.regions.iter().filter(|row| row.occurs()).count();
     if all < 2 {

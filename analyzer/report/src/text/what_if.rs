@@ -12,6 +12,12 @@ use lbprof_analysis::model::what_if::WhatIf;
 /// Share of the critical path from which on a part is reported.
 const LEAST: f64 = 0.01;
 
+/// Relative error of the replay of the run as it was from which on predictions say so.
+const REPLAY_IS_OFF: f64 = 0.02;
+
+/// Predictions that are shown where not all are, beside those that were asked for.
+const FEW: usize = 5;
+
 /// Most ranks of the critical path that are reported in a sentence.
 const MOST_RANKS: usize = 4;
 
@@ -35,7 +41,9 @@ fn predictions_of(report: &Report, options: &Options) -> String {
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
-    for row in what_if.shown_rows().filter(|row| row.scenario != WhatIf::Measured) {
+    let most = if options.is_for_all() { FEW } else { usize::MAX };
+    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIf::Measured).enumerate();
+    for (_, row) in worth_showing.filter(|(at, row)| *at < most || row.is_asked) {
         rows.row(vec![
             scenario(row),
             unit.number(row.time_s),
@@ -48,8 +56,14 @@ fn predictions_of(report: &Report, options: &Options) -> String {
         seconds(measured_s),
         what_if.replay_error.map_or_else(String::new, signed_percent)
     );
-    let mut text = format!("{BOLD}What if{BOLD:#}\n{}", rows.render(options.columns, DIM));
-    writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+    let of_whole = match report.facts.selected.region {
+        Some(_) => format!("  {DIM}times of the whole run, {}{DIM:#}", seconds(measured_s)),
+        None => String::new(),
+    };
+    let mut text = format!("{BOLD}What if{BOLD:#}{of_whole}\n{}", rows.render(options.columns, DIM));
+    if !options.is_for_all() || what_if.replay_error.is_some_and(|error| error.abs() > REPLAY_IS_OFF) {
+        writeln!(text, "  {DIM}{}{DIM:#}", wrap(&how, options.columns - 2, 2)).ok();
+    }
     for one in &what_if.notes {
         writeln!(text, "  {DIM}{}{DIM:#}", wrap(&note(one), options.columns - 2, 2)).ok();
     }
@@ -62,10 +76,6 @@ pub fn note(note: &Note) -> String {
     let why = match note {
         Note::CallsAreSums => {
             "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
-        }
-        Note::OfARegion => {
-            "how long it would take otherwise, and what set its time, are known of all of the run or of a window (--from, --to), not of a \
-             region"
         }
         Note::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
         Note::OnDemand => {
@@ -100,7 +110,7 @@ pub fn note(note: &Note) -> String {
 
 /// Why it was not asked.
 fn not_asked(report: &Report, options: &Options) -> String {
-    let why = report.what_if.notes.iter().find(|note| matches!(note, Note::CallsAreSums | Note::OfARegion));
+    let why = report.what_if.notes.iter().find(|note| matches!(note, Note::CallsAreSums));
     why.map_or_else(String::new, |why| not_known(&note(why), options))
 }
 

@@ -242,10 +242,21 @@ fn of_a_region_waits_in_its_calls_count_whatever_they_are_caused_by() {
     let causes = run.sums().causes;
     let path = |at: u32| run.followed().regions[at as usize].path.as_str();
     assert!(causes.iter().any(|cause| path(cause.region) == "main/work" && cause.own_s.is_none()), "{causes:?}");
-    assert!(run.followed().replays.is_empty() && run.followed().critical_path.is_empty());
+    assert!(run.followed().t_ideal_s().is_none() && run.followed().critical_path.is_empty());
     let report = report_on(&run.model);
     assert_eq!(report.efficiency.t_ideal_replay_s, None);
     assert_eq!(report.ranks.iter().map(|row| row.rank).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn a_region_without_calls_makes_ranks_wait_elsewhere() {
+    let dir = chain();
+    let whole = report_on(&model_in(dir.path())).blocking.unwrap();
+    let caused_s: f64 = whole.causes.iter().filter(|row| row.region == "main/work").map(|row| row.cause.caused_s).sum();
+    let own = report_on(&part(dir.path(), &region("work")).model).blocking.unwrap();
+    let by = own.by_region.unwrap();
+    assert!(own.sums.total_s == 0.0 && caused_s > 0.0 && (by.caused_s - caused_s).abs() < 1e-9, "{by:?} {caused_s}");
+    assert!((by.share - caused_s / whole.sums.total_s).abs() < 1e-9 && whole.by_region.is_none());
 }
 
 #[test]

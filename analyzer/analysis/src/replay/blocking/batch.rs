@@ -37,6 +37,8 @@ pub struct BlockingInterval {
     pub sums: WaitSums,
     /// As much of that as counts: what lies in the selected part of the run.
     pub counted: WaitSums,
+    /// Nanoseconds of it in the selected time, in any region; 0 unless a region is selected.
+    pub in_any_region: Ns,
     /// Who ended it last.
     pub by: EndedBy,
 }

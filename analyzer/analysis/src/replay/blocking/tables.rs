@@ -20,6 +20,8 @@ pub(super) struct WaitTotals {
     pairs: FxHashMap<(u32, u32), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
+    /// The same of waits in all regions, where one is selected.
+    caused_in_any_region: FxHashMap<(u32, RegionState), f64>,
 }
 
 impl WaitTotals {
@@ -42,6 +44,16 @@ impl WaitTotals {
         }
     }
 
+    /// Adds the causes of as much of a wait of `all` nanoseconds as counts of what a region causes.
+    pub fn add_in_any_region(&mut self, states: &ThreadStates, (all, counted): (Ns, Ns), causes: &[StateTime]) {
+        if counted > 0 {
+            let share = counted as f64 / all as f64;
+            for part in causes {
+                *self.caused_in_any_region.entry(states.get(part.state)).or_default() += part.ns * share;
+            }
+        }
+    }
+
     /// The sums.
     pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
         let caused = states.all().iter().copied().zip(self.caused.into_iter().map(ExactNs::of));
@@ -49,6 +61,11 @@ impl WaitTotals {
             waits: self.waits.into_iter().collect(),
             causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
             pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
+            causes_in_any_region: self
+                .caused_in_any_region
+                .into_iter()
+                .map(|(state, ns)| (state, ExactNs::of(ns)))
+                .collect(),
         }
     }
 }
@@ -59,6 +76,7 @@ pub struct WaitsAndCauses {
     waits: BTreeMap<WaitKey, WaitSums>,
     causes: BTreeMap<(u32, RegionState), ExactNs>,
     pairs: BTreeMap<(u32, u32), ExactNs>,
+    causes_in_any_region: BTreeMap<(u32, RegionState), ExactNs>,
 }
 
 impl WaitsAndCauses {
@@ -67,11 +85,17 @@ impl WaitsAndCauses {
         add_each(&mut self.waits, other.waits);
         add_each(&mut self.causes, other.causes);
         add_each(&mut self.pairs, other.pairs);
+        add_each(&mut self.causes_in_any_region, other.causes_in_any_region);
     }
 
     /// Those of the run.
     pub fn finish(self) -> Blocking {
-        Blocking { waits: self.waits, causes: numbers(self.causes), pairs: numbers(self.pairs) }
+        Blocking {
+            waits: self.waits,
+            causes: numbers(self.causes),
+            pairs: numbers(self.pairs),
+            causes_in_any_region: numbers(self.causes_in_any_region),
+        }
     }
 }
 

@@ -99,7 +99,9 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
             // Messages of the others may have come long before.
             delay: need.delay.filter(|_| need.by.at == last.by.at),
         });
-        self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, by: last.by }, sources);
+        let in_any_region =
+            self.scope.counts_in_any_region(self.ranks[call.thread as usize], Interval::new(begin, wait.until));
+        self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, in_any_region, by: last.by }, sources);
     }
 }
 
@@ -158,6 +160,8 @@ impl Sink for WaitAnalysis<'_, '_> {
         let sums = WaitSums { count: 1, waiting: idle.ns(), delay: 0 };
         let source = DelaySource { by, since, share: 1.0, delay: None };
         let counted = self.counted(&key, (begin, end, end));
-        self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, by }, [source].into_iter());
+        let in_any_region = self.scope.counts_in_any_region(self.ranks[thread as usize], idle);
+        let wait = BlockingInterval { key, begin, sums, counted, in_any_region, by };
+        self.explaining.batch.wait(wait, [source].into_iter());
     }
 }

@@ -18,4 +18,4 @@ pub use balance::serial_least_s;
 pub use clocks::{Clocks, Noted};
 pub use conditions::{Condition, Network, Work};
 pub use group::RETURNS;
-pub use scenarios::{condition, plan};
+pub use scenarios::{condition, plan, plan_within};

@@ -97,6 +97,24 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     scenarios
 }
 
+/// The scenarios that are worth knowing of a region, then those of the user: the measured run first; the region, and those in it, balanced, and the region
+/// twice as fast. All are of the whole run.
+pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIf]) -> Vec<WhatIf> {
+    const TWICE: f64 = 2.0;
+    let is_inside = |scenario: &WhatIf| match *scenario {
+        WhatIf::Balanced(one) | WhatIf::BalancedEach(one) => model.chain(one).contains(&region),
+        _ => false,
+    };
+    let mut scenarios = vec![WhatIf::Measured, WhatIf::Balanced(region), WhatIf::Faster(region, TWICE)];
+    let inner = plan(model, &[]).into_iter().filter(is_inside);
+    for scenario in inner.chain(asked.iter().copied()) {
+        if !scenarios.contains(&scenario) {
+            scenarios.push(scenario);
+        }
+    }
+    scenarios
+}
+
 /// Whether the program marks a region: then all that ranks compute there is one work.
 fn is_marked(model: &Model, region: RegionIdx) -> bool {
     model.regions.get(region as usize).is_some_and(|one| !one.found)

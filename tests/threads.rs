@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use lbprof_tests::launch::Job;
 use lbprof_tests::own_clock::{self, OwnClocks};
 use lbprof_tests::program::{Program, shared_object};
+use lbprof_tests::run::Dump;
 use lbprof_tests::suite::{self, Case, Company};
 use lbprof_tests::{place, run};
 use serde_json::{Value, json};
@@ -23,6 +24,11 @@ const TOLERANCE: f64 = 0.01;
 const ENTERING_S: f64 = 0.003;
 /// How far a share that is lost may be from the nominal one.
 const SHARE: f64 = 0.012;
+
+/// Runs of a program of which the shortest counts.
+const RUNS: usize = 5;
+/// How far a prediction may be from the change made for real, of the run's time.
+const TOLERANCE_OF_PREDICTIONS: f64 = 0.03;
 
 /// Seconds by function and thread, all ranks together.
 type Works = BTreeMap<(String, u64), f64>;
@@ -41,6 +47,17 @@ fn own_works(truth: &Path, ranks: usize, nominal_s: f64) -> anyhow::Result<(Work
         }
     }
     Ok((works, astray_s.max((elapsed_s - nominal_s).abs())))
+}
+
+/// How long the longest rank took, in seconds.
+fn elapsed_s(truth: &Path, ranks: usize) -> anyhow::Result<f64> {
+    let mut longest_s = 0.0_f64;
+    for rank in 0..ranks {
+        let text = fs::read_to_string(truth.with_extension(rank.to_string()))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("elapsed 0 ")).context("no elapsed time")?;
+        longest_s = longest_s.max(line.parse()?);
+    }
+    Ok(longest_s)
 }
 
 /// What the report says of the same.
@@ -69,6 +86,35 @@ fn check_works(works: &Works, report: &Value, astray_s: f64) -> anyhow::Result<(
             (found - truth).abs() <= room,
             "thread {thread} worked {found:.4} s in {function}, by its own clock {truth:.4} ± {room:.4}"
         );
+    }
+    Ok(())
+}
+
+/// The markers of instances say what the sums of their regions do.
+fn check_marks(dump: &Dump, report: &Value) -> anyhow::Result<()> {
+    let mut marked: BTreeMap<String, (u64, f64, f64)> = BTreeMap::new();
+    for record in dump.records.iter().filter(|record| record.operation == "ParallelEnd") {
+        let value = record.value.as_ref().context("what the marker says")?;
+        let function = record.place.as_deref().unwrap_or_default();
+        // GCC names the function of a region after the one that it is in.
+        let function = function.split(['.', ' ']).next().unwrap_or_default();
+        let (instances, useful_s, longest_s) = marked.entry(function.to_owned()).or_default();
+        *instances += 1;
+        *useful_s += number_of(&value["useful_s"])?;
+        *longest_s += number_of(&value["longest_s"])?;
+    }
+    for region in report["threads"]["regions"].as_array().context("threads.regions")? {
+        let function = region["function"].as_str().unwrap_or_default();
+        let &(instances, useful_s, longest_s) =
+            marked.get(function).with_context(|| format!("no marker of {function}"))?;
+        ensure!(region["instances"] == instances, "{instances} ends of {function} are marked: {region}");
+        for (marked_s, key) in [(useful_s, "useful_s"), (longest_s, "longest_s")] {
+            let sum_s = number_of(&region[key])?;
+            ensure!(
+                (marked_s - sum_s).abs() < 1e-4 * sum_s + 1e-6,
+                "{key} of {function}: {marked_s} by its markers, {sum_s}"
+            );
+        }
     }
     Ok(())
 }
@@ -165,6 +211,66 @@ fn another_tool_comes_first(case: &Case) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What a change of threads would save is what the program takes less with the change made for real (`what-if: SCENARIO`).
+fn predictions_come_true(case: &Case) -> anyhow::Result<()> {
+    let asked = case.program.value("what-if").context("what-if")?;
+    let program = case.program.compiled(&case.mpi)?;
+    let folder = place::fresh_folder(&case.name)?;
+    let truth = folder.join("truth");
+    let folders = (0..2 * RUNS).map(|number| place::fresh_folder(&format!("{}-{number}", case.name)));
+    let folders = folders.collect::<anyhow::Result<Vec<_>>>()?;
+    let job = |folder| {
+        let job = Job::new(&case.mpi, case.ranks, &program, folder).with_env(own_clock::VARIABLE, &truth);
+        Job { urgent: true, ..job.with_env("OMP_WAIT_POLICY", "passive") }
+    };
+    // A busy machine makes runs longer, never shorter.
+    let shortest_s = |change: bool| -> anyhow::Result<f64> {
+        let mut shortest_s = f64::INFINITY;
+        for _ in 0..RUNS {
+            let job = job(&folder);
+            let job = if change { job.with_env("LBTEST_CHANGE", "1") } else { job };
+            job.bare()?.must_succeed()?;
+            shortest_s = shortest_s.min(elapsed_s(&truth, case.ranks)?);
+        }
+        Ok(shortest_s)
+    };
+    let (before_s, after_s) = (shortest_s(false)?, shortest_s(true)?);
+    let mut found = Vec::new();
+    for folder in &folders {
+        let job = job(folder);
+        job.recorded_with(&["--sample", "1000"])?.must_succeed()?;
+        let report = run::report_asking(&job.run_folder()?, &["--what-if", asked])?;
+        let scenario = if asked.starts_with("parallel") { "function on all threads" } else { "threads balanced" };
+        let rows = report["predictions"].as_array().context("predictions")?;
+        let name = asked.split_once('=').map(|(_, name)| name);
+        let row = rows.iter().find(|row| row["scenario"] == scenario && row["region"].as_str() == name);
+        let saved_s = number_of(&row.with_context(|| format!("no prediction of {asked}"))?["saved_s"])?;
+        if (saved_s - (before_s - after_s)).abs() <= TOLERANCE_OF_PREDICTIONS * before_s {
+            return Ok(());
+        }
+        found.push(saved_s);
+    }
+    anyhow::bail!("{asked}: {before_s:.4} → {after_s:.4} s, but predicted to save {found:.4?} s")
+}
+
+/// What killed ranks had not summed up is in their markers, also where they write one file.
+fn killed_ranks_leave_their_regions(case: &Case) -> anyhow::Result<()> {
+    let program = case.program.compiled(&case.mpi)?;
+    let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
+    let folder = place::fresh_folder(&case.name)?;
+    let truth = folder.join("truth");
+    let job = Job::new(&case.mpi, case.ranks, &program, &folder)
+        .with_env(own_clock::VARIABLE, &truth)
+        .with_env("LBTEST_KILL", "1")
+        .with_env("LBPROF_FILES", "node")
+        .with_env("OMP_WAIT_POLICY", "passive");
+    job.recorded()?;
+    let report = run::report(&job.run_folder()?)?;
+    let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
+    check_sums(&report)?;
+    check_works(&works, &report, astray_s)
+}
+
 fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
     let nominal_s: f64 = case.program.value("nominal-s").context("nominal-s")?.parse()?;
     // Threads that spin without a core of their own take turns, so that their own clocks do not state what they worked.
@@ -191,6 +297,7 @@ fn check_cores(case: &Case, program: &Path) -> anyhow::Result<()> {
             let report = run::report(&job.run_folder()?)?;
             run::check_report(&report)?;
             check_talp(&run::talp(&job.run_folder()?)?, &report)?;
+            check_marks(&run::dump(&job.run_folder()?)?, &report)?;
             let (works, astray_s) = own_works(&truth, case.ranks, nominal_s)?;
             let own = OwnClocks { computations_s: Vec::new(), astray_s };
             let works: Vec<_> = works.into_iter().collect();
@@ -218,6 +325,14 @@ fn main() {
         let mut others = suite::cases_of_variant("threads", "another_tool::", "threads", another_tool_comes_first)?;
         others.retain(|trial| trial.name().contains("rank_imbalance"));
         trials.extend(others);
+        let mut killed = suite::cases_of_variant("threads", "killed::", "threads", killed_ranks_leave_their_regions)?;
+        killed.retain(|trial| trial.name().contains("all_kinds"));
+        trials.extend(killed);
+        let mut changed = suite::cases_of_variant("threads", "what_if::", "threads", predictions_come_true)?;
+        changed.retain(|trial| {
+            ["late_team", "serial_function", "thread_imbalance"].iter().any(|name| trial.name().contains(name))
+        });
+        trials.extend(changed);
         Ok(trials)
     };
     suite::main(Company::Alone, trials());

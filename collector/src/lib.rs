@@ -12,6 +12,7 @@
 //! | [`sample`] | [`sample::Sample`]: where a thread executed at an instant |
 //! | [`definition`] | what records refer to by number: call sites, regions, communicators … |
 //! | [`parallel`] | what the threads of a parallel region do, and its sums |
+//! | [`parallel_marks`] | the instances of parallel regions among a thread's records |
 //! | [`walk`] | over a thread's records: what its time is, and in which regions and iterations |
 //! | [`placing`] | where a thread was at an instant, by its records |
 //! | [`gap_survey`] | the long gaps between unsuccessful polls, and the CPU time in them |
@@ -62,6 +63,7 @@ pub mod node;
 pub mod operation;
 pub mod options;
 pub mod parallel;
+pub mod parallel_marks;
 pub mod place;
 pub mod placing;
 pub mod poll_answer;

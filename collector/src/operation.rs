@@ -473,6 +473,12 @@ operations! {
     ProgramEnd = 1010,                   Computation,     -,                                     -,        -,         -;
     /// Part of the MPI_Startall before it: one of the requests that it started.
     Started = 1011,                      PointToPoint,    -,                                     -,        -,         -;
+    /// An instance of a parallel region (OpenMP) begins.
+    ParallelBegin = 1012,                Computation,     -,                                     -,        -,         -;
+    /// It ends.
+    ParallelEnd = 1013,                  Computation,     -,                                     -,        -,         -;
+    /// Waits of one kind in the instance that the next [`Operation::ParallelEnd`] ends.
+    ParallelWaits = 1014,                Computation,     -,                                     -,        -,         -;
 }
 
 impl Operation {

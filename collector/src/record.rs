@@ -34,6 +34,9 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | [`Operation::Counter`] | – | value as `f64` bits | counter id | 0 |
 /// | [`Operation::Memory`] | – | resident bytes, swapped bytes | region id just left, or NONE | 0 |
 /// | [`Operation::Flush`] | – | – | NONE | records written |
+/// | [`Operation::ParallelBegin`] | – | – | NONE | 0 |
+/// | [`Operation::ParallelWaits`] | –; tag: 0 MPI, 1 mutexes, 2 ordered sections, 3 tasks | ticks of all threads together; of MPI also ticks idle because of it | NONE | 0 |
+/// | [`Operation::ParallelEnd`] | –; tag: number of the first of the threads that work longest | ticks of work of all threads, of that thread | NONE | threads of the team |
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
@@ -129,6 +132,11 @@ impl Record {
     /// Whether the record is a call (it has a duration), not a marker or a part of the call before it.
     pub fn is_call(&self) -> bool {
         self.operation < Operation::FIRST_MARKER
+    }
+
+    /// Whether the record is a marker of a parallel region's instance, which has the region's call site.
+    pub fn marks_parallel_region(&self) -> bool {
+        (Operation::ParallelBegin as u16..=Operation::ParallelWaits as u16).contains(&self.operation)
     }
 
     /// Whether the record is a part of the call before it.

@@ -121,7 +121,7 @@ impl UndefinedIds {
         if record.is_call() || record.is_part() {
             self.refer(IdKind::Communicator, record.comm);
         }
-        if record.is_call()
+        if (record.is_call() || record.marks_parallel_region())
             && let Ok(site) = u32::try_from(record.call_site)
         {
             self.refer(IdKind::CallSite, site);

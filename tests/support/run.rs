@@ -46,8 +46,20 @@ pub struct Record {
 }
 
 /// The operations of markers; all others are calls or parts of calls.
-const MARKERS: [&str; 9] =
-    ["RegionEnter", "RegionLeave", "Work", "Counter", "Memory", "Flush", "Pause", "Resume", "ProgramEnd"];
+const MARKERS: [&str; 12] = [
+    "RegionEnter",
+    "RegionLeave",
+    "Work",
+    "Counter",
+    "Memory",
+    "Flush",
+    "Pause",
+    "Resume",
+    "ProgramEnd",
+    "ParallelBegin",
+    "ParallelWaits",
+    "ParallelEnd",
+];
 
 impl Record {
     /// Whether it is a call or a part of one.

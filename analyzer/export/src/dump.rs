@@ -189,6 +189,7 @@ impl<'a> RankDump<'a> {
         let is_part =
             matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
         let is_call = record.is_call() || is_part;
+        let has_site = is_call || record.marks_parallel_region();
         RecordLine {
             r#type: "record",
             rank: self.header.rank,
@@ -198,8 +199,8 @@ impl<'a> RankDump<'a> {
             activity: record.activity().name(),
             begin_s: self.seconds(record.begin),
             end_s: (record.end != 0).then(|| self.seconds(record.end)),
-            call_site: is_call.then_some(record.call_site).filter(|&site| site != u64::MAX),
-            place: site.filter(|_| is_call).and_then(|site| self.labels.get(&site)).map(String::as_str),
+            call_site: has_site.then_some(record.call_site).filter(|&site| site != u64::MAX),
+            place: site.filter(|_| has_site).and_then(|site| self.labels.get(&site)).map(String::as_str),
             comm: (record.comm != NONE).then_some(record.comm),
             comm_uid: comm.map(|comm| format!("{:016x}", comm.uid)),
             comm_size: group.map(|group| group.len()),
@@ -235,6 +236,7 @@ impl<'a> RankDump<'a> {
     /// What a marker says, by its kind.
     fn marker_value(&self, record: &Record) -> Option<Value> {
         let number = f64::from_bits;
+        let of_ticks = |ticks: u64| self.seconds(record.begin) - self.seconds(record.begin.saturating_sub(ticks));
         Some(match record.operation()? {
             Operation::RegionEnter | Operation::RegionLeave => json!(self.path(record.request)),
             Operation::Work => json!({ "operations": number(record.sent), "quanta": number(record.received) }),
@@ -242,6 +244,14 @@ impl<'a> RankDump<'a> {
                 json!({ "name": self.definitions.counters.get(&record.request), "value": number(record.sent) })
             }
             Operation::Memory => json!({ "resident": record.sent, "swapped": record.received }),
+            Operation::ParallelWaits => {
+                let kind = ["mpi", "mutex", "ordered", "tasks"].get(usize::try_from(record.tag).ok()?)?;
+                json!({ "kind": kind, "waits_s": of_ticks(record.sent), "idle_for_mpi_s": of_ticks(record.received) })
+            }
+            Operation::ParallelEnd => json!({
+                "threads": record.count, "useful_s": of_ticks(record.sent), "longest_s": of_ticks(record.received),
+                "heavy_thread": record.tag,
+            }),
             _ => return None,
         })
     }

@@ -84,7 +84,7 @@ export type Class = ("communication" | "message delay" | "control of parallelism
 /**
  * The kinds of what-if scenarios.
  */
-export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster")
+export type ScenarioKind = ("as measured" | "ideal network" | "network" | "region balanced" | "region balanced in each iteration" | "run balanced in each iteration" | "regions balanced" | "rank as the mean" | "region faster" | "threads balanced" | "function on all threads")
 /**
  * What a node of the tree is.
  */
@@ -2869,7 +2869,7 @@ latency_s: (number | null)
  */
 bytes_per_s: (number | null)
 /**
- * Path of the region that it is about.
+ * Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` the function.
  */
 region: (string | null)
 /**

@@ -21,7 +21,7 @@ pub struct Prediction {
     #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
     pub scenario: WhatIf,
-    /// Path of the region that it is about.
+    /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` the function.
     pub region: Option<String>,
     /// The rank that it is about.
     pub rank: Option<u32>,
@@ -67,6 +67,12 @@ enum ScenarioKind {
     /// A region computed several times as fast.
     #[serde(rename = "region faster")]
     RegionFaster,
+    /// Threads that work equally long in each instance of parallel regions.
+    #[serde(rename = "threads balanced")]
+    ThreadsBalanced,
+    /// A function on all threads of a rank, where one ran it alone.
+    #[serde(rename = "function on all threads")]
+    FunctionOnAllThreads,
 }
 
 /// A scenario and its parameters.
@@ -97,6 +103,8 @@ impl From<&WhatIf> for ScenarioRow {
             WhatIf::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
             WhatIf::RegionsBalanced => of(ScenarioKind::RegionsBalanced),
             WhatIf::RankAsMean(_) => of(ScenarioKind::RankAsMean),
+            WhatIf::ThreadsBalanced(_) => of(ScenarioKind::ThreadsBalanced),
+            WhatIf::Spread(_) => of(ScenarioKind::FunctionOnAllThreads),
             WhatIf::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
         }
     }
@@ -300,6 +308,10 @@ impl WhatIfTable {
                 scenario,
                 region: match scenario {
                     WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
+                    WhatIf::ThreadsBalanced(one) => {
+                        one.and_then(|one| model.asked_threads.regions.get(one as usize)).map(|one| one.name.clone())
+                    }
+                    WhatIf::Spread(one) => model.asked_threads.functions.get(one as usize).map(|one| one.name.clone()),
                     _ => None,
                 },
                 rank: match scenario {

@@ -9,14 +9,15 @@ use std::sync::atomic::{
 
 use lbprof_collector::Definition;
 use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, MemberTimes, ParallelSums, TeamTime, account};
+use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::{self, LOG, RankLog};
-use crate::openmp::placement;
 use crate::openmp::region_code::RegionCode;
+use crate::openmp::{marks, placement};
 use crate::recording::call_path;
 use crate::state::thread::Thread;
 use crate::unwind::Call;
@@ -28,8 +29,8 @@ pub struct RegionSite {
     address: usize,
     /// The thread's number in the log, or [`NONE`].
     number: u32,
-    /// The id of the call's path, or [`NONE`].
-    call_site: u32,
+    /// The id of the call site that stands for the region, or [`NONE`].
+    pub call_site: u32,
     /// Sums by size of the team, in a list.
     teams: AtomicPtr<TeamSums>,
 }
@@ -189,7 +190,7 @@ unsafe fn new_site(
     }
 }
 
-/// Adds an instance, of which the times are begin and end, and what its team did.
+/// Adds an instance, of which the times are begin and end, and what its team did. Returns it; `None`: there is no room for its sums.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which has started it.
@@ -199,25 +200,28 @@ pub unsafe fn add<'a>(
     site: &'static RegionSite,
     times: (u64, u64),
     team: impl Iterator<Item = &'a MemberTimes> + Clone,
-) {
+) -> Option<ParallelInstance> {
     let (begin, end) = times;
     let size = team.clone().count() as u32;
     // SAFETY: the thread's own site.
-    let Some(sums) = (unsafe { sums_of(thread, site, size) }) else { return };
-    let longest = team.clone().map(MemberTimes::useful).max().unwrap_or(0);
-    let mut is_first = true;
-    for (member, kept) in team.clone().zip(&sums.members) {
-        let [useful, mpi, waits, times_longest] = kept;
+    let sums = unsafe { sums_of(thread, site, size) }?;
+    let (mut heavy_thread, mut longest) = (0, 0);
+    for (number, member) in (0..).zip(team.clone()) {
         let own = member.useful();
-        increase(useful, own);
-        increase(mpi, member.mpi);
-        increase(waits, member.mutex + member.ordered + member.tasks);
-        if own == longest && is_first {
-            increase(times_longest, 1);
-            is_first = false;
+        if own > longest {
+            (heavy_thread, longest) = (number, own);
+        }
+        if let Some([useful, mpi, waits, _]) = sums.members.get(number as usize) {
+            increase(useful, own);
+            increase(mpi, member.mpi);
+            increase(waits, member.mutex + member.ordered + member.tasks);
         }
     }
-    for (sum, part) in sums.time.iter().zip(account(begin, end, team).parts()) {
+    if let Some([.., times_longest]) = sums.members.get(heavy_thread as usize) {
+        increase(times_longest, 1);
+    }
+    let time = account(begin, end, team);
+    for (sum, part) in sums.time.iter().zip(time.parts()) {
         increase(sum, part);
     }
     increase(&sums.elapsed, end.saturating_sub(begin));
@@ -227,6 +231,15 @@ pub unsafe fn add<'a>(
         // SAFETY: the caller's promise.
         unsafe { write_in_time(thread, end) };
     }
+    Some(ParallelInstance {
+        begin,
+        end,
+        call_site: marks::in_ring(site.call_site),
+        team: size,
+        heavy_thread,
+        longest,
+        time,
+    })
 }
 
 /// Adds to a sum that no other thread changes.

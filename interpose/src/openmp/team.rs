@@ -12,6 +12,7 @@ use std::ffi::c_int;
 use crate::harmless::enter;
 use crate::harmless::signals::critical;
 use crate::openmp::is_on;
+use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::{self, RegionSite};
@@ -86,7 +87,10 @@ pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Wo
             (*thread).team.regions += 1;
             (frame.slots, frame.room, frame.region) = ((*thread).team.slots, threads, (*thread).team.regions);
         }
-        frame.begin = ticks();
+        frame.begin = match frame.site.as_ref() {
+            Some(site) => marks::begin(thread, site.call_site),
+            None => ticks(),
+        };
         Some(frame)
     }
 }
@@ -210,7 +214,26 @@ pub unsafe fn end(thread: *mut Thread, frame: &RegionFrame) {
         if is_on()
             && let Some(site) = frame.site.as_ref()
         {
-            sums::add(thread, site, (frame.begin, end), team);
+            finish(thread, site, (frame.begin, end), team);
+        }
+    }
+}
+
+/// An outermost region is over, of which the times are begin and end, and what its team did.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which has started it.
+#[inline]
+pub unsafe fn finish<'a>(
+    thread: *mut Thread,
+    site: &'static RegionSite,
+    times: (u64, u64),
+    team: impl Iterator<Item = &'a MemberTimes> + Clone,
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if let Some(instance) = sums::add(thread, site, times, team) {
+            marks::end(thread, &instance);
         }
     }
 }

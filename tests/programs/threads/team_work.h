@@ -5,12 +5,14 @@
  *     FUNCTION THREAD SECONDS
  *     elapsed 0 SECONDS         from begin_team_work to end_team_work
  *     astray THREAD SECONDS     by how much its computations were longer than they should be
+ * With LBTEST_CHANGE the program makes the change for real that its head asks about (what-if). With LBTEST_KILL the ranks then kill themselves.
  * Threads are numbered as OpenMP does in the region around the computation; in inner regions as in the outermost one. */
 #ifndef TEAM_WORK_H
 #define TEAM_WORK_H
 
 #include <mpi.h>
 #include <omp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +60,12 @@ static void work_until(double end_s)
         ;
 }
 
+/* What a computation takes, and what it does with the change that is asked about. */
+static double changed_ms(double ms, double then_ms)
+{
+    return getenv("LBTEST_CHANGE") ? then_ms : ms;
+}
+
 /* Works for so many milliseconds as this thread of the team, in this function. */
 static void work_in(const char *function, int thread, double ms)
 {
@@ -103,6 +111,10 @@ static void end_team_work(void)
     }
     fprintf(file, "elapsed 0 %.9f\n", elapsed_s);
     fclose(file);
+    if (getenv("LBTEST_KILL")) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        raise(SIGKILL);
+    }
 }
 
 #endif

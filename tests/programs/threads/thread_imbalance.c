@@ -4,13 +4,14 @@
 // nominal-s: 0.6
 // loss: thread-imbalance sweep 0.3333
 // heavy: sweep 1
+// what-if: threads-balanced=sweep
 #include "team_work.h"
 
 __attribute__((noinline)) static void sweep(void)
 {
 #pragma omp parallel for schedule(static) num_threads(2)
     for (int i = 0; i < 4; i++)
-        TEAM_WORK(i < 2 ? 10 : 30);
+        TEAM_WORK(changed_ms(i < 2 ? 10 : 30, 20));
 }
 
 int main(int argc, char **argv)

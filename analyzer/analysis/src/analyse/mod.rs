@@ -122,7 +122,7 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
     choose_loop(&mut model, options)?;
     let mut watched = None;
     if options.asked.is_some() {
-        model.asked = asked(&model, options)?;
+        model.asked = asked(&mut model, &first.names, options)?;
         let all = Scope::all(&model);
         let scenarios = plan(&model, &model.asked);
         let wanted = WantedWatchers::of(options);
@@ -182,7 +182,7 @@ fn analyse_with(
     let region = selection.region.as_ref().map(|name| region::find(&model, name)).transpose()?.filter(|&one| one != 0);
     let mut watched = None;
     if follows {
-        model.asked = asked(&model, options)?;
+        model.asked = asked(&mut model, &first.names, options)?;
         let all = if narrows { &all } else { &model };
         let scope = Scope::part(all, &first.survey, &part, &model, region);
         let (followed, statistics);
@@ -231,8 +231,8 @@ fn choose_loop(model: &mut Model, options: &Options) -> Result<(), SelectionErro
 }
 
 /// The scenarios that the user asks for; none where ranks are not followed.
-fn asked(model: &Model, options: &Options) -> Result<Vec<WhatIf>, SelectionError> {
-    options.asked.iter().flatten().map(|one| one.scenario(model)).collect()
+fn asked(model: &mut Model, names: &Resolved, options: &Options) -> Result<Vec<WhatIf>, SelectionError> {
+    options.asked.iter().flatten().map(|one| one.scenario(model, names)).collect()
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.

@@ -45,6 +45,7 @@ use loops::{Loop, Without};
 use samples::{OverRanks, SampledLine};
 use sites::Sites;
 use statistics::Statistics;
+use threads::AskedThreads;
 use what_if::WhatIf;
 
 /// A run.
@@ -83,6 +84,8 @@ pub struct Model {
     pub alone: Option<Alone>,
     /// The what-if scenarios that the user asked for.
     pub asked: Vec<WhatIf>,
+    /// What of ranks' threads these are about.
+    pub asked_threads: AskedThreads,
     /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
     pub followed: Option<Followed>,
     /// What single calls and messages add up to; `None` where that was not wanted, or the ranks were not followed.

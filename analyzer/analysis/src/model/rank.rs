@@ -59,7 +59,7 @@ pub struct RankModel {
     pub other_sites: Vec<(SiteKey, Cell)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
-    /// What its threads do in parallel regions; empty of a part of the time.
+    /// What its threads do in parallel regions; of a part of the time where the log has records.
     pub parallel: Vec<ParallelRegion>,
     /// Where these may run, as far as that is known.
     pub placement: Option<ThreadPlacement>,

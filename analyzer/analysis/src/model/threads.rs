@@ -83,6 +83,34 @@ pub struct RegionMember {
     pub longest: u64,
 }
 
+/// Parallel regions, and functions outside of them, that the user asks about.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct AskedThreads {
+    /// Parallel regions of one name.
+    pub regions: Vec<AskedRegion>,
+    /// Functions.
+    pub functions: Vec<AskedFunction>,
+}
+
+/// The parallel regions of one name.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct AskedRegion {
+    /// The name.
+    pub name: String,
+    /// By index of the call site: whether it stands for one of them.
+    pub is_meant: Vec<bool>,
+}
+
+/// A function that one thread of a rank runs outside of parallel regions.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct AskedFunction {
+    /// Its name.
+    pub name: String,
+    /// By index of the region without inner ones, and by place of the rank: the share of the rank's time outside of parallel regions that would be saved
+    /// if the function ran on all cores.
+    pub saved_shares: Vec<Vec<f64>>,
+}
+
 /// Where the threads of a rank's largest team may run.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadPlacement {

@@ -25,6 +25,10 @@ pub enum WhatIf {
     RankAsMean(u32),
     /// With a region that is computed so many times as fast, inner regions included.
     Faster(RegionIdx, f64),
+    /// With threads that work equally long in each instance of all parallel regions, or of those with this index in [`super::Model::asked_threads`].
+    ThreadsBalanced(Option<u32>),
+    /// With a function that runs on all threads, where one thread alone did: its index in [`super::Model::asked_threads`].
+    Spread(u32),
 }
 
 impl WhatIf {
@@ -34,6 +38,8 @@ impl WhatIf {
             WhatIf::Balanced(_) | WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach => true,
             WhatIf::RegionsBalanced | WhatIf::RankAsMean(_) => true,
             WhatIf::Ideal | WhatIf::Measured | WhatIf::Network(..) | WhatIf::Faster(..) => false,
+            // Other threads of the same rank would.
+            WhatIf::ThreadsBalanced(_) | WhatIf::Spread(_) => false,
         }
     }
 }

@@ -13,7 +13,7 @@
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
-//! | `parallel.rs` | sums of parallel regions |
+//! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: those of their instances |
 //! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
@@ -26,6 +26,7 @@ mod iterations;
 mod lines;
 mod others;
 mod parallel;
+mod parallel_marks;
 mod partial_model;
 mod rank;
 pub mod samples;
@@ -60,6 +61,7 @@ use crate::transport::Failure;
 use crate::transport::codec::{decoded, encoded};
 use found::FoundIterations;
 use others::OtherThreads;
+use parallel_marks::MarkedRegions;
 use partial_model::PartialModel;
 use rank::RankBuilder;
 use samples::Samples;
@@ -140,6 +142,7 @@ struct RankGather<'a> {
     /// The first thread, once it has records.
     first: Option<ThreadSums>,
     others: OtherThreads,
+    parallel: MarkedRegions,
     /// The first thread's last record, if it is of a call that has not returned.
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
@@ -181,6 +184,7 @@ impl<'a> RankGather<'a> {
             definitions: Definitions::default(),
             first: None,
             others: OtherThreads::default(),
+            parallel: MarkedRegions::new(span),
             pending: None,
             polls: PollSums::default(),
             polls_decided: 0,
@@ -223,6 +227,7 @@ impl RankPass for RankGather<'_> {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
+                self.parallel.records(&head, &records);
                 let thread = match head.thread {
                     0 => self.first.get_or_insert_with(|| {
                         ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
@@ -289,9 +294,7 @@ impl RankGather<'_> {
         if n_others > 0 {
             builder.other_threads(n_others, &others);
         }
-        if self.span == Span::ALL {
-            builder.parallel_regions();
-        }
+        builder.parallel_regions(&self.parallel.finish(&self.definitions.parallel));
         builder.pending(self.pending);
         builder.polls(&self.polls, self.polls_decided);
         let (rank, seen) = builder.finish();

@@ -7,14 +7,13 @@ use super::rank::RankBuilder;
 use crate::model::threads::{ParallelRegion, RegionMember, TeamSeconds, ThreadPlacement};
 
 impl RankBuilder<'_> {
-    /// The rank's parallel regions. They are of all of its time.
-    pub(super) fn parallel_regions(&mut self) {
-        let sums: Vec<&ParallelSums> = self.definitions.parallel.values().collect();
+    /// The rank's parallel regions, which have these sums.
+    pub(super) fn parallel_regions(&mut self, sums: &[ParallelSums]) {
         self.rank.placement = self.definitions.team_placement.clone().map(|placement| {
             let TeamPlacement { team, cores, settings, library } = placement;
             ThreadPlacement { team, cores, settings, library }
         });
-        self.rank.parallel = sums.into_iter().map(|sums| self.parallel_region(sums)).collect();
+        self.rank.parallel = sums.iter().map(|sums| self.parallel_region(sums)).collect();
     }
 
     fn parallel_region(&mut self, sums: &ParallelSums) -> ParallelRegion {

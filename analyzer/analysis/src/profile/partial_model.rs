@@ -109,6 +109,7 @@ impl PartialModel {
             chosen_loop: None,
             alone: None,
             asked: Vec::new(),
+            asked_threads: Default::default(),
             followed: None,
             statistics: None,
             problems: self.problems,

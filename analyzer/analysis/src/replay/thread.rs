@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
-use crate::replay::timeline::{Batch, CommEvent, Step};
+use crate::replay::timeline::{Batch, CommEvent, ParallelPart, Step};
 use crate::replay::what_if::RETURNS;
 
 /// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
@@ -27,6 +27,7 @@ pub struct Here {
     batch: Rc<Batch>,
     step: usize,
     event: usize,
+    parallel: usize,
 }
 
 impl Here {
@@ -36,6 +37,13 @@ impl Here {
         let step = self.batch.steps.get(self.step)?;
         let events = self.batch.events.get(self.event..self.event + usize::from(step.events));
         Some((step, events.unwrap_or_default()))
+    }
+
+    /// What of the time before the step was in parallel regions.
+    #[inline]
+    pub fn parallel(&self, step: &Step) -> &[ParallelPart] {
+        let parts = self.batch.parallel.get(self.parallel..self.parallel + usize::from(step.parallel));
+        parts.unwrap_or_default()
     }
 }
 
@@ -73,6 +81,7 @@ pub struct Thread {
     later: VecDeque<Batch>,
     step: usize,
     event: usize,
+    parallel: usize,
     /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
     pub next: Option<Next>,
     /// Whether it is within the call of its step.
@@ -109,6 +118,7 @@ impl Thread {
             later: VecDeque::new(),
             step: 0,
             event: 0,
+            parallel: 0,
             next: None,
             in_call: false,
             begun: begin,
@@ -139,7 +149,7 @@ impl Thread {
     /// Where it is: its step and what belongs to it.
     #[inline]
     pub fn here(&self) -> Here {
-        Here { batch: Rc::clone(&self.batch), step: self.step, event: self.event }
+        Here { batch: Rc::clone(&self.batch), step: self.step, event: self.event, parallel: self.parallel }
     }
 
     /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
@@ -182,11 +192,12 @@ impl Thread {
         self.now = end;
         self.shift = end - step.end;
         self.event += usize::from(step.events);
+        self.parallel += usize::from(step.parallel);
         self.step += 1;
         self.gives_up = false;
         if self.step >= self.batch.steps.len() {
             self.batch = self.later.pop_front().map(Rc::new).unwrap_or_default();
-            (self.step, self.event) = (0, 0);
+            (self.step, self.event, self.parallel) = (0, 0, 0);
             self.ended |= self.is_whole && self.batch.steps.is_empty();
         }
         self.is_next(false);

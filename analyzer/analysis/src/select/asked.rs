@@ -1,11 +1,13 @@
-//! What the user asks of how long the run would take otherwise: `balanced=force`, `rank=3`, `faster=force:2`, `network=1.5us,10GB/s`.
+//! What the user asks of how long the run would take otherwise: `balanced=force`, `rank=3`, `faster=force:2`, `network=1.5us,10GB/s`, `threads-balanced`,
+//! `threads-balanced=force`, `parallel=read_input`.
 
 use std::str::FromStr;
 
-use super::{SelectionError, region};
+use super::{SelectionError, region, threads};
 use crate::model::Model;
 use crate::model::moment::Moment;
 use crate::model::what_if::WhatIf;
+use crate::structure::symbols::Resolved;
 
 /// A what-if scenario, regions and ranks by their names.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,12 +20,17 @@ pub enum Asked {
     Faster(String, f64),
     /// On a network with this latency in seconds and this bandwidth in bytes per second.
     Network(f64, f64),
+    /// With threads that work equally long in all parallel regions, or in those of this name.
+    ThreadsBalanced(Option<String>),
+    /// With this function on all threads.
+    Parallel(String),
 }
 
 /// Why a text is no scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected balanced=REGION, rank=N, faster=REGION:2 (times as fast) or network=1.5us,10GB/s (latency, bandwidth)"
+    "expected balanced=REGION, rank=N, faster=REGION:2 (times as fast), network=1.5us,10GB/s (latency, bandwidth), threads-balanced, \
+     threads-balanced=PARALLEL-REGION or parallel=FUNCTION"
 )]
 pub struct AskedError;
 
@@ -43,11 +50,16 @@ impl FromStr for Asked {
     type Err = AskedError;
 
     fn from_str(text: &str) -> Result<Self, AskedError> {
+        if text.trim() == "threads-balanced" {
+            return Ok(Asked::ThreadsBalanced(None));
+        }
         let (what, value) = text.trim().split_once('=').ok_or(AskedError)?;
         let value = value.trim();
         let is_positive = |number: &f64| *number > 0.0 && number.is_finite();
         match what.trim() {
             "balanced" if !value.is_empty() => Ok(Asked::Balanced(value.to_owned())),
+            "threads-balanced" if !value.is_empty() => Ok(Asked::ThreadsBalanced(Some(value.to_owned()))),
+            "parallel" if !value.is_empty() => Ok(Asked::Parallel(value.to_owned())),
             "rank" => value.parse().map(Asked::Rank).map_err(|_| AskedError),
             "faster" => {
                 let (name, times) = value.rsplit_once(':').ok_or(AskedError)?;
@@ -70,14 +82,27 @@ fn bytes_per_s(text: &str) -> Option<f64> {
 }
 
 impl Asked {
-    /// The scenario with the regions and ranks of `model`.
+    /// The scenario with the regions and ranks of `model`, which gets what it is about of ranks' threads. `names`: those of its code.
     ///
-    /// Errors: it has no such region or rank.
-    pub fn scenario(&self, model: &Model) -> Result<WhatIf, SelectionError> {
+    /// Errors: it has no such region, rank or function.
+    pub fn scenario(&self, model: &mut Model, names: &Resolved) -> Result<WhatIf, SelectionError> {
         Ok(match self {
             Asked::Balanced(name) => WhatIf::Balanced(region::find_asked(model, name)?),
             Asked::Faster(name, times) => WhatIf::Faster(region::find_asked(model, name)?, *times),
             Asked::Network(latency_s, bytes_per_s) => WhatIf::Network(*latency_s, *bytes_per_s),
+            Asked::ThreadsBalanced(None) => WhatIf::ThreadsBalanced(None),
+            Asked::ThreadsBalanced(Some(name)) => {
+                let region = threads::regions_named(model, &names.places, name)?;
+                let known = &mut model.asked_threads.regions;
+                known.push(region);
+                WhatIf::ThreadsBalanced(Some(known.len() as u32 - 1))
+            }
+            Asked::Parallel(name) => {
+                let function = threads::function_named(model, &names.sampled, name)?;
+                let known = &mut model.asked_threads.functions;
+                known.push(function);
+                WhatIf::Spread(known.len() as u32 - 1)
+            }
             Asked::Rank(rank) => {
                 let found = model.ranks.binary_search_by_key(rank, |one| one.rank);
                 let largest = model.ranks.last().map_or(0, |one| one.rank);
@@ -100,6 +125,9 @@ mod tests {
         assert_eq!(read("faster=a:b:2.5"), Ok(Asked::Faster("a:b".into(), 2.5)));
         assert_eq!(read("network=1.5us,10GB/s"), Ok(Asked::Network(1.5e-6, 1e10)));
         assert_eq!(read("network=0,100 Gbit/s"), Ok(Asked::Network(0.0, 1.25e10)));
+        assert_eq!(read("threads-balanced"), Ok(Asked::ThreadsBalanced(None)));
+        assert_eq!(read("threads-balanced=sweep"), Ok(Asked::ThreadsBalanced(Some("sweep".into()))));
+        assert_eq!(read("parallel=read_input"), Ok(Asked::Parallel("read_input".into())));
         for wrong in [
             "",
             "force",
@@ -110,6 +138,8 @@ mod tests {
             "network=1us",
             "network=1us,0",
             "balanced=",
+            "threads-balanced=",
+            "parallel",
         ] {
             assert_eq!(read(wrong), Err(AskedError), "{wrong}");
         }

@@ -9,6 +9,7 @@ pub mod names;
 pub mod ranks;
 pub mod region;
 pub mod spans;
+mod threads;
 
 use std::collections::BTreeMap;
 
@@ -53,6 +54,22 @@ pub enum SelectionError {
         rank: u32,
         /// The last that there is.
         largest: u32,
+    },
+    /// There is no such parallel region to ask about.
+    #[error("--what-if threads-balanced={name}: there is no such parallel region; there are {}", if .regions.is_empty() { "none" } else { .regions })]
+    NoParallelRegion {
+        /// What was asked for.
+        name: String,
+        /// The first of those that there are.
+        regions: String,
+    },
+    /// There is no such function to ask about.
+    #[error("--what-if parallel={name}: no sample outside of parallel regions is in such a function; there are samples in {}", if .functions.is_empty() { "none" } else { .functions })]
+    NoSerialFunction {
+        /// What was asked for.
+        name: String,
+        /// Those with most samples.
+        functions: String,
     },
     /// The user had left it out of the recording.
     #[error("--ranks: rank {rank} did not record: LBPROF_RANKS left it out")]

@@ -64,6 +64,14 @@ fn known_address<S: Serializer>(address: &u64, serializer: S) -> Result<S::Ok, S
     Some(*address).filter(|&address| address > 0).serialize(serializer)
 }
 
+/// Parts of the names that compilers give to functions which they make of parallel regions.
+const OUTLINED: [&str; 2] = ["._omp_fn.", ".omp_outlined"];
+
+/// Returns whether a function's name is one that compilers give to what they make of a parallel region.
+pub fn is_outlined(function: &str) -> bool {
+    OUTLINED.iter().any(|mark| function.contains(mark))
+}
+
 impl CodePlace {
     /// The function's name without return type and parameters; empty where it is not known.
     pub fn function_label(&self) -> &str {
@@ -104,7 +112,6 @@ impl CodePlace {
     /// The same of a parallel region, whose code compilers move to a function of its own: of that, the function in the source. From where it is
     /// reached does not matter where it has a name.
     pub fn of_region(&self) -> CodePlace {
-        const OUTLINED: [&str; 2] = ["._omp_fn.", ".omp_outlined"];
         let Some(function) = &self.function else { return self.clone() };
         let end = OUTLINED.iter().filter_map(|mark| function.find(mark)).filter(|&at| at > 0).min();
         let function = &function[..end.unwrap_or(function.len())];

@@ -183,10 +183,12 @@ pub struct JudgingArguments {
     #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = Polling::Auto)]
     pub polling: Polling,
 
-    /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s.
+    /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s, threads-balanced, parallel=FUNCTION.
     ///
     /// balanced=REGION: all ranks compute equally long in a region. rank=N: a rank computes no more than the mean. faster=REGION:2:
-    /// computation in a region is twice as fast. network=LATENCY,BANDWIDTH: another network. May be given several times; the
+    /// computation in a region is twice as fast. network=LATENCY,BANDWIDTH: another network. threads-balanced, or
+    /// threads-balanced=PARALLEL-REGION: threads work equally long. parallel=FUNCTION: a function that one thread of a rank runs outside of parallel
+    /// regions runs on all of them. May be given several times; the
     /// predictions that the report makes by itself remain.
     #[arg(long, value_name = "SCENARIO")]
     pub what_if: Vec<Asked>,

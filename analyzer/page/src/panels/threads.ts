@@ -20,7 +20,7 @@ export const threads: Panel = {
             return null;
         }
         return report.selection
-            ? "Threads are known of all of the run alone: make the page without --from, --to and --region."
+            ? "Threads are not known of a region, or of a part of the time that the log has no records of: make the page without --region, --from and --to."
             : "No parallel region of OpenMP was recorded: the program has none, its run-time library is not GNU's (libgomp.so), or LBPROF_OPENMP=off was set.";
     },
     build(host, { report }) {

@@ -24,6 +24,10 @@ export function scenario(replay: Prediction): string {
             return `rank ${replay.rank} computed no more than the mean`;
         case "region faster":
             return `${shortPath(replay.region ?? "main")} were ${replay.times} times as fast`;
+        case "threads balanced":
+            return replay.region === null ? "threads worked equally long in each parallel region" : `threads worked equally long in ${replay.region}`;
+        case "function on all threads":
+            return `${replay.region} ran on all threads`;
         case "network":
             return `the network had ${seconds(replay.latency_s)} and ${bytes(replay.bytes_per_s)}/s`;
         default:

@@ -133,6 +133,9 @@ fn scenario(row: &Prediction) -> String {
         WhatIf::RegionsBalanced => "every region were balanced".to_owned(),
         WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
         WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
+        WhatIf::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
+        WhatIf::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
+        WhatIf::Spread(_) => format!("{} ran on all threads", region()),
     }
 }
 

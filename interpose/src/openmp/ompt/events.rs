@@ -11,6 +11,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use crate::openmp::marks;
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::sums::{self, RegionSite};
 use crate::openmp::team;
@@ -91,7 +92,7 @@ unsafe extern "C" fn on_parallel_begin(
             room: threads,
             team: 0,
             number: (*thread).team.regions,
-            begin: ticks(),
+            begin: marks::begin(thread, site.call_site),
         };
         *parallel = region as u64;
     }
@@ -161,7 +162,7 @@ unsafe extern "C" fn on_parallel_end(parallel: *mut u64, _task: *mut u64, _flags
             && team::is_measurable(thread)
             && let Some(site) = region.site.cast::<RegionSite>().as_ref()
         {
-            sums::add(thread, site, (region.begin, end), team);
+            team::finish(thread, site, (region.begin, end), team);
         }
     }
 }

@@ -229,7 +229,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         (one.now, one.begun) = (before.end, before.end);
         let back = one.comes_back(before);
         self.matcher.computes(thread, step.before, before);
-        self.sinks.computes(thread, step.before, before);
+        self.sinks.computes(thread, step.before, before, here.parallel(step));
         if let Some(slot) = back {
             self.sinks.comes_back(thread, slot);
         }

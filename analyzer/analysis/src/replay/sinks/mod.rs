@@ -21,6 +21,7 @@ pub use wait_analysis::WaitAnalysis;
 pub use watching::Watching;
 
 use super::needs::EndedCall;
+use super::timeline::ParallelPart;
 use super::what_if::{Clocks, Noted};
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -92,8 +93,8 @@ pub trait Sink {
     /// A further thread begins, whose rank has this window; its number is the next one.
     fn begins(&mut self, thread: NewThread, window: Interval);
 
-    /// A thread was outside of MPI, and enters a call; the time may have no length.
-    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: Interval) {}
+    /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
+    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: Interval, _parallel: &[ParallelPart]) {}
 
     /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
     fn comes_back(&mut self, _thread: u32, _slot: u8) {}
@@ -155,10 +156,10 @@ impl Sink for Sinks<'_, '_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
-        self.clocks.computes(thread, kind, time);
-        self.waits.computes(thread, kind, time);
-        self.watching.computes(thread, kind, time);
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+        self.clocks.computes(thread, kind, time, parallel);
+        self.waits.computes(thread, kind, time, parallel);
+        self.watching.computes(thread, kind, time, parallel);
     }
 
     #[inline]

@@ -4,6 +4,7 @@ use super::{NewThread, Sink};
 use crate::model::interval::Interval;
 use crate::model::region_state::RegionState;
 use crate::replay::needs::{At, EndedCall, Need};
+use crate::replay::timeline::ParallelPart;
 use crate::replay::what_if::Clocks;
 
 impl Sink for Clocks<'_> {
@@ -14,8 +15,8 @@ impl Sink for Clocks<'_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
-        self.compute(thread, kind, time);
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+        self.compute(thread, kind, time, parallel);
     }
 
     #[inline]

@@ -13,6 +13,7 @@ use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, Explained}
 use crate::replay::comm_members::CommMembers;
 use crate::replay::needs::{CallWait, EndedCall};
 use crate::replay::scope::Scope;
+use crate::replay::timeline::ParallelPart;
 
 /// The analysis of waits in a part of the run.
 pub struct WaitAnalysis<'a, 'scope> {
@@ -126,7 +127,7 @@ impl Sink for WaitAnalysis<'_, '_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, _: &[ParallelPart]) {
         if !time.is_empty() {
             self.explaining.batch.spend(thread, kind, time.end);
         }

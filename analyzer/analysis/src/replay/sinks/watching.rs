@@ -9,7 +9,7 @@ use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
-use crate::replay::timeline::{CallFacts, Step};
+use crate::replay::timeline::{CallFacts, ParallelPart, Step};
 use crate::replay::watcher::{EndedRequest, InitialWait, Message, StateInterval, Watcher};
 
 /// The watcher, and what it calls threads; nobody by default.
@@ -75,7 +75,7 @@ impl Sink for Watching<'_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, _: &[ParallelPart]) {
         if self.watcher.is_some() && !time.is_empty() {
             self.shows(thread, outside_of_calls(kind, time));
         }

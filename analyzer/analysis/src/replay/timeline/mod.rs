@@ -3,13 +3,14 @@
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others
 //!            │        (steps/events.rs: what it does with other ranks; lists.rs: with which ranks an operation deals, of several;
-//!            │        places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
+//!            │        parallel.rs: how much of computation is in parallel regions; places.rs: where it is; probed.rs: what probes find; dense.rs: what the log's numbers mean)
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel; piece.rs, packed.rs: in few bytes, where there are many ranks
 //! ```
 
 mod dense;
 mod lists;
 mod packed;
+mod parallel;
 mod persistent;
 mod piece;
 mod places;
@@ -21,5 +22,5 @@ mod steps;
 pub use piece::{Piece, are_packed};
 pub use places::{Places, RegionTable};
 pub use source::{RankInput, Source};
-pub use step::{Batch, CallFacts, CommEvent, Role, Step};
+pub use step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
 pub use steps::{Ids, RankSteps};

@@ -1,8 +1,9 @@
 //! Steps in few bytes: a batch of 2,000 steps takes 200 kB, which is too much for each of thousands of ranks.
 //!
 //! ```text
-//!   a step    its shape | time before it | its length | bytes sent, received, if they are not in the shape | its events
+//!   a step    its shape | time before it | its length | bytes sent, received, if they are not in the shape | its events | its parallel parts
 //!   an event  its shape | distance of its request from the last one | bytes, if they are not in the shape
+//!   a part    its site | how long it lasted | how much shorter it would have been
 //! ```
 //!
 //! Shapes are what steps, and events, of a batch have in common: all but times and requests, and of the first [`MOST_SIZED`] bytes, too. A shape is its number · 2, plus 1 if it
@@ -17,7 +18,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::step::{Batch, CallFacts, CommEvent, Step};
+use super::step::{Batch, CallFacts, CommEvent, ParallelPart, Step};
 use crate::model::region_state::Ns;
 
 /// Steps of a part.
@@ -78,6 +79,7 @@ impl Packed {
     /// Chunks of so many steps at most, one at least.
     fn chunks_of(most: usize, mut batch: Batch) -> Vec<Packed> {
         let (mut steps, mut all_events) = (std::mem::take(&mut batch.steps), std::mem::take(&mut batch.events));
+        let mut parallel = std::mem::take(&mut batch.parallel).into_iter();
         let mut events = all_events.drain(..);
         let (mut step_shapes, mut event_shapes) = (Shapes::default(), Shapes::default());
         let (mut bytes, mut chunks) = (Vec::with_capacity(16 * most.min(steps.len())), Vec::new());
@@ -106,6 +108,11 @@ impl Packed {
                     put(event.bytes, &mut bytes);
                 }
                 request = event.request;
+            }
+            for part in parallel.by_ref().take(usize::from(step.parallel)) {
+                put(part.site.into(), &mut bytes);
+                put(zigzag(part.elapsed), &mut bytes);
+                put(zigzag(part.excess), &mut bytes);
             }
         }
         drop(events);
@@ -143,7 +150,8 @@ impl Packed {
         part.last = self.last && self.at.left == n;
         part.steps.reserve_exact(n);
         let (of, at) = ((&*self.shapes, &*self.bytes), &mut self.at);
-        part.steps.extend((0..n).map(|_| at.next(of, |event| part.events.push(event))));
+        let (events, parallel) = (&mut part.events, &mut part.parallel);
+        part.steps.extend((0..n).map(|_| at.next(of, |event| events.push(event), |one| parallel.push(one))));
         part.events.shrink_to_fit();
         part
     }
@@ -169,7 +177,7 @@ impl Packed {
         let mut events = Vec::new();
         (0..at.left).find_map(|before| {
             events.clear();
-            let step = at.next((&self.shapes, &self.bytes), |event| events.push(event));
+            let step = at.next((&self.shapes, &self.bytes), |event| events.push(event), |_| ());
             is_last(&step, &events).then_some((before, step))
         })
     }
@@ -187,7 +195,7 @@ impl Packed {
         self.batch.thread = batch.thread;
         let (last, at) = (self.last && n == self.at.left, Cursor { left: n, ..self.at });
         for _ in 0..n {
-            self.at.next((&self.shapes, &self.bytes), |_| ());
+            self.at.next((&self.shapes, &self.bytes), |_| (), |_| ());
         }
         let (shapes, bytes) = (Arc::clone(&self.shapes), Arc::clone(&self.bytes));
         Packed { shapes, bytes, batch, last, at, end: self.at.byte }
@@ -213,9 +221,14 @@ impl<C> Decode<C> for Packed {
 type Contents<'a> = (&'a (Vec<Step>, Vec<CommEvent>), &'a [u8]);
 
 impl Cursor {
-    /// The next step, and its events.
+    /// The next step, its events, and what of the time before it was in parallel regions.
     #[inline]
-    fn next(&mut self, ((steps, events), bytes): Contents, mut event_of: impl FnMut(CommEvent)) -> Step {
+    fn next(
+        &mut self,
+        ((steps, events), bytes): Contents,
+        mut event_of: impl FnMut(CommEvent),
+        mut parallel_of: impl FnMut(ParallelPart),
+    ) -> Step {
         self.left -= 1;
         let shape = self.number(bytes);
         let mut step = steps[(shape >> 1) as usize];
@@ -234,6 +247,10 @@ impl Cursor {
             }
             self.request = event.request;
             event_of(event);
+        }
+        for _ in 0..step.parallel {
+            let (site, elapsed) = (self.number(bytes) as u32, unzigzag(self.number(bytes)));
+            parallel_of(ParallelPart { site, elapsed, excess: unzigzag(self.number(bytes)) });
         }
         step
     }
@@ -338,6 +355,7 @@ mod tests {
             site: if i.is_multiple_of(4) { NONE } else { 7 },
             operation: i as u16 % 11,
             events: i as u16 % 3,
+            parallel: i as u16 % 2,
             facts: CallFacts { sent: number(i) as u64, received: u64::MAX, tag: i as i32 % 2, ..CallFacts::NOTHING },
         };
         let event = |i: usize| CommEvent {
@@ -354,8 +372,10 @@ mod tests {
             let steps: Vec<Step> = (0..n).map(step).collect();
             let events: Vec<CommEvent> =
                 (0..steps.iter().map(|step| usize::from(step.events)).sum()).map(event).collect();
+            let part = |i: usize| ParallelPart { site: NONE - i as u32 % 2, elapsed: number(i), excess: number(i / 2) };
+            let parallel = (0..steps.iter().map(|step| usize::from(step.parallel)).sum()).map(part).collect();
             let lists = vec![vec![1, 2].into()];
-            let batch = Batch { thread: 3, steps, events, lists, gap: true, last: true };
+            let batch = Batch { thread: 3, steps, events, parallel, lists, gap: true, last: true };
             let mut chunks = Packed::chunks(batch.clone());
             assert_eq!(chunks.iter().map(Packed::len).sum::<usize>(), n);
             let mut all = chunks[0].next_part();
@@ -367,6 +387,7 @@ mod tests {
                     assert!(part.steps.len() <= PART && part.thread == 3 && !part.gap && part.lists.is_empty());
                     all.steps.extend(part.steps);
                     all.events.extend(part.events);
+                    all.parallel.extend(part.parallel);
                     all.last = part.last;
                 }
             }
@@ -390,6 +411,7 @@ mod tests {
                         let part = packed.next_part();
                         all.steps.extend(part.steps);
                         all.events.extend(part.events);
+                        all.parallel.extend(part.parallel);
                         all.last |= part.last;
                     }
                 }
@@ -408,6 +430,7 @@ mod tests {
             site: NONE,
             operation: 7,
             events: 1,
+            parallel: 0,
             facts: CallFacts::NOTHING,
         };
         let event = |request| CommEvent {

@@ -102,6 +102,7 @@ impl Piece {
             (Piece::Batch(first), Piece::Batch(rest)) => {
                 first.steps.extend(rest.steps);
                 first.events.extend(rest.events);
+                first.parallel.extend(rest.parallel);
                 first.last = rest.last;
             }
             _ => {}
@@ -140,11 +141,14 @@ bincode::impl_borrow_decode!(Piece);
 fn split_off_first(batch: &mut Batch, n: usize) -> Batch {
     let n = n.min(batch.steps.len());
     let events = batch.steps[..n].iter().map(|step| usize::from(step.events)).sum::<usize>().min(batch.events.len());
+    let parallel = batch.steps[..n].iter().map(|step| usize::from(step.parallel)).sum::<usize>();
+    let parallel = parallel.min(batch.parallel.len());
     let is_all = n == batch.steps.len();
     let rest = Batch {
         thread: batch.thread,
         steps: batch.steps.split_off(n),
         events: batch.events.split_off(events),
+        parallel: batch.parallel.split_off(parallel),
         last: batch.last && !is_all,
         ..Batch::default()
     };

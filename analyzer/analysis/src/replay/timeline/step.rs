@@ -106,6 +106,17 @@ impl CallFacts {
     };
 }
 
+/// What the instances of a parallel region were of the computation before a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct ParallelPart {
+    /// Index of the call site that stands for the region; NONE where it is not known.
+    pub site: u32,
+    /// How long they lasted.
+    pub elapsed: Ns,
+    /// How much shorter they would have been if all threads had worked equally long.
+    pub excess: Ns,
+}
+
 /// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Step {
@@ -123,6 +134,8 @@ pub struct Step {
     pub operation: u16,
     /// How many of the batch's events, which follow one another, are this step's.
     pub events: u16,
+    /// How many of the batch's parts in parallel regions.
+    pub parallel: u16,
     /// Its arguments; nothing where nobody wants to know them.
     pub facts: CallFacts,
 }
@@ -136,6 +149,8 @@ pub struct Batch {
     pub steps: Vec<Step>,
     /// Their events, in the order of the steps.
     pub events: Vec<CommEvent>,
+    /// What of the time before them was in parallel regions, in the same order.
+    pub parallel: Vec<ParallelPart>,
     /// Lists of world ranks that events name by number from here on: all of a rank's batches together number them from 0.
     pub lists: Vec<Arc<[u32]>>,
     /// Whether records before the first are missing, so that what follows can't be counted on to match.

@@ -20,10 +20,11 @@ use rustc_hash::FxHashMap;
 use super::dense::Dense;
 use super::lists::Lists;
 use super::packed;
+use super::parallel::ParallelParts;
 use super::persistent::Prepared;
 use super::places::Places;
 use super::probed::Probed;
-use super::step::{Batch, CallFacts, CommEvent, Role, Step};
+use super::step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
 use crate::read::definitions::Definitions;
@@ -81,6 +82,7 @@ struct ThreadSteps {
     /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
     steps: Vec<Step>,
     events: Vec<CommEvent>,
+    parallel: ParallelParts,
     /// What the last call was, for its parts.
     semantics: Semantics,
     /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
@@ -222,6 +224,7 @@ impl<'a> RankSteps<'a> {
         if out.last {
             thread.end_polls(&mut out);
         }
+        thread.take_parallel(&mut out);
         self.threads.insert(head.thread, thread);
         (!out.steps.is_empty() || out.gap || out.last).then_some(out)
     }
@@ -243,6 +246,7 @@ impl<'a> RankSteps<'a> {
             waiting: None,
             steps: Vec::new(),
             events: Vec::new(),
+            parallel: ParallelParts::default(),
             semantics: Semantics::Nothing,
             polls: Vec::new(),
             longest_poll: 0,
@@ -264,6 +268,7 @@ impl<'a> RankSteps<'a> {
         thread.walk.place(next, &[]);
         self.settle_place(&mut thread, None);
         out.last = self.is_last(head.thread, &thread);
+        thread.take_parallel(&mut out);
         self.threads.insert(head.thread, thread);
         Some(out)
     }
@@ -283,6 +288,7 @@ impl<'a> RankSteps<'a> {
                 let reached = thread.walk.time.advance(end);
                 self.without_call(&mut thread, reached, &mut out);
             }
+            thread.take_parallel(&mut out);
             if !out.steps.is_empty() {
                 self.ready.push_back(out);
             }
@@ -311,8 +317,18 @@ impl<'a> RankSteps<'a> {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
-            let (site, facts) = (NONE, CallFacts::NOTHING);
-            out.steps.push(Step { begin: end, end, before: kind, kind, site, operation: 0, events: 0, facts });
+            let (site, facts, parallel) = (NONE, CallFacts::NOTHING, thread.parallel.end_step());
+            out.steps.push(Step {
+                begin: end,
+                end,
+                before: kind,
+                kind,
+                site,
+                operation: 0,
+                events: 0,
+                parallel,
+                facts,
+            });
         }
     }
 
@@ -336,6 +352,7 @@ impl<'a> RankSteps<'a> {
             return;
         }
         thread.end_polls(out);
+        self.pass_parallel(thread, record);
         match record.operation() {
             Some(Operation::RegionEnter | Operation::RegionLeave | Operation::Pause | Operation::Resume) => {
                 let reached = thread.walk.step(record);
@@ -358,7 +375,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &ThreadSteps, record: &Record, reached: Reached) -> Step {
+    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: Reached) -> Step {
         Step {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
@@ -367,7 +384,19 @@ impl<'a> RankSteps<'a> {
             site: self.site(record.call_site),
             operation: record.operation,
             events: 0,
+            parallel: thread.parallel.end_step(),
             facts: CallFacts::NOTHING,
+        }
+    }
+
+    /// Adds a parallel region's instance that ends here to the computation before the next step.
+    fn pass_parallel(&mut self, thread: &mut ThreadSteps, record: &Record) {
+        let now = record.begin.max(thread.walk.time.now());
+        if let Some(instance) = thread.parallel.pass(record, now) {
+            let elapsed = self.time(instance.end) - self.time(instance.begin);
+            let excess = self.time(instance.begin.saturating_add(instance.excess())) - self.time(instance.begin);
+            let site = self.site(instance.call_site);
+            thread.parallel.add(ParallelPart { site, elapsed, excess: excess.clamp(0, elapsed.max(0)) });
         }
     }
 
@@ -517,6 +546,11 @@ impl ThreadSteps {
         out
     }
 
+    /// Adds what of the time before a batch's steps was in parallel regions.
+    fn take_parallel(&mut self, out: &mut Batch) {
+        out.parallel = self.parallel.take_first(out.steps.iter().map(|step| usize::from(step.parallel)).sum());
+    }
+
     /// Keeps the call whose parts may follow for the next batch.
     fn carry(&mut self, out: &mut Batch) {
         if let Some(waiting) = &mut self.waiting {
@@ -530,9 +564,10 @@ impl ThreadSteps {
     /// these calls, whose record has most of the time.
     fn go_on_waiting(&mut self, step: &mut Step, completes_nothing: bool) -> bool {
         let Some(&Step { begin, before, site, operation, facts, .. }) = self.polls.first() else { return false };
+        let parallel = self.polls.iter().map(|poll| poll.parallel).fold(step.parallel, u16::saturating_add);
         let own = step.end - step.begin;
         step.facts.tested = facts.tested;
-        (step.begin, step.before) = (begin, before);
+        (step.begin, step.before, step.parallel) = (begin, before, parallel);
         // Of some requests it matters which of them were complete already.
         let some = [Operation::Waitsome, Operation::Testsome].iter().any(|&one| one as u16 == step.operation);
         if completes_nothing || own <= self.longest_poll && !some {

@@ -8,11 +8,12 @@
 //! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
 //! took.
 
-use super::conditions::Condition;
+use super::conditions::{Condition, Work};
 use super::group::{OfThread, ReplayGroup, WIDTH};
 
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::replay::timeline::ParallelPart;
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +40,20 @@ pub struct Clocks<'a> {
     free: Vec<u32>,
     /// When the first window begins.
     begin: Ns,
+    /// True if a replay changes what the threads of a rank do.
+    changes_threads: bool,
 }
 
 impl<'a> Clocks<'a> {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
     pub fn new(conditions: Vec<Condition<'a>>, begin: Ns) -> Self {
+        let changes_threads = conditions.iter().any(|condition| matches!(condition.work, Work::Threads(_)));
         let mut conditions = conditions.into_iter().peekable();
         let mut groups = Vec::new();
         while conditions.peek().is_some() {
             groups.push(ReplayGroup::new(conditions.by_ref().take(WIDTH).collect()));
         }
-        Clocks { groups, begin, ..Clocks::default() }
+        Clocks { groups, begin, changes_threads, ..Clocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
@@ -73,7 +77,13 @@ impl<'a> Clocks<'a> {
 
     /// A thread does something of a kind outside of MPI, from a time until another, and enters a call then.
     #[inline]
-    pub fn compute(&mut self, thread: u32, kind: RegionState, Interval { begin: from, end: to }: Interval) {
+    pub fn compute(
+        &mut self,
+        thread: u32,
+        kind: RegionState,
+        Interval { begin: from, end: to }: Interval,
+        parallel: &[ParallelPart],
+    ) {
         let Interval { begin, end } = self.window(thread);
         // The middle: times of iterations are rounded.
         let middle = from + (to - from) / 2;
@@ -82,6 +92,9 @@ impl<'a> Clocks<'a> {
         }
         if begin <= from && begin < to && to <= end {
             self.spend(thread, kind, to - from);
+            if self.changes_threads && kind.is_computation() {
+                self.shorten(thread, kind, to - from, parallel);
+            }
         } else {
             self.compute_at_an_end(thread, kind, Interval::new(from, to));
         }
@@ -105,6 +118,14 @@ impl<'a> Clocks<'a> {
             self.spend(thread, kind, to - end);
         } else {
             self.spend(thread, kind, to - from);
+        }
+    }
+
+    /// Shortens what a thread has just computed in replays that change what the threads of its rank do.
+    fn shorten(&mut self, thread: u32, kind: RegionState, ns: Ns, parallel: &[ParallelPart]) {
+        let rank = self.threads[thread as usize].rank;
+        for group in &mut self.groups {
+            group.shorten(thread, |change| change.saved_ns(rank, kind.region(), ns, parallel));
         }
     }
 
@@ -243,8 +264,9 @@ impl Clocks<'_> {
 mod tests {
     use lbprof_collector::Activity;
 
+    use super::super::threads::ThreadChange;
     use super::*;
-    use crate::replay::what_if::{Network, Work};
+    use crate::replay::what_if::Network;
 
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
@@ -253,13 +275,27 @@ mod tests {
         let mut clocks = Clocks::new(vec![Condition { network, work: slow }], 0);
         (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
         let computation = RegionState::new(0, Activity::Computation);
-        clocks.compute(0, computation, Interval::new(0, 100));
-        clocks.compute(1, computation, Interval::new(50, 50));
+        clocks.compute(0, computation, Interval::new(0, 100), &[]);
+        clocks.compute(1, computation, Interval::new(50, 50), &[]);
         let noted = clocks.note(0);
         clocks.wait_for(1, noted, 0, 3);
         assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
         clocks.wait_for(1, noted, 8, 1);
         assert_eq!(clocks.times_s([1].into_iter()), [f64::INFINITY]);
+    }
+
+    #[test]
+    fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
+        let conditions = [Work::Measured, Work::Threads(ThreadChange::Balanced(None))];
+        let conditions = conditions.map(|work| Condition { network: Network::Measured, work });
+        let mut clocks = Clocks::new(conditions.to_vec(), 0);
+        clocks.add_thread(0, 0, Interval::new(0, Ns::MAX));
+        let parts = [ParallelPart { site: 3, elapsed: 60, excess: 20 }];
+        for (activity, shown) in [(Activity::Computation, [100.0, 80.0]), (Activity::Io, [200.0, 180.0])] {
+            let begin = if activity == Activity::Io { 100 } else { 0 };
+            clocks.compute(0, RegionState::new(0, activity), Interval::new(begin, begin + 100), &parts);
+            assert_eq!(clocks.times_ns([0].into_iter()), shown);
+        }
     }
 
     #[test]
@@ -278,10 +314,10 @@ mod tests {
             let twice = [conditions.clone(), conditions.clone()].concat();
             let mut clocks = Clocks::new(twice, 0);
             (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
-            clocks.compute(1, kind, Interval::new(0, 8));
+            clocks.compute(1, kind, Interval::new(0, 8), &[]);
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");
-            clocks.compute(0, kind, Interval::new(0, 8));
+            clocks.compute(0, kind, Interval::new(0, 8), &[]);
             clocks.keep_return(0, 1);
             clocks.wait_for_return(1, (0, 1), 0);
             let later = clocks.times_s([1].into_iter());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::pace::Pace;
+use super::threads::ThreadChange;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub enum Work<'a> {
     Rank(u32, Vec<f64>),
     /// By place of the rank in the model, and by time.
     Times(Vec<Pace<'a>>),
+    /// A change of what the ranks' threads do.
+    Threads(ThreadChange),
 }
 
 /// Conditions of a replay.
@@ -51,6 +54,19 @@ pub struct Condition<'a> {
     pub network: Network,
     /// The computation.
     pub work: Work<'a>,
+}
+
+/// Numbers by index of the region and place of the rank in the whole, of those in the part; `absent` for ranks that this does not have.
+fn by_region_in_whole(
+    own: &[Vec<f64>],
+    absent: f64,
+    regions: &Arc<[Option<u32>]>,
+    ranks: &[Option<u32>],
+) -> Vec<Vec<f64>> {
+    let by_rank = |numbers: &Vec<f64>| -> Vec<f64> {
+        ranks.iter().map(|at| at.and_then(|at| numbers.get(at as usize).copied()).unwrap_or(absent)).collect()
+    };
+    regions.iter().map(|at| at.and_then(|at| own.get(at as usize)).map(by_rank).unwrap_or_default()).collect()
 }
 
 impl<'a> Condition<'a> {
@@ -69,15 +85,11 @@ impl<'a> Condition<'a> {
                     .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
                     .collect(),
             },
-            Work::Regions(own) => {
-                let of_ranks = |factors: &Vec<f64>| {
-                    let of_rank = |at: &Option<u32>| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0);
-                    ranks.iter().map(of_rank).collect()
-                };
-                let of_region =
-                    |at: &Option<u32>| at.and_then(|at| own.get(at as usize)).map(of_ranks).unwrap_or_default();
-                Work::Regions(regions.iter().map(of_region).collect())
+            Work::Regions(own) => Work::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
+            Work::Threads(ThreadChange::Spread(own)) => {
+                Work::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
             }
+            Work::Threads(balanced) => Work::Threads(balanced),
             Work::Times(mut times) => Work::Times(
                 ranks
                     .iter()

@@ -2,6 +2,7 @@
 
 use super::conditions::{Condition, Network, Work};
 use super::pace::{Pace, PartFactors};
+use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
 
 /// How many replays go side by side.
@@ -65,7 +66,7 @@ impl<'a> ReplayGroup<'a> {
         let of_network = |what: fn(Network) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &Condition| match &condition.work {
             Work::Region { regions, .. } => regions.len(),
-            Work::Measured | Work::Regions(_) | Work::Rank(..) | Work::Times(_) => 0,
+            Work::Measured | Work::Regions(_) | Work::Rank(..) | Work::Times(_) | Work::Threads(_) => 0,
         };
         let changes = |region: usize| {
             lanes(&conditions, |condition| match &condition.work {
@@ -88,7 +89,7 @@ impl<'a> ReplayGroup<'a> {
             is_regional: conditions.iter().any(|condition| match &condition.work {
                 Work::Regions(_) | Work::Rank(..) => true,
                 Work::Times(times) => times.iter().any(Pace::has_parts),
-                Work::Measured | Work::Region { .. } => false,
+                Work::Measured | Work::Region { .. } | Work::Threads(_) => false,
             }),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
             changed_ranks: Vec::new(),
@@ -173,6 +174,17 @@ impl<'a> ReplayGroup<'a> {
         clocks.entered = clocks.now;
     }
 
+    /// Shortens what a thread has just computed, before the call that it enters, by `saved` in replays that change what the threads of its rank do.
+    pub fn shorten(&mut self, thread: u32, saved: impl Fn(&ThreadChange) -> f64) {
+        let clocks = &mut self.clocks[thread as usize];
+        for (work, now) in self.work.iter().zip(&mut clocks.now) {
+            if let Work::Threads(change) = work {
+                *now -= saved(change);
+            }
+        }
+        clocks.entered = clocks.now;
+    }
+
     /// Sets how many times as long what a thread computes in a region takes, in replays in which that depends on the region.
     fn enter_region(&mut self, thread: u32, region: u32) {
         let Some(rank) = self.changed_ranks[thread as usize] else { return };
@@ -187,7 +199,7 @@ impl<'a> ReplayGroup<'a> {
                     (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
                     _ => continue,
                 },
-                Work::Measured | Work::Region { .. } | Work::Rank(..) => continue,
+                Work::Measured | Work::Region { .. } | Work::Rank(..) | Work::Threads(_) => continue,
             };
             *factor = own.unwrap_or(1.0).min(f64::MAX);
         }
@@ -261,6 +273,6 @@ fn factor(work: &Work, rank: u32) -> f64 {
     match work {
         Work::Measured => 1.0,
         Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
-        Work::Regions(_) | Work::Rank(..) | Work::Times(_) => 1.0,
+        Work::Regions(_) | Work::Rank(..) | Work::Times(_) | Work::Threads(_) => 1.0,
     }
 }

@@ -12,6 +12,7 @@ mod pace;
 #[cfg(test)]
 mod scalar;
 mod scenarios;
+mod threads;
 
 pub use alignment::is_known as iterations_are_known;
 pub use balance::serial_least_s;

@@ -58,7 +58,7 @@ impl Replay {
                 .copied()
                 .unwrap_or(1.0),
             Work::Rank(rank, factors) if *rank == one.rank => factors.get(region as usize).copied().unwrap_or(1.0),
-            Work::Rank(..) => 1.0,
+            Work::Rank(..) | Work::Threads(_) => 1.0,
             Work::Times(paces) => paces[one.rank as usize].plain(middle),
         }
     }
@@ -240,7 +240,7 @@ impl Both {
             Event::Computes(thread, region, activity, ns) => {
                 let kind = activity.map_or(RegionState::unknown(region), |activity| RegionState::new(region, activity));
                 let time = self.passes(thread, ns);
-                self.together.compute(thread as u32, kind, time);
+                self.together.compute(thread as u32, kind, time, &[]);
                 self.alone.iter_mut().for_each(|one| one.computes(thread, kind, time));
             }
             Event::Calls(thread, ns, needs) => {

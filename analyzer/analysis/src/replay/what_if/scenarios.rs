@@ -1,5 +1,7 @@
 //! What the user may ask: how long would the run take, if?
 
+use std::sync::Arc;
+
 use crate::model::what_if::WhatIf;
 use lbprof_collector::Activity;
 
@@ -10,7 +12,9 @@ use super::balance::{
 use super::branches::Places;
 use super::conditions::{Condition, Network, Work};
 use super::mean::{factors, mean_of_who_computes};
-use crate::model::{Model, OwnLoops, RegionIdx};
+use super::threads::ThreadChange;
+use crate::model::threads::ParallelRegion;
+use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.
 const MOST: usize = 4;
@@ -37,6 +41,15 @@ pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
         WhatIf::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
         WhatIf::RegionsBalanced => work(Work::Regions(balanced_regions(model, &Places::of(model)))),
         WhatIf::RankAsMean(rank) => work(Work::Rank(rank, rank_as_mean(model, &Places::of(model), rank))),
+        WhatIf::ThreadsBalanced(asked) => {
+            let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
+            work(Work::Threads(ThreadChange::Balanced(meant.map(|region| Arc::from(region.is_meant.as_slice())))))
+        }
+        WhatIf::Spread(asked) => {
+            let function = model.asked_threads.functions.get(asked as usize);
+            let shares = function.map(|function| function.saved_shares.clone()).unwrap_or_default();
+            work(Work::Threads(ThreadChange::Spread(shares)))
+        }
         WhatIf::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
             work(Work::Region { regions: with_inner(model, &[region]), factors })
@@ -93,6 +106,9 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
     ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIf::RankAsMean(rank)));
+    if threads_excess_s(model) > least {
+        scenarios.push(WhatIf::ThreadsBalanced(None));
+    }
     scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
     scenarios
 }
@@ -113,6 +129,13 @@ pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIf]) -> Vec<Wh
         }
     }
     scenarios
+}
+
+/// Returns how much of a rank's time threads that work longer than others of their team take, of the rank that loses most.
+fn threads_excess_s(model: &Model) -> f64 {
+    let excess_s = |region: &ParallelRegion| region.longest_s - region.time.useful_s / f64::from(region.team.max(1));
+    let of_rank = |rank: &RankModel| rank.parallel.iter().filter(|region| region.is_of_first).map(excess_s).sum();
+    model.ranks.iter().map(of_rank).fold(0.0, f64::max)
 }
 
 /// Whether the program marks a region: then all that ranks compute there is one work.

@@ -48,6 +48,9 @@ fn seconds_and_share(measured_s: f64, row: &Prediction) -> String {
 fn change(row: &Prediction) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
         (WhatIf::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
+        (WhatIf::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
+        (WhatIf::ThreadsBalanced(_), Some(region), _) => format!("even work on the threads of {region}"),
+        (WhatIf::Spread(_), Some(function), _) => format!("{function} on all threads"),
         (WhatIf::Network(..), ..) => "the other network".to_owned(),
         (WhatIf::RegionsBalanced, ..) => "even work in every region".to_owned(),
         (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "even work in each iteration".to_owned(),

@@ -1,0 +1,178 @@
+//! Sums of parallel regions by the markers of their instances: of a part of the time, and of what a killed process had not summed up.
+
+use std::collections::BTreeMap;
+
+use lbprof_collector::Record;
+use lbprof_collector::format::BatchHead;
+use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, ParallelSums, TeamTime};
+use lbprof_collector::parallel_marks::{OpenInstance, ParallelInstance};
+use lbprof_collector::record::NONE;
+
+use crate::read::span::Span;
+
+/// The key of sums: the thread that starts the region, its call site, the size of the team.
+type SumsKey = (u32, u32, u32);
+
+/// The instances that a rank's markers are of, as sums.
+pub struct MarkedRegions {
+    /// The time that counts.
+    span: Span,
+    /// By thread: the number of its next record, and the instance that it is in.
+    threads: BTreeMap<u32, (u64, OpenInstance)>,
+    sums: BTreeMap<SumsKey, ParallelSums>,
+}
+
+impl MarkedRegions {
+    /// Starts to collect the instances in a span.
+    pub fn new(span: Span) -> MarkedRegions {
+        MarkedRegions { span, threads: BTreeMap::new(), sums: BTreeMap::new() }
+    }
+
+    /// Adds the markers among the records after `head`.
+    pub fn records(&mut self, head: &BatchHead, records: &[Record]) {
+        let (next, open) = self.threads.entry(head.thread).or_default();
+        if *next != head.first {
+            *open = OpenInstance::default();
+        }
+        *next = head.first.saturating_add(records.len() as u64);
+        for record in records.iter().filter(|record| record.marks_parallel_region()) {
+            if let Some(instance) = open.pass(record, record.begin).and_then(|whole| within(&whole, self.span)) {
+                let call_site = u32::try_from(instance.call_site).unwrap_or(NONE);
+                let key = (head.thread, call_site, instance.team);
+                add(self.sums.entry(key).or_default(), &instance);
+            }
+        }
+    }
+
+    /// Returns the sums of the time that counts. `written`: those that the log has of all time, which are exact for each thread, but lack what was
+    /// done after they were written last.
+    pub fn finish(mut self, written: &BTreeMap<u32, ParallelSums>) -> Vec<ParallelSums> {
+        if self.span != Span::ALL {
+            return self.sums.into_iter().map(of_key).collect();
+        }
+        let mut all = Vec::new();
+        for sums in written.values() {
+            let marked = self.sums.remove(&(sums.thread, sums.call_site, sums.team));
+            // A thread's state, and with it its sums, may be made anew: then the markers are of several of them.
+            let is_one = written.values().filter(|other| is_of_same(sums, other)).count() == 1;
+            let later = marked.filter(|marked| is_one && marked.instances > sums.instances);
+            let key = (sums.thread, sums.call_site, sums.team);
+            all.push(later.map_or_else(|| sums.clone(), |marked| of_key((key, marked))));
+        }
+        all.extend(
+            self.sums.into_iter().map(of_key).filter(|marked| !written.values().any(|sums| is_of_same(sums, marked))),
+        );
+        all
+    }
+}
+
+/// Returns sums with what their key says.
+fn of_key(((thread, call_site, team), sums): (SumsKey, ParallelSums)) -> ParallelSums {
+    ParallelSums { thread, call_site, team, ..sums }
+}
+
+/// Returns whether both are of one region, thread and size of team.
+fn is_of_same(one: &ParallelSums, other: &ParallelSums) -> bool {
+    (one.thread, one.call_site, one.team) == (other.thread, other.call_site, other.team)
+}
+
+/// The part of an instance that lies in a span, in which all of its time is taken to be spread evenly; `None`: it lies outside.
+fn within(whole: &ParallelInstance, span: Span) -> Option<ParallelInstance> {
+    let (begin, end) = (span.clamp(whole.begin), span.clamp(whole.end));
+    let (part, all) = (end - begin, whole.end.saturating_sub(whole.begin));
+    if part >= all {
+        return Some(*whole);
+    }
+    if part == 0 {
+        return None;
+    }
+    let [longest, useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join] = std::array::from_fn(|i| {
+        let ticks = i.checked_sub(1).map_or(whole.longest, |i| whole.time.parts()[i]);
+        (u128::from(ticks) * u128::from(part) / u128::from(all)) as u64
+    });
+    let time = TeamTime { useful, mpi, idle_for_mpi, imbalance, mutex, ordered, tasks, fork_join };
+    Some(ParallelInstance { begin, end, longest, time, ..*whole })
+}
+
+/// Adds an instance. What its marker does not say of single threads is shared by those that do not work longest, or by all.
+fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
+    let ParallelInstance { begin, end, team, heavy_thread, longest, time, .. } = *instance;
+    sums.instances += 1;
+    sums.elapsed += end - begin;
+    sums.time.add(&time);
+    sums.longest += longest;
+    sums.members.resize(MAX_MEMBERS.min(team as usize), MemberSums::default());
+    let n = u64::from(team.max(1));
+    let others = time.useful.saturating_sub(longest) / (n - 1).max(1);
+    for (number, member) in (0..).zip(&mut sums.members) {
+        let is_heavy = number == heavy_thread;
+        member.useful += if is_heavy { longest } else { others };
+        member.mpi += time.mpi / n;
+        member.waits += (time.mutex + time.ordered + time.tasks) / n;
+        member.longest += u64::from(is_heavy);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Instances of a region of two threads, of which thread 1 works 60 of 60 and thread 0 works 20.
+    fn instances(begins: &[u64]) -> Vec<Record> {
+        let time = TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() };
+        let records = |&begin: &u64| {
+            let end = begin + 60;
+            let one = ParallelInstance { begin, end, call_site: 7, team: 2, heavy_thread: 1, longest: 60, time };
+            let mut records = vec![ParallelInstance::begin_record(begin, 7)];
+            records.extend(one.end_records());
+            records
+        };
+        begins.iter().flat_map(records).collect()
+    }
+
+    fn head(first: u64) -> BatchHead {
+        BatchHead { thread: 0, first, previous_end: 0, open: Vec::new(), paused: false }
+    }
+
+    fn marked(span: Span) -> MarkedRegions {
+        let mut marked = MarkedRegions::new(span);
+        let records = instances(&[100, 200]);
+        // A batch may end within an instance.
+        marked.records(&head(0), &records[..3]);
+        marked.records(&head(3), &records[3..]);
+        marked
+    }
+
+    #[test]
+    fn a_part_of_the_time_has_its_part_of_instances() {
+        let sums = marked(Span { begin: 130, end: 1000 }).finish(&BTreeMap::new());
+        let [one] = &sums[..] else { panic!("{sums:?}") };
+        assert_eq!((one.instances, one.elapsed, one.time.useful, one.time.imbalance), (2, 90, 120, 60));
+        assert_eq!(
+            one.members.iter().map(|member| (member.useful, member.longest)).collect::<Vec<_>>(),
+            [(30, 0), (90, 2)]
+        );
+    }
+
+    #[test]
+    fn sums_that_were_written_too_early_are_made_of_markers() {
+        let of = |instances: u64, useful: u64| {
+            let time = TeamTime { useful, ..TeamTime::default() };
+            let one = ParallelSums { id: 4, call_site: 7, team: 2, instances, time, ..ParallelSums::default() };
+            let sums = marked(Span::ALL).finish(&BTreeMap::from([(4, one)]));
+            (sums.len(), sums[0].instances, sums[0].time.useful)
+        };
+        assert_eq!(of(1, 81), (1, 2, 160));
+        assert_eq!(of(2, 161), (1, 2, 161), "what the threads themselves have added up is exact");
+        assert_eq!(marked(Span::ALL).finish(&BTreeMap::new()).len(), 1);
+    }
+
+    #[test]
+    fn an_instance_of_which_records_are_missing_is_none() {
+        let mut marked = MarkedRegions::new(Span::ALL);
+        let records = instances(&[100, 200]);
+        marked.records(&head(0), &records[..1]);
+        marked.records(&head(3), &records[3..]);
+        assert!(marked.finish(&BTreeMap::new()).is_empty());
+    }
+}

@@ -1,0 +1,68 @@
+//! The parts of a thread's computation that were in parallel regions, by its markers.
+
+use lbprof_collector::Record;
+use lbprof_collector::parallel_marks::{OpenInstance, ParallelInstance};
+
+use super::step::ParallelPart;
+
+/// The parts of a thread's time that were in parallel regions, in the order of time.
+#[derive(Default)]
+pub struct ParallelParts {
+    open: OpenInstance,
+    /// The parts of steps that are not in a batch yet, and of the step to come.
+    parts: Vec<ParallelPart>,
+    /// The number of parts of the step to come.
+    pending: u16,
+}
+
+impl ParallelParts {
+    /// Moves past a marker that stands at these ticks. Returns the instance that it ends.
+    pub fn pass(&mut self, record: &Record, ticks: u64) -> Option<ParallelInstance> {
+        if record.marks_parallel_region() { self.open.pass(record, ticks) } else { None }
+    }
+
+    /// Adds an instance to the step to come, together with others of the same region.
+    pub fn add(&mut self, part: ParallelPart) {
+        let first = self.parts.len() - usize::from(self.pending);
+        match self.parts[first..].iter_mut().find(|known| known.site == part.site) {
+            Some(known) => {
+                known.elapsed += part.elapsed;
+                known.excess += part.excess;
+            }
+            None if self.pending < u16::MAX => {
+                self.parts.push(part);
+                self.pending += 1;
+            }
+            None => {}
+        }
+    }
+
+    /// Returns how many parts are of the step that is made now.
+    pub fn end_step(&mut self) -> u16 {
+        std::mem::take(&mut self.pending)
+    }
+
+    /// Takes the first `n` out.
+    pub fn take_first(&mut self, n: usize) -> Vec<ParallelPart> {
+        self.parts.drain(..n.min(self.parts.len())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_one_region_before_a_step_are_one() {
+        let mut parts = ParallelParts::default();
+        let part = |site, elapsed| ParallelPart { site, elapsed, excess: elapsed / 2 };
+        for one in [part(1, 10), part(2, 20), part(1, 30)] {
+            parts.add(one);
+        }
+        assert_eq!(parts.end_step(), 2);
+        parts.add(part(1, 4));
+        assert_eq!((parts.end_step(), parts.end_step()), (1, 0));
+        assert_eq!(parts.take_first(2), [part(1, 40), part(2, 20)]);
+        assert_eq!(parts.take_first(9), [part(1, 4)]);
+    }
+}

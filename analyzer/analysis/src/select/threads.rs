@@ -1,0 +1,111 @@
+//! Parallel regions, and functions outside of them, by the names that the user gives them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lbprof_collector::Activity;
+
+use super::SelectionError;
+use super::names::some_of;
+use crate::metrics::threads::RankCores;
+use crate::model::samples::SampledThreads;
+use crate::model::threads::{AskedFunction, AskedRegion};
+use crate::model::{Model, RankModel, RegionIdx};
+use crate::structure::code_place::is_outlined;
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::symbols::CodePlace;
+
+/// Returns the parallel regions of a name: that of the function that they are in, or what reports call them.
+///
+/// Errors: there is none.
+pub fn regions_named(model: &Model, places: &[CodePlace], name: &str) -> Result<AskedRegion, SelectionError> {
+    let started: BTreeSet<u32> =
+        model.ranks.iter().flat_map(|rank| &rank.parallel).filter_map(|one| one.site).collect();
+    let mut known = BTreeSet::new();
+    let mut is_meant = vec![false; places.len()];
+    for site in started {
+        let Some(place) = places.get(site as usize).map(CodePlace::of_region) else { continue };
+        let line = place.own_label();
+        if place.function_label() == name || line == name || line.ends_with(&format!("({name})")) {
+            is_meant[site as usize] = true;
+        }
+        known.insert(line);
+    }
+    if !is_meant.contains(&true) {
+        let regions = some_of(known.iter().map(String::as_str));
+        return Err(SelectionError::NoParallelRegion { name: name.to_owned(), regions });
+    }
+    Ok(AskedRegion { name: name.to_owned(), is_meant })
+}
+
+/// Returns the function of a name, as samples of ranks' first threads outside of parallel regions have it, with what it calls.
+///
+/// Errors: none hit it there.
+pub fn function_named(model: &Model, code: &SampledCode, name: &str) -> Result<AskedFunction, SelectionError> {
+    let mut saved_shares = vec![Vec::new(); model.regions.len()];
+    let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
+    for (place, rank) in model.ranks.iter().enumerate() {
+        for (region, serial) in serial_seconds(rank, code, name, &mut seconds) {
+            let Some(shares) = saved_shares.get_mut(region as usize).filter(|_| serial.of_function_s > 0.0) else {
+                continue;
+            };
+            shares.resize(model.ranks.len(), 0.0);
+            shares[place] = serial.of_function_s / serial.all_s * (1.0 - 1.0 / f64::from(cores(rank)));
+        }
+    }
+    if saved_shares.iter().all(Vec::is_empty) {
+        let mut longest: Vec<(&str, f64)> = seconds.into_iter().collect();
+        longest.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let functions = some_of(longest.iter().map(|(name, _)| *name));
+        return Err(SelectionError::NoSerialFunction { name: name.to_owned(), functions });
+    }
+    Ok(AskedFunction { name: name.to_owned(), saved_shares })
+}
+
+/// CPU time of a rank's first thread outside of parallel regions.
+#[derive(Clone, Copy, Default)]
+struct SerialTime {
+    all_s: f64,
+    of_function_s: f64,
+}
+
+/// Returns that time by region; adds to `seconds` what functions take there.
+fn serial_seconds<'a>(
+    rank: &RankModel,
+    code: &'a SampledCode,
+    name: &str,
+    seconds: &mut BTreeMap<&'a str, f64>,
+) -> BTreeMap<RegionIdx, SerialTime> {
+    let mut by_region: BTreeMap<RegionIdx, SerialTime> = BTreeMap::new();
+    let first = &rank.samples.of[SampledThreads::First as usize].times;
+    for (at, time) in first.iter().filter(|(at, _)| at.activity == Activity::Computation) {
+        let functions = names_around(code, at.node);
+        if functions.iter().any(|function| is_outlined(function)) {
+            continue;
+        }
+        let sums = by_region.entry(at.region).or_default();
+        sums.all_s += time.seconds;
+        if functions.contains(&name) {
+            sums.of_function_s += time.seconds;
+        }
+        if let Some(function) = functions.first().filter(|function| !function.is_empty()) {
+            *seconds.entry(function).or_default() += time.seconds;
+        }
+    }
+    by_region
+}
+
+/// Returns the name of the function at a node, and of those around it, the innermost first.
+fn names_around(code: &SampledCode, node: u32) -> Vec<&str> {
+    let mut names = Vec::new();
+    let mut next = Some(node);
+    while let Some(node) = next {
+        names.extend(code.function(node).map(|function| function.name.as_str()));
+        next = code.nodes.get(node as usize).and_then(|node| node.parent);
+    }
+    names
+}
+
+/// Returns how many cores a rank uses.
+fn cores(rank: &RankModel) -> u32 {
+    RankCores::new(&rank.parallel, 0.0, rank.end_s - rank.begin_s).cores.max(1)
+}

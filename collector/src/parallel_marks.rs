@@ -1,0 +1,185 @@
+//! The instances of parallel regions among a thread's records: a marker where one begins, others where it ends.
+//!
+//! ```text
+//!   ParallelBegin                                      ParallelWaits (one for each kind that there is)   ParallelEnd
+//!   call site                                          kind, ticks                                       team, work, longest work
+//!   |================ the region's instance ================|
+//! ```
+//!
+//! A region that is left by longjmp or an exception has no end, nor has one in which the process dies.
+
+use crate::operation::Operation;
+use crate::parallel::TeamTime;
+use crate::record::Record;
+
+/// An instance of a parallel region, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParallelInstance {
+    /// Begin of the instance.
+    pub begin: u64,
+    /// End of the instance.
+    pub end: u64,
+    /// Id of the call site that stands for the region, or `u64::MAX`. In a ring it is one more.
+    pub call_site: u64,
+    /// Threads of the team.
+    pub team: u32,
+    /// Number of the first of the threads that work longest.
+    pub heavy_thread: u32,
+    /// The longest work of a thread.
+    pub longest: u64,
+    /// Thread time. Of imbalance, fork and join a log has what is left: [`ParallelInstance::find_rest`].
+    pub time: TeamTime,
+}
+
+/// Kinds of thread time that have a record of their own.
+#[derive(Clone, Copy)]
+enum MarkedWait {
+    Mpi,
+    Mutex,
+    Ordered,
+    Tasks,
+}
+
+impl MarkedWait {
+    /// The kinds, each at the index that is the record's `tag`.
+    const ALL: [MarkedWait; 4] = [MarkedWait::Mpi, MarkedWait::Mutex, MarkedWait::Ordered, MarkedWait::Tasks];
+
+    /// Returns the time of this kind, which is the record's `sent`; of MPI also its `received`.
+    fn times(self, time: &mut TeamTime) -> (&mut u64, Option<&mut u64>) {
+        match self {
+            MarkedWait::Mpi => (&mut time.mpi, Some(&mut time.idle_for_mpi)),
+            MarkedWait::Mutex => (&mut time.mutex, None),
+            MarkedWait::Ordered => (&mut time.ordered, None),
+            MarkedWait::Tasks => (&mut time.tasks, None),
+        }
+    }
+}
+
+impl ParallelInstance {
+    /// Returns the marker of its begin.
+    pub fn begin_record(begin: u64, call_site: u64) -> Record {
+        Record { call_site, ..Record::new(Operation::ParallelBegin, begin) }
+    }
+
+    /// Returns the markers of its end, the last of which ends it.
+    pub fn end_records(&self) -> impl Iterator<Item = Record> + '_ {
+        let waits = MarkedWait::ALL.into_iter().filter_map(move |kind| {
+            let mut time = self.time;
+            let (own, for_mpi) = kind.times(&mut time);
+            let (sent, received) = (*own, for_mpi.map_or(0, |idle| *idle));
+            let record = Record { tag: kind as i32, sent, received, ..self.record_at_end(Operation::ParallelWaits) };
+            (sent | received != 0).then_some(record)
+        });
+        let end = Record {
+            tag: self.heavy_thread as i32,
+            sent: self.time.useful,
+            received: self.longest,
+            count: self.team,
+            ..self.record_at_end(Operation::ParallelEnd)
+        };
+        waits.chain([end])
+    }
+
+    fn record_at_end(&self, operation: Operation) -> Record {
+        Record { call_site: self.call_site, ..Record::new(operation, self.end) }
+    }
+
+    /// Returns how much shorter it would be if all threads worked equally long.
+    pub fn excess(&self) -> u64 {
+        self.longest.saturating_sub(self.time.useful / u64::from(self.team.max(1)))
+    }
+
+    /// Finds imbalance, fork and join: what is left of the thread time. Threads idle because of imbalance no longer than they work less than
+    /// the one that works longest.
+    fn find_rest(&mut self) {
+        let whole = self.end.saturating_sub(self.begin).saturating_mul(self.team.into());
+        let left = whole.saturating_sub(self.time.total());
+        self.time.imbalance = left.min(self.longest.saturating_mul(self.team.into()).saturating_sub(self.time.useful));
+        self.time.fork_join = left - self.time.imbalance;
+    }
+}
+
+/// The instance that a thread is in, by its records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenInstance(Option<ParallelInstance>);
+
+impl OpenInstance {
+    /// Returns when the instance that is open began, and its call site.
+    pub fn open(&self) -> Option<(u64, u64)> {
+        self.0.map(|open| (open.begin, open.call_site))
+    }
+
+    /// Moves past a marker, at these ticks. Returns the instance that it ends.
+    pub fn pass(&mut self, record: &Record, ticks: u64) -> Option<ParallelInstance> {
+        match record.operation() {
+            Some(Operation::ParallelBegin) => {
+                let (begin, call_site) = (ticks, record.call_site);
+                self.0 = Some(ParallelInstance { begin, call_site, ..ParallelInstance::default() });
+                None
+            }
+            Some(Operation::ParallelWaits) => {
+                let open = self.0.as_mut()?;
+                let kind = MarkedWait::ALL.get(usize::try_from(record.tag).ok()?)?;
+                let (own, for_mpi) = kind.times(&mut open.time);
+                *own = record.sent;
+                if let Some(idle) = for_mpi {
+                    *idle = record.received;
+                }
+                None
+            }
+            Some(Operation::ParallelEnd) => {
+                let mut ended = self.0.take()?;
+                (ended.end, ended.team) = (ticks, record.count);
+                (ended.time.useful, ended.longest) = (record.sent, record.received);
+                ended.heavy_thread = record.tag.max(0) as u32;
+                ended.find_rest();
+                Some(ended)
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the markers of an instance say.
+    fn read_back(instance: &ParallelInstance) -> Option<ParallelInstance> {
+        let mut open = OpenInstance::default();
+        let begin = ParallelInstance::begin_record(instance.begin, instance.call_site);
+        assert_eq!(open.pass(&begin, begin.begin), None);
+        let mut ended = None;
+        for record in instance.end_records() {
+            assert_eq!(ended, None, "the last record ends it");
+            ended = open.pass(&record, record.begin);
+        }
+        assert_eq!(open, OpenInstance::default());
+        ended
+    }
+
+    #[test]
+    fn an_instance_is_as_its_markers_say() {
+        let time = TeamTime { useful: 80, imbalance: 40, ..TeamTime::default() };
+        let plain = ParallelInstance { begin: 10, end: 70, call_site: 3, team: 2, heavy_thread: 1, longest: 60, time };
+        assert_eq!(plain.end_records().count(), 1);
+        assert_eq!(read_back(&plain), Some(plain));
+        assert_eq!(plain.excess(), 20);
+        let time = TeamTime { mpi: 5, idle_for_mpi: 6, mutex: 7, ordered: 8, tasks: 9, useful: 60, ..time };
+        let time = TeamTime { imbalance: 20, fork_join: 5, ..time };
+        let waits = ParallelInstance { time, longest: 40, ..plain };
+        assert_eq!(waits.end_records().count(), 5);
+        assert_eq!(read_back(&waits), Some(waits));
+    }
+
+    #[test]
+    fn ends_without_a_begin_and_begins_without_an_end_are_none() {
+        let mut open = OpenInstance::default();
+        let one = ParallelInstance { end: 20, team: 2, ..ParallelInstance::default() };
+        assert!(one.end_records().all(|record| open.pass(&record, record.begin).is_none()));
+        for begin in [30, 40] {
+            assert_eq!(open.pass(&ParallelInstance::begin_record(begin, 7), begin), None);
+        }
+        assert_eq!(open.open(), Some((40, 7)));
+    }
+}

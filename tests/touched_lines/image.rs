@@ -58,6 +58,10 @@ impl Image {
 
     /// Returns the name of what has an address: a symbol of the recorder with the offset of the line in it, or a file.
     fn name(&mut self, address: u64, thread_pointer: u64) -> String {
+        let before = thread_pointer.wrapping_sub(address);
+        if before < 0x2000 {
+            return format!("thread pointer - {:#x}", before.next_multiple_of(64));
+        }
         let Some(at) = self.mappings.iter().position(|mapping| (mapping.begin..mapping.end).contains(&address)) else {
             return "unmapped".into();
         };
@@ -66,12 +70,7 @@ impl Image {
             |at: usize| self.mappings[at].path.is_empty() && self.mappings[at - 1].end == self.mappings[at].begin;
         let path = self.mappings[if at > 0 && is_zeroed(at) { at - 1 } else { at }].path.clone();
         if !path.ends_with(RECORDER) {
-            let before = thread_pointer.wrapping_sub(address);
-            return match path.as_str() {
-                "" if before < 0x2000 => format!("thread pointer - {:#x}", before.next_multiple_of(64)),
-                "" => "anonymous".into(),
-                _ => path,
-            };
+            return if path.is_empty() { "anonymous".into() } else { path };
         }
         // The address at which the file says that this is.
         let base = self.mappings.iter().find(|first| first.path == path).map_or(0, |first| first.begin - first.offset);

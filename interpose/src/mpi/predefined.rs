@@ -63,6 +63,7 @@ const NULLS: [(&CStr, usize, usize); 6] = [
 ];
 
 /// The null handles of the library in this process, filled on first use.
+#[unsafe(link_section = ".data.lbprof_frequent")]
 static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usize::MAX) }; NULLS.len()];
 
 /// Whether `handle` is the null handle of `kind`.
@@ -107,6 +108,7 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
 }
 
 /// Which bits of a handle show that it is shared, and what they are then.
+#[unsafe(link_section = ".data.lbprof_frequent")]
 static SHARED_REQUEST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 /// Finds what is looked up once, when the interface is known.

@@ -108,6 +108,20 @@ pub unsafe trait Call: Copy {
         }
     }
 
+    /// The id of a communicator in the log.
+    #[inline(always)]
+    fn comm_id(self, comm: Word) -> u32 {
+        // SAFETY: the contract. As above; its id is beside it in the thread's state.
+        unsafe {
+            let thread = self.thread();
+            if !Self::Language::FORTRAN && comm == (*thread).comm_handle {
+                (*thread).comm_id
+            } else {
+                self.comm(comm).id
+            }
+        }
+    }
+
     /// Bytes of an element of a datatype.
     #[inline(always)]
     fn size(self, datatype: Word) -> u64 {

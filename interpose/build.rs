@@ -181,8 +181,8 @@ impl Wrappers {
         let index = self.names.len();
         self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
         let place = FREQUENT.iter().position(|frequent| frequent == function).filter(|_| !large);
-        if let Some(place) = place {
-            self.frequent[place] = index;
+        if let Some(frequent) = place.and_then(|place| self.frequent.get_mut(place)) {
+            *frequent = index;
         }
         let _ = writeln!(
             self.text,

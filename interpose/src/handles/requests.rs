@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hint;
 use std::sync::atomic::{
-    AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
     fence,
 };
@@ -98,12 +98,12 @@ fn is_handle(handle: Word) -> bool {
 #[repr(C, align(64))]
 struct Place {
     handle: AtomicUsize,
-    id: AtomicU32,
-    comm: AtomicU32,
-    peer: AtomicI32,
-    tag: AtomicI32,
     sent: AtomicU64,
     received: AtomicU64,
+    /// The peer, and in the upper half the tag.
+    peer_and_tag: AtomicU64,
+    /// The communicator's id, and in the upper half the request's.
+    comm_and_id: AtomicU64,
     kind: AtomicU64,
     /// How many requests that are at home here are not here: in the lower half those in [`OVERFLOW`], in the upper one those at other places of the bucket.
     /// Where there is none, a handle can only be here. Counted before the request is there, and until it is not.
@@ -113,12 +113,10 @@ struct Place {
 impl Place {
     const FREE: Place = Place {
         handle: AtomicUsize::new(FREE),
-        id: AtomicU32::new(0),
-        comm: AtomicU32::new(0),
-        peer: AtomicI32::new(0),
-        tag: AtomicI32::new(0),
         sent: AtomicU64::new(0),
         received: AtomicU64::new(0),
+        peer_and_tag: AtomicU64::new(0),
+        comm_and_id: AtomicU64::new(0),
         kind: AtomicU64::new(0),
         elsewhere: AtomicU64::new(0),
     };
@@ -201,22 +199,21 @@ impl Open {
 impl Place {
     #[inline(always)]
     fn store(&self, open: Open) {
-        self.id.store(open.id, Relaxed);
-        self.comm.store(open.comm, Relaxed);
-        self.peer.store(open.peer, Relaxed);
-        self.tag.store(open.tag, Relaxed);
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
+        self.peer_and_tag.store(pair(open.peer as u32, open.tag as u32), Relaxed);
+        self.comm_and_id.store(pair(open.comm, open.id), Relaxed);
         self.kind.store(open.kind, Relaxed);
     }
 
     #[inline(always)]
     fn load(&self) -> Open {
+        let (peer_and_tag, comm_and_id) = (self.peer_and_tag.load(Relaxed), self.comm_and_id.load(Relaxed));
         Open {
-            id: self.id(),
-            comm: self.comm.load(Relaxed),
-            peer: self.peer.load(Relaxed),
-            tag: self.tag.load(Relaxed),
+            id: (comm_and_id >> 32) as u32,
+            comm: comm_and_id as u32,
+            peer: peer_and_tag as i32,
+            tag: (peer_and_tag >> 32) as i32,
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
             kind: self.kind.load(Relaxed),
@@ -225,8 +222,13 @@ impl Place {
 
     #[inline(always)]
     fn id(&self) -> u32 {
-        self.id.load(Relaxed)
+        (self.comm_and_id.load(Relaxed) >> 32) as u32
     }
+}
+
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
 }
 
 #[inline(always)]
@@ -327,7 +329,7 @@ fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<Open> {
 #[inline(always)]
 fn look_at(place: &Place, handle: Word) -> Option<Open> {
     // Between the same id at both ends and the handle, the rest is that request's.
-    let id = place.id.load(Acquire);
+    let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
     if place.handle.load(Acquire) != handle {
         return None;
     }
@@ -351,11 +353,12 @@ pub struct Polled {
 #[inline(always)]
 fn look_at_polled(place: &Place, handle: Word) -> Option<Polled> {
     // The same order of loads.
-    let id = place.id.load(Acquire);
+    let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
     if place.handle.load(Acquire) != handle {
         return None;
     }
-    let polled = Polled { id, comm: place.comm.load(Relaxed), activity: place.kind.load(Relaxed) as u16 & 7 };
+    let polled =
+        Polled { id, comm: place.comm_and_id.load(Relaxed) as u32, activity: place.kind.load(Relaxed) as u16 & 7 };
     fence(Acquire);
     (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
 }

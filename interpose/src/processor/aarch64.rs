@@ -54,6 +54,8 @@ macro_rules! entry {
                     "adr x9, 2b",
                     "b {park}",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     body = sym $body,
                     park = sym $crate::processor::park,
                 )
@@ -93,6 +95,8 @@ macro_rules! fortran_entry {
                     "adr x9, 2b",
                     "b {park}",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     next = sym $next,
                     offset = const $index * 8,
                     body = sym $body,

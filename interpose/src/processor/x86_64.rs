@@ -52,6 +52,8 @@ macro_rules! entry {
                     "call {park}",
                     "jmp 2b",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     body = sym $body,
                     park = sym $crate::processor::park,
                 )
@@ -89,6 +91,8 @@ macro_rules! fortran_entry {
                     "call {park}",
                     "jmp 2b",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     next = sym $next,
                     offset = const $index * 8,
                     body = sym $body,

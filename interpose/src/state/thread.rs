@@ -92,11 +92,15 @@ pub struct Thread {
     pub comms: [(usize, *const CommInfo); CACHE],
     /// Datatypes lately used, by a hash of their handles, and their sizes.
     pub types: [(usize, u64); CACHE],
-    /// Statuses to pass where the program ignores an array of them.
+    /// Requests of an array as they were before the call, where they are few, as in most calls.
+    pub few_requests: [usize; FEW],
+    /// Statuses of so many requests to pass where the program ignores an array of them.
+    pub few_statuses: [u64; 3 * FEW],
+    /// The same of more.
     pub statuses: *mut u8,
     /// Their room in bytes.
     pub statuses_bytes: usize,
-    /// Requests of an array as they were before the call.
+    /// More requests.
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
@@ -143,6 +147,9 @@ pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(
 /// Where the state has what was passed to the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(Thread, team.launch);
 
+/// So many requests of an array have room in the thread's state.
+pub const FEW: usize = 8;
+
 /// How a thread may be cancelled (pthread_setcancelstate(3)).
 #[derive(Clone, Copy)]
 pub struct Cancellation {
@@ -156,7 +163,7 @@ pub struct Cancellation {
 pub const MAX_HELD: usize = 4;
 
 /// Bytes reserved for a [`Thread`], after those of parked calls, in thread-local storage.
-const THREAD_BYTES: usize = 1536;
+const THREAD_BYTES: usize = 2048;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
 global_asm!(

@@ -111,15 +111,17 @@ struct Place {
 }
 
 impl Place {
-    const FREE: Place = Place {
-        handle: AtomicUsize::new(FREE),
-        sent: AtomicU64::new(0),
-        received: AtomicU64::new(0),
-        peer_and_tag: AtomicU64::new(0),
-        comm_and_id: AtomicU64::new(0),
-        kind: AtomicU64::new(0),
-        elsewhere: AtomicU64::new(0),
-    };
+    const fn free() -> Place {
+        Place {
+            handle: AtomicUsize::new(FREE),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            peer_and_tag: AtomicU64::new(0),
+            comm_and_id: AtomicU64::new(0),
+            kind: AtomicU64::new(0),
+            elsewhere: AtomicU64::new(0),
+        }
+    }
 }
 
 /// Places of which a request has one.
@@ -128,7 +130,7 @@ type Bucket = [Place; WAYS];
 /// One at another place, in [`Place::elsewhere`].
 const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
-static TABLE: [Bucket; BUCKETS] = [const { [const { Place::FREE }; WAYS] }; BUCKETS];
+static TABLE: [Bucket; BUCKETS] = [const { [const { Place::free() }; WAYS] }; BUCKETS];
 
 static OVERFLOW: Lock<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Lock::new(None);
 

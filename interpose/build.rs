@@ -26,6 +26,51 @@ const FORTRAN: [(&str, bool); 9] = [
 const SPECIAL: [&str; 8] =
     ["init", "init_thread", "finalize", "abort", "type_free", "pcontrol", "session_init", "session_finalize"];
 
+/// Functions that programs call most, those that are called together beside one another: what their wrappers use lies together, so that few cache lines
+/// and pages serve a call where the program's own data fill the caches. As many as `state/thread.rs` has place for.
+const FREQUENT: [&str; 40] = [
+    "Isend",
+    "Irecv",
+    "Waitall",
+    "Wait",
+    "Send",
+    "Recv",
+    "Sendrecv",
+    "Allreduce", //
+    "Barrier",
+    "Bcast",
+    "Reduce",
+    "Test",
+    "Testall",
+    "Waitany",
+    "Waitsome",
+    "Iprobe", //
+    "Start",
+    "Startall",
+    "Alltoall",
+    "Alltoallv",
+    "Allgather",
+    "Allgatherv",
+    "Gather",
+    "Gatherv", //
+    "Scatter",
+    "Scatterv",
+    "Testany",
+    "Testsome",
+    "Probe",
+    "Issend",
+    "Ssend",
+    "Rsend", //
+    "Iallreduce",
+    "Ibarrier",
+    "Put",
+    "Get",
+    "Win_fence",
+    "Sendrecv_replace",
+    "Bsend",
+    "Reduce_scatter_block",
+];
+
 /// One row of the table.
 struct Row {
     function: String,
@@ -95,7 +140,7 @@ fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
-    let mut wrappers = Wrappers::default();
+    let mut wrappers = Wrappers { frequent: vec![0; FREQUENT.len()], ..Wrappers::default() };
     for (number, line) in table.lines().enumerate() {
         if !line.starts_with('#') && !line.trim().is_empty() {
             let row = parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1));
@@ -111,10 +156,17 @@ fn main() {
     fs::write(out.join("names.rs"), wrappers.names()).expect("OUT_DIR can be written");
 }
 
+/// The section of a wrapper's code.
+fn section(language: &str, is_frequent: bool) -> String {
+    if is_frequent { format!(".text.hot.lbprof_{language}") } else { ".text.lbprof".into() }
+}
+
 /// The wrappers of the rows so far.
 #[derive(Default)]
 struct Wrappers {
     text: String,
+    /// The numbers of the wrappers in C of [`FREQUENT`].
+    frequent: Vec<usize>,
     /// Pairs: the function to forward to, and the wrapper's own name for libraries that have no twin.
     names: Vec<(String, String)>,
     /// How many arguments the function of each pair has in C.
@@ -128,10 +180,16 @@ impl Wrappers {
         let (function, arguments) = (&row.function, row.arguments.join(", "));
         let index = self.names.len();
         self.names.push((format!("PMPI_{function}{suffix}"), format!("MPI_{function}{suffix}")));
+        let place = FREQUENT.iter().position(|frequent| frequent == function).filter(|_| !large);
+        if let Some(frequent) = place.and_then(|place| self.frequent.get_mut(place)) {
+            *frequent = index;
+        }
         let _ = writeln!(
             self.text,
-            "c_wrapper!(\"MPI_{function}{suffix}\", lang::{}, {function}{suffix}, {index}, {function}, ({arguments}), |call| {});",
+            "c_wrapper!(\"MPI_{function}{suffix}\", \"{}\", lang::{}, {function}{suffix}, {index}, {}, {function}, ({arguments}), |call| {});",
+            section("c", place.is_some()),
             if large { "CLarge" } else { "C" },
+            place.unwrap_or(FREQUENT.len()),
             call(&row.verb)
         );
         // Where a buffer is looked at, entries that pass it as a descriptor have a body of their own.
@@ -160,7 +218,8 @@ impl Wrappers {
         }
         let _ = writeln!(
             self.text,
-            "fortran_wrapper!(lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
+            "fortran_wrapper!(\"{}\", lang::{language}, {function}{suffix}, [{entries}], {function}, extra_0, ({arguments}{extra}), |call| {});",
+            section("fortran", FREQUENT.contains(&function.as_str()) && language == "Fortran"),
             call(&row.verb)
         );
     }
@@ -171,7 +230,8 @@ impl Wrappers {
         let pair = |text: String, (next, own): &(String, String)| text + &format!("    (c\"{next}\", c\"{own}\"),\n");
         let names = self.names.iter().fold(String::new(), pair);
         format!(
-            "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n"
+            "/// By wrapper: the function to forward to, and the wrapper's own name.\npub static NAMES: &[(&std::ffi::CStr, &std::ffi::CStr)] = &[\n{names}];\n\n/// And how many arguments it has in C.\npub static ARGUMENTS: &[u8] = &[{counts}];\n\n/// The indexes of the wrappers in C that programs call most.\nconst FREQUENT: &[usize] = &{:?};\n",
+            self.frequent
         )
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use crate::harmless::{enter, guard};
 use crate::mpi::symbols::{find, symbol};
-use crate::state::thread;
+use crate::state::thread::{self, NEXT_FREQUENT};
 use crate::word::Word;
 
 include!(concat!(env!("OUT_DIR"), "/names.rs"));
@@ -30,11 +30,17 @@ pub fn next(index: usize) -> usize {
     if address == 0 { resolve(index) } else { address }
 }
 
-/// The function called by wrapper `index` of C, while recording: [`resolve_c`] has looked them all up.
+/// The function called by wrapper `index` of C, while recording: [`resolve_c`] has looked them all up. `place` is its place in [`NEXT_FREQUENT`], if
+/// that has it.
 #[inline(always)]
-pub fn resolved(index: usize) -> usize {
-    // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each.
-    unsafe { NEXT.get_unchecked(index) }.load(Relaxed)
+pub fn resolved(index: usize, place: usize) -> usize {
+    // SAFETY: build.rs numbers the wrappers, and NEXT has a slot for each; the thread's own state.
+    unsafe {
+        match (*thread::current()).next_frequent.get(place) {
+            Some(&next) => next,
+            None => NEXT.get_unchecked(index).load(Relaxed),
+        }
+    }
 }
 
 /// Looks up all C functions, so that a recorded call need not ask whether its own is known.
@@ -50,7 +56,14 @@ pub fn resolve_c() {
             }
         }
     }
+    for (next, &index) in NEXT_FREQUENT.iter().zip(FREQUENT) {
+        if let Some(slot) = NEXT.get(index) {
+            next.store(slot.load(Relaxed), Relaxed);
+        }
+    }
 }
+
+const _: () = assert!(FREQUENT.len() == NEXT_FREQUENT.len());
 
 /// Looks up the functions of Fortran that are there, so that none of their calls takes the loader's lock: a fork in another thread would leave that taken in the child. A
 /// library of Fortran's functions that the program loads later has them looked up when they are first called.

@@ -25,6 +25,7 @@ pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
 
 /// # Safety
 /// As [`size`].
+#[cold]
 #[inline(never)]
 unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.

@@ -9,7 +9,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::hint;
 use std::sync::atomic::{
-    AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
+    AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
     fence,
 };
@@ -94,50 +94,47 @@ fn is_handle(handle: Word) -> bool {
     handle > CLAIMED
 }
 
-/// What is known of the request whose handle is at the same place of the bucket.
-struct Slot {
-    id: AtomicU32,
-    comm: AtomicU32,
-    peer: AtomicI32,
-    tag: AtomicI32,
+/// A place for a request: its handle and what is known of it, in one cache line.
+#[repr(C, align(64))]
+struct Place {
+    handle: AtomicUsize,
     sent: AtomicU64,
     received: AtomicU64,
+    /// The peer, and in the upper half the tag.
+    peer_and_tag: AtomicU64,
+    /// The communicator's id, and in the upper half the request's.
+    comm_and_id: AtomicU64,
     kind: AtomicU64,
-}
-
-/// Handles lie together, so that looking for one touches one cache line.
-#[repr(align(64))]
-struct Bucket {
-    handles: [AtomicUsize; WAYS],
-    slots: [Slot; WAYS],
-    /// How many requests of this bucket are not at home: in the lower half those in [`OVERFLOW`], in the upper one those at other places.
-    /// Where there is none, a handle can only be at home. Counted before the request is there, and until it is not.
+    /// How many requests that are at home here are not here: in the lower half those in [`OVERFLOW`], in the upper one those at other places of the bucket.
+    /// Where there is none, a handle can only be here. Counted before the request is there, and until it is not.
     elsewhere: AtomicU64,
 }
 
-/// One at another place, in [`Bucket::elsewhere`].
+impl Place {
+    const fn free() -> Place {
+        Place {
+            handle: AtomicUsize::new(FREE),
+            sent: AtomicU64::new(0),
+            received: AtomicU64::new(0),
+            peer_and_tag: AtomicU64::new(0),
+            comm_and_id: AtomicU64::new(0),
+            kind: AtomicU64::new(0),
+            elsewhere: AtomicU64::new(0),
+        }
+    }
+}
+
+/// Places of which a request has one.
+type Bucket = [Place; WAYS];
+
+/// One at another place, in [`Place::elsewhere`].
 const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
-static TABLE: [Bucket; BUCKETS] = [const {
-    Bucket {
-        handles: [const { AtomicUsize::new(FREE) }; WAYS],
-        slots: [const {
-            Slot {
-                id: AtomicU32::new(0),
-                comm: AtomicU32::new(0),
-                peer: AtomicI32::new(0),
-                tag: AtomicI32::new(0),
-                sent: AtomicU64::new(0),
-                received: AtomicU64::new(0),
-                kind: AtomicU64::new(0),
-            }
-        }; WAYS],
-        elsewhere: AtomicU64::new(0),
-    }
-}; BUCKETS];
+static TABLE: [Bucket; BUCKETS] = [const { [const { Place::free() }; WAYS] }; BUCKETS];
 
 static OVERFLOW: Lock<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Lock::new(None);
 
+#[unsafe(link_section = ".data.lbprof_frequent")]
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
 
 /// A new request id, unique in the rank until it wraps, after 2³¹ requests.
@@ -162,17 +159,17 @@ fn home(handle: Word) -> (&'static Bucket, usize) {
     (unsafe { TABLE.get_unchecked(hash as usize / WAYS) }, hash as usize % WAYS)
 }
 
-impl Bucket {
-    /// A place and what is known of its request.
-    #[inline(always)]
-    #[expect(clippy::indexing_slicing, reason = "a remainder is never too large")]
-    fn at(&self, index: usize) -> (&AtomicUsize, &Slot) {
-        (&self.handles[index % WAYS], &self.slots[index % WAYS])
-    }
+/// The place of this index in a bucket.
+#[inline(always)]
+#[expect(clippy::indexing_slicing, reason = "a remainder is never too large")]
+fn place_at(bucket: &Bucket, index: usize) -> &Place {
+    &bucket[index % WAYS]
+}
 
-    /// Whether a handle can only be at home.
+impl Place {
+    /// Whether a handle that is at home here can only be here.
     #[inline(always)]
-    fn all_at_home(&self) -> bool {
+    fn has_all(&self) -> bool {
         self.elsewhere.load(Acquire) == 0
     }
 
@@ -201,25 +198,24 @@ impl Open {
     }
 }
 
-impl Slot {
+impl Place {
     #[inline(always)]
     fn store(&self, open: Open) {
-        self.id.store(open.id, Relaxed);
-        self.comm.store(open.comm, Relaxed);
-        self.peer.store(open.peer, Relaxed);
-        self.tag.store(open.tag, Relaxed);
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
+        self.peer_and_tag.store(pair(open.peer as u32, open.tag as u32), Relaxed);
+        self.comm_and_id.store(pair(open.comm, open.id), Relaxed);
         self.kind.store(open.kind, Relaxed);
     }
 
     #[inline(always)]
     fn load(&self) -> Open {
+        let (peer_and_tag, comm_and_id) = (self.peer_and_tag.load(Relaxed), self.comm_and_id.load(Relaxed));
         Open {
-            id: self.id(),
-            comm: self.comm.load(Relaxed),
-            peer: self.peer.load(Relaxed),
-            tag: self.tag.load(Relaxed),
+            id: (comm_and_id >> 32) as u32,
+            comm: comm_and_id as u32,
+            peer: peer_and_tag as i32,
+            tag: (peer_and_tag >> 32) as i32,
             sent: self.sent.load(Relaxed),
             received: self.received.load(Relaxed),
             kind: self.kind.load(Relaxed),
@@ -228,13 +224,29 @@ impl Slot {
 
     #[inline(always)]
     fn id(&self) -> u32 {
-        self.id.load(Relaxed)
+        (self.comm_and_id.load(Relaxed) >> 32) as u32
     }
 }
 
 #[inline(always)]
-fn claim(handle: &AtomicUsize, found: usize) -> bool {
-    handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
+#[inline(always)]
+fn claim(place: &Place, found: usize) -> bool {
+    place.handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
+}
+
+/// Puts a request into a place, if that is free; whether it did.
+#[inline(always)]
+fn put(place: &Place, handle: Word, open: Open) -> bool {
+    let is_free = place.handle.load(Relaxed) == FREE && claim(place, FREE);
+    if is_free {
+        place.store(open);
+        place.handle.store(handle, Release);
+    }
+    is_free
 }
 
 /// Remembers an open request.
@@ -244,11 +256,7 @@ pub fn insert(handle: Word, open: Open) {
         return;
     }
     let (bucket, index) = home(handle);
-    let (place, slot) = bucket.at(index);
-    if place.load(Relaxed) == FREE && claim(place, FREE) {
-        slot.store(open);
-        place.store(handle, Release);
-    } else {
+    if !put(place_at(bucket, index), handle, open) {
         // A copy, so that the other one can stay in registers.
         insert_elsewhere(bucket, index, handle, &Open { ..open });
     }
@@ -256,23 +264,20 @@ pub fn insert(handle: Word, open: Open) {
 
 #[cold]
 #[inline(never)]
-fn insert_elsewhere(bucket: &Bucket, home: usize, handle: Word, open: &Open) {
+fn insert_elsewhere(bucket: &Bucket, index: usize, handle: Word, open: &Open) {
     let open = *open;
-    bucket.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
-    for (place, slot) in (1..WAYS).map(|step| bucket.at(home + step)) {
-        if place.load(Relaxed) == FREE && claim(place, FREE) {
-            slot.store(open);
-            place.store(handle, Release);
-            return;
-        }
+    let home = place_at(bucket, index);
+    home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
+    if (1..WAYS).any(|step| put(place_at(bucket, index + step), handle, open)) {
+        return;
     }
-    bucket.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
+    home.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
     // SAFETY: the calling thread's state.
     unsafe {
         enter::quiet(thread::current(), || {
             let Some(mut map) = OVERFLOW.lock() else { return };
             map.get_or_insert_default().entry(handle).or_default().push_back(open);
-            bucket.elsewhere.fetch_add(1, AcqRel);
+            home.elsewhere.fetch_add(1, AcqRel);
         });
     }
 }
@@ -281,8 +286,8 @@ fn insert_elsewhere(bucket: &Bucket, home: usize, handle: Word, open: &Open) {
 fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
     // A bit for each place that has it: mostly one.
     let mut found = 0u32;
-    for (i, place) in bucket.handles.iter().enumerate() {
-        found |= u32::from(place.load(Acquire) == handle) << i;
+    for (i, place) in bucket.iter().enumerate() {
+        found |= u32::from(place.handle.load(Acquire) == handle) << i;
     }
     match found.count_ones() {
         0 => None,
@@ -295,44 +300,44 @@ fn find(bucket: &Bucket, handle: Word) -> Option<usize> {
 #[cold]
 #[inline(never)]
 fn oldest(bucket: &Bucket, found: u32) -> usize {
-    let places = bucket.slots.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
+    let places = bucket.iter().enumerate().filter(|(i, _)| found >> i & 1 != 0);
     let first = places.reduce(|a, b| if is_older(a.1.id(), b.1.id()) { a } else { b });
     first.map_or(0, |(i, _)| i)
 }
 
 /// Takes the request at `place`, unless another thread has just done so.
 #[inline(always)]
-fn take_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+fn take_at(place: &Place, handle: Word) -> Option<Open> {
     if !claim(place, handle) {
         hint::spin_loop();
         return None;
     }
-    let open = slot.load();
-    place.store(FREE, Release);
+    let open = place.load();
+    place.handle.store(FREE, Release);
     Some(open)
 }
 
-/// Takes the request at place `index` of a bucket where not all are at home, unless another thread has just done so.
+/// Takes the request at place `index` of the bucket where some are not at home, unless another thread has just done so.
 fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<Open> {
-    let (place, slot) = bucket.at(index);
-    let open = take_at(place, slot, handle)?;
-    if index != home(handle).1 {
-        bucket.elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
+    let open = take_at(place_at(bucket, index), handle)?;
+    let (_, at_home) = home(handle);
+    if index != at_home {
+        place_at(bucket, at_home).elsewhere.fetch_sub(AT_ANOTHER_PLACE, AcqRel);
     }
     Some(open)
 }
 
 /// What the request at `place` is, unless another thread has just taken it.
 #[inline(always)]
-fn look_at(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Open> {
+fn look_at(place: &Place, handle: Word) -> Option<Open> {
     // Between the same id at both ends and the handle, the rest is that request's.
-    let id = slot.id.load(Acquire);
-    if place.load(Acquire) != handle {
+    let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
+    if place.handle.load(Acquire) != handle {
         return None;
     }
-    let open = slot.load();
+    let open = place.load();
     fence(Acquire);
-    (place.load(Relaxed) == handle && slot.id() == id).then_some(open)
+    (place.handle.load(Relaxed) == handle && place.id() == id).then_some(open)
 }
 
 /// What a poll that found nothing records of an open request.
@@ -348,15 +353,16 @@ pub struct Polled {
 
 /// As [`look_at`], of less.
 #[inline(always)]
-fn look_at_polled(place: &AtomicUsize, slot: &Slot, handle: Word) -> Option<Polled> {
+fn look_at_polled(place: &Place, handle: Word) -> Option<Polled> {
     // The same order of loads.
-    let id = slot.id.load(Acquire);
-    if place.load(Acquire) != handle {
+    let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
+    if place.handle.load(Acquire) != handle {
         return None;
     }
-    let polled = Polled { id, comm: slot.comm.load(Relaxed), activity: slot.kind.load(Relaxed) as u16 & 7 };
+    let polled =
+        Polled { id, comm: place.comm_and_id.load(Relaxed) as u32, activity: place.kind.load(Relaxed) as u16 & 7 };
     fence(Acquire);
-    (place.load(Relaxed) == handle && slot.id() == id).then_some(polled)
+    (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
 }
 
 /// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
@@ -366,19 +372,19 @@ pub fn peek_polled(handle: Word) -> Option<Polled> {
         return None;
     }
     let (bucket, index) = home(handle);
-    if bucket.all_at_home() {
-        let (place, slot) = bucket.at(index);
-        if place.load(Acquire) != handle {
+    let place = place_at(bucket, index);
+    if place.has_all() {
+        if place.handle.load(Acquire) != handle {
             return None;
         }
-        if let Some(polled) = look_at_polled(place, slot, handle) {
+        if let Some(polled) = look_at_polled(place, handle) {
             return Some(polled);
         }
     }
     peek_again(handle)
 }
 
-/// The same where the bucket was full, or another thread has just changed it.
+/// The same where the request may be elsewhere, or another thread has just changed its place.
 #[cold]
 #[inline(never)]
 fn peek_again(handle: Word) -> Option<Polled> {
@@ -393,12 +399,12 @@ pub fn take(handle: Word) -> Option<Open> {
         return None;
     }
     let (bucket, index) = home(handle);
-    if bucket.all_at_home() {
-        let (place, slot) = bucket.at(index);
-        if place.load(Acquire) != handle {
+    let place = place_at(bucket, index);
+    if place.has_all() {
+        if place.handle.load(Acquire) != handle {
             return None;
         }
-        if let Some(open) = take_at(place, slot, handle) {
+        if let Some(open) = take_at(place, handle) {
             return Some(open);
         }
     }
@@ -409,20 +415,20 @@ pub fn take(handle: Word) -> Option<Open> {
 #[inline(always)]
 pub fn take_usual(handle: Word) -> Option<Open> {
     let (bucket, index) = home(handle);
-    let (place, slot) = bucket.at(index);
-    if !is_handle(handle) || !bucket.all_at_home() || place.load(Acquire) != handle {
+    let place = place_at(bucket, index);
+    if !is_handle(handle) || !place.has_all() || place.handle.load(Acquire) != handle {
         return None;
     }
-    if !is_usual(slot.kind.load(Relaxed)) || !claim(place, handle) {
+    if !is_usual(place.kind.load(Relaxed)) || !claim(place, handle) {
         return None;
     }
-    let open = slot.load();
+    let open = place.load();
     if !open.is_usual() {
         // Other threads have taken the one that was looked at, and put in another one.
-        place.store(handle, Release);
+        place.handle.store(handle, Release);
         return None;
     }
-    place.store(FREE, Release);
+    place.handle.store(FREE, Release);
     Some(open)
 }
 
@@ -430,8 +436,8 @@ pub fn take_usual(handle: Word) -> Option<Open> {
 #[cold]
 #[inline(never)]
 fn take_again(handle: Word) -> Option<Open> {
-    let (bucket, _) = home(handle);
-    if bucket.has_overflowed() {
+    let (bucket, index) = home(handle);
+    if place_at(bucket, index).has_overflowed() {
         return of_both(bucket, handle, true);
     }
     loop {
@@ -446,20 +452,20 @@ pub fn peek(handle: Word) -> Option<Open> {
     if !is_handle(handle) {
         return None;
     }
-    let (bucket, _) = home(handle);
-    if bucket.has_overflowed() {
+    let (bucket, index) = home(handle);
+    if place_at(bucket, index).has_overflowed() {
         return of_both(bucket, handle, false);
     }
     loop {
-        let (place, slot) = bucket.at(find(bucket, handle)?);
-        if let Some(open) = look_at(place, slot, handle) {
+        let place = place_at(bucket, find(bucket, handle)?);
+        if let Some(open) = look_at(place, handle) {
             return Some(open);
         }
         hint::spin_loop();
     }
 }
 
-/// The same of a bucket that was full: the oldest may be in either place.
+/// The same where the bucket was full: the oldest may be in either place.
 #[cold]
 #[inline(never)]
 fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
@@ -472,9 +478,9 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
     loop {
         let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();
         match (find(bucket, handle), first) {
-            (Some(index), first) if first.is_none_or(|first| is_older(bucket.at(index).1.id(), first.id)) => {
-                let (place, slot) = bucket.at(index);
-                let inside = if take { take_any(bucket, index, handle) } else { look_at(place, slot, handle) };
+            (Some(index), first) if first.is_none_or(|first| is_older(place_at(bucket, index).id(), first.id)) => {
+                let place = place_at(bucket, index);
+                let inside = if take { take_any(bucket, index, handle) } else { look_at(place, handle) };
                 if inside.is_some() {
                     return inside;
                 }
@@ -486,7 +492,7 @@ fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
                 if same.is_empty() {
                     map.remove(&handle);
                 }
-                bucket.elsewhere.fetch_sub(1, AcqRel);
+                place_at(bucket, home(handle).1).elsewhere.fetch_sub(1, AcqRel);
                 return Some(first);
             }
             (_, first) => return first,

@@ -2,7 +2,7 @@
 //!
 //! What a handle looks like is in [`crate::mpi::predefined`], what a status does in [`crate::mpi::status`].
 
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use std::cell::UnsafeCell;
 
 /// A family of MPI libraries with one binary interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,17 +15,20 @@ pub enum AbiFamily {
     Standard,
 }
 
-/// Facts of one interface.
-#[derive(Debug)]
+/// Facts of one interface. Those that calls read lie in one cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 pub struct Abi {
-    /// Which one.
-    pub kind: AbiFamily,
-    /// Name in logs.
-    pub name: &'static str,
     /// Bits of a C handle that count.
     pub handle_mask: usize,
+    /// MPI_STATUS_IGNORE.
+    pub status_ignore: usize,
+    /// MPI_STATUSES_IGNORE.
+    pub statuses_ignore: usize,
     /// Bytes of an MPI_Status.
     pub status_bytes: usize,
+    /// MPI_IN_PLACE.
+    pub in_place: usize,
     /// MPI_ANY_SOURCE.
     pub any_source: i32,
     /// MPI_ANY_TAG.
@@ -34,19 +37,17 @@ pub struct Abi {
     pub proc_null: i32,
     /// MPI_ROOT.
     pub root: i32,
+    /// Which one.
+    pub kind: AbiFamily,
     /// MPI_UNDEFINED.
     pub undefined: i32,
-    /// MPI_STATUS_IGNORE.
-    pub status_ignore: usize,
-    /// MPI_STATUSES_IGNORE.
-    pub statuses_ignore: usize,
-    /// MPI_IN_PLACE.
-    pub in_place: usize,
     /// MPI_ERR_OTHER.
     pub err_other: i32,
+    /// Name in logs.
+    pub name: &'static str,
 }
 
-static OPEN_MPI: Abi = Abi {
+const OPEN_MPI: Abi = Abi {
     kind: AbiFamily::OpenMpi,
     name: "open-mpi",
     handle_mask: usize::MAX,
@@ -62,7 +63,7 @@ static OPEN_MPI: Abi = Abi {
     err_other: 16,
 };
 
-static MPICH: Abi = Abi {
+const MPICH: Abi = Abi {
     kind: AbiFamily::Mpich,
     name: "mpich",
     handle_mask: 0xffff_ffff,
@@ -78,7 +79,7 @@ static MPICH: Abi = Abi {
     err_other: 15,
 };
 
-static STANDARD: Abi = Abi {
+const STANDARD: Abi = Abi {
     kind: AbiFamily::Standard,
     name: "mpi-5",
     handle_mask: usize::MAX,
@@ -94,24 +95,33 @@ static STANDARD: Abi = Abi {
     err_other: 16,
 };
 
-/// The facts in force: MPICH's until [`choose`] says which.
-static CURRENT: AtomicPtr<Abi> = AtomicPtr::new((&raw const MPICH).cast_mut());
+/// The facts in force. A copy, not an address, so that calls read one cache line.
+struct AbiInForce(UnsafeCell<Abi>);
+// SAFETY: written by `choose` alone, when MPI has been initialised for the first time, when no thread records yet.
+unsafe impl Sync for AbiInForce {}
+
+/// MPICH's until [`choose`] says which.
+#[unsafe(link_section = ".data.lbprof_frequent")]
+static CURRENT: AbiInForce = AbiInForce(UnsafeCell::new(MPICH));
 
 /// The facts of the MPI library in this process.
 #[inline(always)]
 pub fn abi() -> &'static Abi {
-    // SAFETY: only addresses of the statics above are stored.
-    unsafe { &*CURRENT.load(Relaxed) }
+    // SAFETY: see `AbiInForce`.
+    unsafe { &*CURRENT.0.get() }
 }
 
 /// The facts of this interface are in force from here on.
 pub fn choose(kind: AbiFamily) {
     let chosen = match kind {
-        AbiFamily::OpenMpi => &OPEN_MPI,
-        AbiFamily::Mpich => &MPICH,
-        AbiFamily::Standard => &STANDARD,
+        AbiFamily::OpenMpi => OPEN_MPI,
+        AbiFamily::Mpich => MPICH,
+        AbiFamily::Standard => STANDARD,
     };
-    CURRENT.store(std::ptr::from_ref(chosen).cast_mut(), Relaxed);
+    if abi().kind != kind {
+        // SAFETY: see `AbiInForce`; a process has one interface.
+        unsafe { *CURRENT.0.get() = chosen };
+    }
 }
 
 /// Values of MPI_CART, MPI_GRAPH and MPI_DIST_GRAPH.

@@ -63,6 +63,7 @@ const NULLS: [(&CStr, usize, usize); 6] = [
 ];
 
 /// The null handles of the library in this process, filled on first use.
+#[unsafe(link_section = ".data.lbprof_frequent")]
 static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usize::MAX) }; NULLS.len()];
 
 /// Whether `handle` is the null handle of `kind`.
@@ -106,8 +107,9 @@ pub fn size_in_handle(datatype: Word) -> Option<u64> {
     }
 }
 
-/// Which bits of a handle show that it is shared, and what they are then.
-static SHARED_REQUEST: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
+/// Which bits of a handle show that it is shared, what they are then, and the null handle.
+#[unsafe(link_section = ".data.lbprof_frequent")]
+static SHARED_REQUEST: [AtomicUsize; 3] = [const { AtomicUsize::new(0) }; 3];
 
 /// Finds what is looked up once, when the interface is known.
 pub fn look_up() {
@@ -118,9 +120,10 @@ pub fn look_up() {
         _ if abi().handle_mask == 0xffff_ffff => (0xc000_0000, 0x4000_0000),
         _ => (0, 1),
     };
-    let [known_bits, known] = &SHARED_REQUEST;
+    let [known_bits, known, known_null] = &SHARED_REQUEST;
     known_bits.store(bits, Relaxed);
     known.store(shared, Relaxed);
+    known_null.store(null(Null::Request), Relaxed);
 }
 
 /// The request handles that stand for many completed requests at once.
@@ -128,6 +131,8 @@ pub fn look_up() {
 pub struct Shared {
     bits: Word,
     shared: Word,
+    /// MPI_REQUEST_NULL.
+    pub null: Word,
 }
 
 impl Shared {
@@ -142,8 +147,8 @@ impl Shared {
 /// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
 pub fn shared_requests() -> Shared {
-    let [bits, shared] = &SHARED_REQUEST;
-    Shared { bits: bits.load(Relaxed), shared: shared.load(Relaxed) }
+    let [bits, shared, null] = &SHARED_REQUEST;
+    Shared { bits: bits.load(Relaxed), shared: shared.load(Relaxed), null: null.load(Relaxed) }
 }
 
 /// Whether a request handle is one of [`shared_requests`].

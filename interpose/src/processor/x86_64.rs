@@ -31,9 +31,10 @@ pub const TABLE_RELOCATION: u64 = 6;
 /// Defines the function of this name, which the program calls: it notes the caller's address, the stack pointer and the frame pointer in the thread's state,
 /// then goes on to the body with all arguments as they are.
 macro_rules! entry {
-    ($name:literal, $body:path) => {
+    ($name:literal, $section:literal, $body:path) => {
         const _: () = {
             #[unsafe(naked)]
+            #[unsafe(link_section = $section)]
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
@@ -51,19 +52,25 @@ macro_rules! entry {
                     "call {park}",
                     "jmp 2b",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     body = sym $body,
                     park = sym $crate::processor::park,
                 )
             }
         };
     };
+    ($name:literal, $body:path) => {
+        entry!($name, ".text.lbprof", $body);
+    };
 }
 
 /// The same for a function of Fortran: it also notes the address of an element of a table, the function to forward to.
 macro_rules! fortran_entry {
-    ($name:literal, $index:literal, $next:path, $body:path) => {
+    ($name:literal, $section:literal, $index:literal, $next:path, $body:path) => {
         const _: () = {
             #[unsafe(naked)]
+            #[unsafe(link_section = $section)]
             #[unsafe(export_name = $name)]
             unsafe extern "C-unwind" fn entry() {
                 std::arch::naked_asm!(
@@ -84,6 +91,8 @@ macro_rules! fortran_entry {
                     "call {park}",
                     "jmp 2b",
                     ".cfi_endproc",
+                    // One cache line for each.
+                    ".balign 64",
                     next = sym $next,
                     offset = const $index * 8,
                     body = sym $body,

@@ -1,7 +1,7 @@
 //! The call path of each call.
 //!
 //! A thread keeps the paths that it has had, by return address and stack pointer. One is this call's if the words of the stack that it was found
-//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The newest few are
+//! from are unchanged: they are compared on every call, innermost first, so the path is right each time ([`crate::unwind`]). The few of a place are
 //! compared one by one; all of them are in a tree ([`crate::state::path_tree`]). Where none is this call's, the stack is unwound, and the log gets
 //! the path's definition at once, for the ring refers to it.
 //!
@@ -25,7 +25,7 @@ use lbprof_collector::problem::ProblemKind;
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
 use crate::log::LOG;
-use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, UnwindingEffort};
+use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
 use crate::state::thread::Thread;
 use crate::system::clock::ticks;
@@ -49,8 +49,6 @@ static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 /// Addresses are less than this: a key counts above them.
 const UNLOAD: usize = 1 << 47;
 
-/// Paths of one place that are compared one by one: a look-up in the tree takes as long as about ten.
-const MAX_IN_PLACE: usize = 4;
 /// One of so many paths found in the tree is compared one by one from then on: one that comes often is soon among them.
 const FOUND_BEFORE_COMPARED: u32 = 8;
 /// Words of a thread's tree, 32 bytes each.
@@ -83,9 +81,18 @@ fn interpreter() -> Option<&'static Interpreter> {
     PYTHON.get().filter(|_| !PYTHON_IS_OTHER.load(Relaxed))
 }
 
-/// A shared object was unloaded.
+/// A shared object was unloaded. A thread's calls read the copy of the key in its state, which [`renew_key`] renews.
 pub fn unloaded() {
     KEY.fetch_add(UNLOAD, SeqCst);
+}
+
+/// Makes all paths unknown that the thread has found before the last [`unloaded`].
+///
+/// # Safety
+/// `thread` is the state of a thread that is there. Only one thread at a time does this.
+pub unsafe fn renew_key(thread: *mut Thread) {
+    // SAFETY: the caller's promise; aligned words are written whole.
+    unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
 }
 
 /// What a record has as its call site in a ring: the id of the call's path plus 1, or 0 where it has none.
@@ -96,41 +103,55 @@ pub fn unloaded() {
 pub unsafe fn current(thread: *mut Thread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
-        match find((*thread).paths_by_place, place(caller, key), caller, key, |known| holds(known)).as_ref() {
-            Some(known) => known.id,
+        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
+        let known = (*thread).known_paths.add(place(caller, key));
+        if (*known).caller == caller && (*known).key == key && holds(&*known) {
+            return u64::from((*known).id);
+        }
+        find_otherwise(thread)
+    }
+}
+
+/// The path of a call that is not the first one of its place.
+///
+/// # Safety
+/// As [`current`].
+#[cold]
+#[inline(never)]
+unsafe fn find_otherwise(thread: *mut Thread) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
+        match find((*thread).known_paths, place(caller, key), caller, key, |known, _| holds(known)) {
+            Some(known) => u64::from(known.id),
             None => learn(thread),
         }
     }
 }
 
-/// The path of this return address and key at a place of a table that is said to be as it was; null: there is none.
+/// The path of this return address and key at a place of a table that is said to be as it was, given also its index there.
 ///
 /// # Safety
-/// The first of [`PLACES`] places; the key is that of a call under way on this thread.
-#[inline(always)]
-unsafe fn find(
-    places: *const *const KnownPath,
+/// A table, at least of one way that has no path; the key is that of a call under way on this thread.
+#[inline]
+unsafe fn find<'a>(
+    table: *const KnownPath,
     place: usize,
     caller: usize,
     key: usize,
-    mut is_as_it_was: impl FnMut(&KnownPath) -> bool,
-) -> *const KnownPath {
-    // SAFETY: the caller's promise; known paths live as long as they are in the table.
-    unsafe {
-        // Most often it is the first one, and there is always one: no call is that of the last.
-        let mut known = *places.add(place);
-        loop {
-            let is_of_call = (*known).caller == caller && (*known).key == key;
-            if is_of_call && is_as_it_was(&*known) {
-                return known;
-            }
-            known = (*known).next;
-            if known.is_null() {
-                return known;
-            }
+    mut is_as_it_was: impl FnMut(&KnownPath, usize) -> bool,
+) -> Option<&'a KnownPath> {
+    for index in (place..WAYS * PLACES).step_by(PLACES) {
+        // SAFETY: the caller's promise: a way without a path is the last one.
+        let known = unsafe { &*table.add(index) };
+        if known.caller == caller && known.key == key && is_as_it_was(known, index) {
+            return Some(known);
+        }
+        if known.caller == 0 {
+            break;
         }
     }
+    None
 }
 
 /// As [`current`], for a thread that may have no table and may be anywhere in the recorder: 0 where it is not known.
@@ -158,7 +179,12 @@ fn place(caller: usize, key: usize) -> usize {
 unsafe fn holds(known: &KnownPath) -> bool {
     // SAFETY: the caller's promise: a stack is there from the stack pointer to its end, whatever the words hold.
     unsafe {
-        let (end, mut before) = (known.end, known.before);
+        for word in &known.first {
+            if (word.address as *const usize).read() != word.value {
+                return false;
+            }
+        }
+        let (end, mut before) = (known.end, known.before as isize);
         while before != 0 {
             let word = end.byte_offset(before);
             if ((*word).address as *const usize).read() != (*word).value {
@@ -196,8 +222,8 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
 unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
-        match find_with_python(thread, paths).as_ref() {
-            Some(known) => Some(known.id),
+        match find_with_python(thread, paths) {
+            Some(known) => Some(u64::from(known.id)),
             None => find_in_tree(thread, paths),
         }
     }
@@ -210,7 +236,7 @@ unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> 
 unsafe fn root_of_call(thread: *mut Thread, paths: &CallPaths) -> PathRoot {
     let python_state = interpreter().filter(|_| paths.is_first_thread).map_or(0, Interpreter::thread_state);
     // SAFETY: the caller's promise.
-    unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | KEY.load(Relaxed), python_state } }
+    unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | (*thread).path_key, python_state } }
 }
 
 /// The path of the call under way, if the tree has it. Some of these are compared among the first ones from then on.
@@ -227,7 +253,7 @@ unsafe fn find_in_tree(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64
     paths.found_in_tree = paths.found_in_tree.wrapping_add(1);
     if root.python_state == 0 && paths.found_in_tree.is_multiple_of(FOUND_BEFORE_COMPARED) {
         // SAFETY: as above.
-        unsafe { compare_from_now_on(paths, root, bp, id) };
+        unsafe { compare_from_now_on(thread, paths, root, id) };
     }
     Some(id)
 }
@@ -254,8 +280,10 @@ unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Read
 ///
 /// # Safety
 /// As [`find_in_tree`].
-unsafe fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, bp: usize, id: u64) {
-    let CallPaths { places, known, tree, found, .. } = paths;
+unsafe fn compare_from_now_on(thread: *mut Thread, paths: &mut CallPaths, root: PathRoot, id: u64) {
+    // SAFETY: the thread's own state.
+    let bp = unsafe { (*thread).bp };
+    let CallPaths { tree, found, .. } = &mut *paths;
     found.clear();
     let mut other_memory = memory::Readable::default();
     let is_whole = tree.find(root, |place| {
@@ -268,73 +296,32 @@ unsafe fn compare_from_now_on(paths: &mut CallPaths, root: PathRoot, bp: usize, 
         found.push(StackWord { address: place.address, value: value as usize });
         Some(value)
     });
-    if is_whole != Some(id) {
-        return;
-    }
-    let Some(first) = places.get_mut(place(root.caller, root.key)) else { return };
-    // SAFETY: known paths live as long as they are in the table.
-    let oldest = unsafe { take_oldest(known, *first, found.len()) };
-    if let Some(path) = oldest.and_then(|oldest| known.get_mut(oldest)) {
-        path.words.clear();
-        path.words.extend_from_slice(found);
-        path.name(root, id, None);
-        put_first(first, path);
+    if is_whole == Some(id) {
+        paths.compare_found(place(root.caller, root.key), root, id, spare_word(thread));
     }
 }
 
-/// Takes the oldest path out of a place that has as many as it may. Returns where it is in [`CallPaths::known`], or `None` if the place has fewer, or
-/// that path has no room for so many words.
-///
-/// # Safety
-/// `first` is in a place of the table whose paths are `known`.
-unsafe fn take_oldest(known: &mut [Box<KnownPath>], first: *const KnownPath, n_words: usize) -> Option<usize> {
-    // SAFETY: the caller's promise.
-    let [before, oldest] = unsafe { oldest_of_full_place(first)? };
-    let last = known.get(oldest).filter(|path| n_words <= path.words.capacity())?.next;
-    known.get_mut(before)?.next = last;
-    Some(oldest)
+/// A word that is always as it was while the return address is that of the call being entered: where the thread's state has it.
+fn spare_word(thread: *mut Thread) -> StackWord {
+    // SAFETY: the calling thread's own state.
+    unsafe { StackWord { address: &raw const (*thread).caller as usize, value: (*thread).caller } }
 }
 
-/// Puts a path that is in no place before the first one of a place.
-fn put_first(first: &mut *const KnownPath, path: &mut KnownPath) {
-    path.next = *first;
-    *first = &raw const *path;
-}
-
-/// The last but one and the last of the paths of a place that has as many as it may, by their places in [`CallPaths::known`].
-///
-/// # Safety
-/// `first` is in a place of a table.
-unsafe fn oldest_of_full_place(first: *const KnownPath) -> Option<[usize; 2]> {
-    let mut indexes = [usize::MAX; MAX_IN_PLACE];
-    let mut known = first;
-    for index in &mut indexes {
-        // SAFETY: the caller's promise: the last path of each place is that of no call.
-        unsafe {
-            *index = (*known).index;
-            known = (*known).next;
-        }
-        if known.is_null() {
-            return None;
-        }
-    }
-    indexes.last_chunk().copied()
-}
-
-/// The path of the call under way on the first thread of a process with a Python interpreter; null: it is not known, or there is none.
+/// The path of the call under way on the first thread of a process with a Python interpreter; `None`: it is not known, or there is none.
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 #[inline]
-unsafe fn find_with_python(thread: *mut Thread, paths: &mut CallPaths) -> *const KnownPath {
-    let Some(python) = interpreter().filter(|_| paths.is_first_thread) else { return std::ptr::null() };
+unsafe fn find_with_python(thread: *mut Thread, paths: &CallPaths) -> Option<&KnownPath> {
+    let python = interpreter().filter(|_| paths.is_first_thread)?;
     let state = python.thread_state();
     // SAFETY: the caller's promise; this is the first thread.
     unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
-        find(paths.places.as_ptr(), place, caller, key, |known| {
-            holds(known) && known.python.as_ref().is_none_or(|read| read.state == state && read.holds())
+        let python_of = |index| paths.details(index).and_then(|details| details.python.as_ref());
+        find(paths.known(), place, caller, key, |known, index| {
+            holds(known) && python_of(index).is_none_or(|read| read.state == state && read.holds())
         })
     }
 }
@@ -445,35 +432,30 @@ fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<
         }
     }
     if words.iter().all(|word| word.place.owner != WordOwner::OtherMemory) {
-        compare_newest(paths, root, &path.words, python, id);
+        compare_newest(paths, root, &path.words, spare_word(thread), python, id);
     }
 }
 
-/// Puts a path before those with which it shares a place, and in the place of the oldest one where they are many.
-fn compare_newest(paths: &mut CallPaths, root: PathRoot, words: &[StackWord], python: Option<Read>, id: u64) {
+/// Puts a path among those with which it shares a place, and in the place of the oldest one where they are many.
+fn compare_newest(
+    paths: &mut CallPaths,
+    root: PathRoot,
+    words: &[StackWord],
+    spare: StackWord,
+    python: Option<Read>,
+    id: u64,
+) {
     let at = match interpreter().filter(|_| paths.is_first_thread) {
         None => place(root.caller, root.key),
         // SAFETY: this is the first thread.
         Some(interpreter) => unsafe { python_place(interpreter, root.caller, root.key, root.python_state) },
     };
-    let CallPaths { places, known, found, .. } = paths;
-    found.clear();
-    found.reserve(words.len());
-    let Some(first) = places.get_mut(at) else { return };
-    // SAFETY: known paths live as long as they are in the table.
-    let oldest = unsafe { take_oldest(known, *first, 0) };
-    let index = oldest.unwrap_or_else(|| {
-        known.push(Box::new(KnownPath::empty(known.len())));
-        known.len() - 1
-    });
-    if let Some(path) = known.get_mut(index) {
-        path.words.clear();
-        // Room for another one that takes this one's place.
-        path.words.reserve(words.len().next_multiple_of(16));
-        path.words.extend_from_slice(words);
-        path.name(root, id, python);
-        put_first(first, path);
-    }
+    paths.found.clear();
+    paths.found.reserve(words.len());
+    // Room for another one that takes this one's place.
+    let mut own = Vec::with_capacity(words.len().next_multiple_of(16));
+    own.extend_from_slice(words);
+    paths.compare(at, root, id, spare, PathDetails { words: own, python });
 }
 
 /// Gives the thread a table of paths.
@@ -483,12 +465,12 @@ fn compare_newest(paths: &mut CallPaths, root: PathRoot, words: &[StackWord], py
 pub unsafe fn attach(thread: *mut Thread) {
     // SAFETY: the thread's own state.
     unsafe {
+        renew_key(thread);
         if (*thread).paths.is_null() {
             let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
             // Where all are checked none is found; where there is Python they are looked for apart.
             let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
-            let places = if is_apart { NO_PATHS.0.as_ptr() } else { paths.places.as_ptr() };
-            (*thread).paths_by_place = places;
+            (*thread).known_paths = if is_apart { NO_PATHS.0.as_ptr() } else { paths.known() };
             (*thread).paths = Box::into_raw(paths);
         }
     }
@@ -502,7 +484,7 @@ pub unsafe fn free(thread: *mut Thread) {
     // SAFETY: the thread's own table, made by `attach`, or null.
     unsafe {
         let paths = std::mem::replace(&mut (*thread).paths, std::ptr::null_mut());
-        (*thread).paths_by_place = std::ptr::null();
+        (*thread).known_paths = std::ptr::null();
         if !paths.is_null() {
             enter::quiet(thread, || critical(|| drop(Box::from_raw(paths))));
         }
@@ -529,12 +511,11 @@ unsafe fn check(
     let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;
     // SAFETY: the thread's own table.
     let taken = unsafe {
-        let (caller, key) = ((*thread).caller, (*thread).sp | KEY.load(Relaxed));
+        let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         find_apart(thread, paths).or_else(|| match interpreter().filter(|_| paths.is_first_thread) {
             Some(_) => None,
-            None => find(paths.places.as_ptr(), place(caller, key), caller, key, |known| holds(known))
-                .as_ref()
-                .map(|known| known.id),
+            None => find(paths.known(), place(caller, key), caller, key, |known, _| holds(known))
+                .map(|known| u64::from(known.id)),
         })
     };
     if !others.starts_with(&path.callers) || !is_whole || taken.is_some_and(|taken| taken != id) {

@@ -20,19 +20,24 @@ use crate::state::thread::{Canary, Thread};
 #[inline(always)]
 pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
     // SAFETY: the caller's promise.
-    let inside = unsafe { (*thread).inside };
-    (canary as usize) < inside && {
-        // SAFETY: the caller's promise.
-        unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
-    }
+    unsafe { (canary as usize) < (*thread).inside && is_nested(thread) }
+}
+
+/// The same of a call whose frame lies further down the stack than that of the call under way. Apart, so that the code of other calls lies together.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+#[cold]
+#[inline(never)]
+unsafe fn is_nested(thread: *mut Thread) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
 }
 
 /// Whether the wrapper that [`Thread::inside`] names has still to return. If not, the mark is taken away.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-#[cold]
-#[inline(never)]
 unsafe fn still_inside(thread: *mut Thread, caller: usize) -> bool {
     // SAFETY: the thread's own state.
     unsafe {

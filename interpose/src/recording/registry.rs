@@ -8,7 +8,7 @@ use std::sync::atomic::{
 };
 
 use lbprof_collector::definition::Definition;
-use lbprof_collector::format::BatchHead;
+use lbprof_collector::format::{BatchHead, ClockSource};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 
@@ -21,9 +21,9 @@ use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{Thread, forget_comms};
+use crate::state::thread::{NEXT_FREQUENT, Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
-use crate::system::clock::ticks;
+use crate::system::clock::{self, ticks};
 use crate::system::{faults, sandbox};
 
 /// The threads that record, and their rings.
@@ -73,6 +73,13 @@ pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
     if let Some(threads) = THREADS.lock() {
         threads.visit(&mut visit);
     }
+}
+
+/// A shared object was unloaded: call paths found so far are unknown from here on. A thread that gets its ring meanwhile finds the new key.
+pub fn forget_call_paths() {
+    call_path::unloaded();
+    // SAFETY: visited states are there, and the list is locked.
+    for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
 }
 
 /// The key whose destructor runs when a thread that records ends.
@@ -134,6 +141,10 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).poll = std::ptr::null_mut();
         call_path::attach(thread);
         forget_comms(thread);
+        (*thread).is_clock_monotonic = clock::source() == ClockSource::Monotonic;
+        for (own, next) in (*thread).next_frequent.iter_mut().zip(&NEXT_FREQUENT) {
+            *own = next.load(Relaxed);
+        }
         (*thread).log = Box::into_raw(Box::new(log));
         threads.recording.push(thread);
     }

@@ -7,9 +7,10 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 
+use crate::processor;
 use crate::recording::call_path;
 use crate::state::thread::Thread;
-use crate::system::clock::ticks;
+use crate::system::clock::monotonic_ns;
 
 /// What a call's arguments say, before it is made.
 #[derive(Clone, Copy)]
@@ -107,9 +108,19 @@ pub unsafe fn correct(slot: *mut Record, facts: Facts) {
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
 #[inline(always)]
-pub unsafe fn close(slot: *mut Record) {
+pub unsafe fn close(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: as above.
-    unsafe { (&raw mut (*slot).end).write_volatile(ticks()) };
+    unsafe { (&raw mut (*slot).end).write_volatile(now(thread)) };
+}
+
+/// Returns the present instant, in ticks, without a look at anything but the thread's state.
+///
+/// # Safety
+/// `thread` is the calling thread's state, which has a ring.
+#[inline(always)]
+pub unsafe fn now(thread: *mut Thread) -> u64 {
+    // SAFETY: the caller's promise.
+    if unsafe { (*thread).is_clock_monotonic } { monotonic_ns() } else { processor::counter() }
 }
 
 /// Stores a whole record in a slot that was taken for it.

@@ -4,8 +4,11 @@
 //! launcher cannot be seen any more, such as in a container.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The variable in which `lb-run` passes the key on.
 pub const VARIABLE: &str = "LBPROF_JOB";
@@ -26,7 +29,7 @@ const GENERATIONS: usize = 64;
 pub fn key() -> Option<String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match nearest_launcher() {
-        Launcher::Hydra(key) => Some(key),
+        Launcher::Hydra(key) => Some(key.clone()),
         Launcher::Other => of_environment(variable),
         // Hydra's proxy may be hidden from us, but not from lb-run.
         Launcher::None => variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable)),
@@ -43,10 +46,16 @@ enum Launcher {
     None,
 }
 
+/// The launcher that this process descends from, looked for once: a process asks several times while MPI starts.
+fn nearest_launcher() -> &'static Launcher {
+    static FOUND: OnceLock<Launcher> = OnceLock::new();
+    FOUND.get_or_init(find_launcher)
+}
+
 /// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
-fn nearest_launcher() -> Launcher {
+fn find_launcher() -> Launcher {
     for process in ancestors() {
-        let Ok(command) = std::fs::read(format!("/proc/{process}/cmdline")) else { return Launcher::None };
+        let Ok(command) = read_at_once(format!("/proc/{process}/cmdline")) else { return Launcher::None };
         let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
         if let Some(key) = of_hydra(&words) {
             return Launcher::Hydra(key);
@@ -67,11 +76,18 @@ pub fn ancestors() -> impl Iterator<Item = u32> {
 
 /// The parent of the process of this number in /proc, 0 where it cannot be seen, and when the process was started, in ticks after the host.
 pub fn parent_and_start(process: &str) -> Option<(u32, u64)> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let stat = String::from_utf8_lossy(&read_at_once(format!("/proc/{process}/stat")).ok()?).into_owned();
     // The command's name, in parentheses, may hold anything; after it stand the state, the parent …
     let mut fields = stat.rsplit(')').next()?.split_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
+}
+
+/// Returns what a file of /proc holds. Its size is not known before, and each read of a part costs as much as one of the whole.
+pub fn read_at_once(path: String) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(4096);
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Whether a program is a launcher, or a launcher's part on a host, that is not Hydra's.

@@ -2,6 +2,7 @@
 
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::OnceLock;
 
 use lbprof_collector::problem::ProblemKind;
 
@@ -98,12 +99,16 @@ pub fn job(size: i32) -> u64 {
 /// The nearest process that starts the ranks of jobs, by its number and when it was started: MPI_Comm_spawn has the same one start the new
 /// processes, on a host. `None`: it cannot be seen.
 pub fn starter() -> Option<(u32, u64)> {
+    static FOUND: OnceLock<Option<(u32, u64)>> = OnceLock::new();
     let is_launcher = |process: &u32| {
-        let command = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+        let command = job::read_at_once(format!("/proc/{process}/cmdline")).unwrap_or_default();
         command.split(|&byte| byte == 0).next().is_some_and(job::is_launcher)
     };
-    let process = job::ancestors().find(is_launcher)?;
-    Some((process, start_of(process)?))
+    let find = || {
+        let process = job::ancestors().find(is_launcher)?;
+        Some((process, start_of(process)?))
+    };
+    *FOUND.get_or_init(find)
 }
 
 fn start_of(process: u32) -> Option<u64> {

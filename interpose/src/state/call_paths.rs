@@ -1,59 +1,57 @@
 //! The call paths that a thread has had so far.
 
+use std::sync::atomic::{Ordering::Release, compiler_fence};
+
 use crate::state::path_tree::{PathRoot, PathTree};
 use crate::unwind::python::Read;
 use crate::unwind::{Rules, StackWord};
 
-/// Places in a thread's table of paths.
-pub const PLACES: usize = 512;
+/// Places of a way in a thread's table of paths: the paths of a program with few call sites share two pages.
+pub const PLACES: usize = 128;
 
-/// A path that was found by unwinding, and what shows that it is still the one: the words of the stack that it follows from.
+/// Paths that can share a place: a look-up in the tree takes as long as about ten.
+pub const WAYS: usize = 8;
+
+/// Words of a path that lie in its line of the table.
+const N_FIRST: usize = 2;
+
+/// A path that was found by unwinding, and what shows that it is still the one: the words of the stack that it follows from. One cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub struct KnownPath {
-    /// The return address of the call.
+    /// The return address of the call; 0: no path, for no call returns there.
     pub caller: usize,
     /// The stack pointer at the call, mixed with how often something was unloaded by then ([`crate::recording::call_path`]).
     pub key: usize,
-    /// One past the last of the words.
+    /// One past the last of the further words.
     pub end: *const StackWord,
-    /// The first one, in bytes from there.
-    pub before: isize,
+    /// The first of them, in bytes from there.
+    pub before: i32,
     /// The id of the path's call site in the log plus 1; 0: it has none.
-    pub id: u64,
-    /// Another path in the same place of the table.
-    pub next: *const KnownPath,
-    /// Where it is in [`CallPaths::known`].
-    pub index: usize,
-    /// The words.
+    pub id: u32,
+    /// The first words. Where there are fewer, one that is always as it was is repeated.
+    pub first: [StackWord; N_FIRST],
+}
+const _: () = assert!(size_of::<KnownPath>() == 64);
+
+impl KnownPath {
+    const NONE: KnownPath = KnownPath {
+        caller: 0,
+        key: 0,
+        end: std::ptr::null(),
+        before: 0,
+        id: 0,
+        first: [StackWord { address: 0, value: 0 }; N_FIRST],
+    };
+}
+
+/// What a path has that is not looked at on each call.
+#[derive(Default)]
+pub struct PathDetails {
+    /// Its words.
     pub words: Vec<StackWord>,
     /// What shows that Python's functions are the same; `None`: there is no need.
     pub python: Option<Read>,
-}
-
-impl KnownPath {
-    /// Returns a path without words, of no call, at `index` of [`CallPaths::known`].
-    pub const fn empty(index: usize) -> Self {
-        KnownPath {
-            caller: 0,
-            key: 0,
-            end: std::ptr::null(),
-            before: 0,
-            id: 0,
-            next: std::ptr::null(),
-            index,
-            words: Vec::new(),
-            python: None,
-        }
-    }
-
-    /// Makes the words those of the path `id` of a call, with what shows that Python's functions are the same.
-    pub fn name(&mut self, root: PathRoot, id: u64, python: Option<Read>) {
-        self.caller = root.caller;
-        self.key = root.key;
-        self.end = self.words.as_ptr_range().end;
-        self.before = -(size_of_val(&self.words[..]) as isize);
-        self.id = id;
-        self.python = python;
-    }
 }
 
 /// A value that nobody writes to.
@@ -62,19 +60,17 @@ pub struct Constant<T>(pub T);
 // SAFETY: see above; what it points to is as constant.
 unsafe impl<T> Sync for Constant<T> {}
 
-/// The path of no call, for none returns to address 0. It is the last in each place of a table, so that there is always one to look at.
-static OF_NO_CALL: Constant<KnownPath> = Constant(KnownPath::empty(usize::MAX));
-
-/// The places of a table without paths.
-pub static NO_PATHS: Constant<[*const KnownPath; PLACES]> = Constant([&raw const OF_NO_CALL.0; PLACES]);
+/// A table without paths. A way whose place is free is the last that is looked at.
+pub static NO_PATHS: Constant<[KnownPath; PLACES]> = Constant([KnownPath::NONE; PLACES]);
 
 /// A thread's paths: those compared at each call, and all of them in a tree.
 pub struct CallPaths {
-    /// The newest paths in each place, a few. [`crate::state::thread::Thread`] has its address.
-    pub places: Box<[*const KnownPath]>,
-    /// The paths in `places`.
-    #[expect(clippy::vec_box, reason = "places point to them, so they must not move")]
-    pub known: Vec<Box<KnownPath>>,
+    /// The paths compared at each call, by way and place. [`crate::state::thread::Thread`] has its address. It never moves.
+    known: Box<[KnownPath]>,
+    /// By the same index, what else they have.
+    details: Vec<PathDetails>,
+    /// The way of each place that is replaced next.
+    oldest: [u8; PLACES],
     /// All paths, also those with words that are not on the thread's own stack.
     pub tree: PathTree,
     /// How many paths were found in the tree.
@@ -125,8 +121,9 @@ impl CallPaths {
     /// Returns a table without paths, for paths of `depth` frames at most.
     pub fn new(depth: usize, now: u64) -> Self {
         CallPaths {
-            places: NO_PATHS.0.into(),
-            known: Vec::new(),
+            known: vec![KnownPath::NONE; WAYS * PLACES].into_boxed_slice(),
+            details: Vec::new(),
+            oldest: [0; PLACES],
             tree: PathTree::default(),
             found_in_tree: 0,
             found: Vec::new(),
@@ -138,11 +135,85 @@ impl CallPaths {
         }
     }
 
+    /// Returns the table of the paths compared at each call: [`WAYS`] times [`PLACES`] paths.
+    pub fn known(&self) -> *const KnownPath {
+        self.known.as_ptr()
+    }
+
+    /// Returns what else the path at `index` of the table has.
+    pub fn details(&self, index: usize) -> Option<&PathDetails> {
+        self.details.get(index)
+    }
+
     /// Forgets all paths. Those to come have `depth` frames at most.
     pub fn forget(&mut self, depth: usize, now: u64) {
-        self.places.copy_from_slice(&NO_PATHS.0);
-        self.known.clear();
+        self.known.fill(KnownPath::NONE);
+        self.details.clear();
+        self.oldest = [0; PLACES];
         self.tree = PathTree::default();
         self.effort = UnwindingEffort::new(depth, now);
+    }
+
+    /// Has a path compared at each call from now on, in the place of the oldest one where as many share `place` as may. `spare` is a word that is always
+    /// as it was while the path's call is the one.
+    pub fn compare(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord, details: PathDetails) {
+        let index = self.next_index(place);
+        if self.details.len() <= index {
+            self.details.resize_with(index + 1, PathDetails::default);
+        }
+        if let (Some(path), Some(kept)) = (self.known.get_mut(index), self.details.get_mut(index)) {
+            path.caller = usize::MAX;
+            *kept = details;
+        }
+        self.name(index, root, id, spare);
+        self.pass(place);
+    }
+
+    /// As [`CallPaths::compare`], of the words in `found`, without allocating, for a handler may leave from here by siglongjmp. Where a place is free or
+    /// the path that is replaced has no room for so many words, nothing is done.
+    pub fn compare_found(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord) {
+        let index = self.next_index(place);
+        let Some(path) = self.known.get_mut(index).filter(|path| path.caller != 0) else { return };
+        let Some(kept) = self.details.get_mut(index).filter(|kept| self.found.len() <= kept.words.capacity()) else {
+            return;
+        };
+        // What a handler leaves half done is the path of no call that is made.
+        path.caller = usize::MAX;
+        compiler_fence(Release);
+        kept.words.clear();
+        kept.words.extend_from_slice(&self.found);
+        kept.python = None;
+        self.name(index, root, id, spare);
+        self.pass(place);
+    }
+
+    /// Returns where the next path of a place goes.
+    fn next_index(&self, place: usize) -> usize {
+        self.oldest.get(place).map_or(0, |&way| usize::from(way) * PLACES) + place
+    }
+
+    /// The next path of a place goes to its next way.
+    fn pass(&mut self, place: usize) {
+        if let Some(oldest) = self.oldest.get_mut(place) {
+            *oldest = (*oldest + 1) % WAYS as u8;
+        }
+    }
+
+    /// Makes the words in the details of the path at `index` those of a call's path.
+    fn name(&mut self, index: usize, root: PathRoot, id: u64, spare: StackWord) {
+        let Some(words) = self.details.get(index).map(|details| &details.words[..]) else { return };
+        let further = words.get(N_FIRST..).unwrap_or_default();
+        let mut first = [spare; N_FIRST];
+        for (first, word) in first.iter_mut().zip(words) {
+            *first = *word;
+        }
+        let Some(path) = self.known.get_mut(index) else { return };
+        path.key = root.key;
+        path.end = further.as_ptr_range().end;
+        path.before = -(size_of_val(further) as i32);
+        path.id = u32::try_from(id).unwrap_or(0);
+        path.first = first;
+        compiler_fence(Release);
+        path.caller = root.caller;
     }
 }

@@ -6,7 +6,7 @@
 use std::arch::global_asm;
 use std::ffi::c_int;
 use std::mem::MaybeUninit;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU32, AtomicUsize};
 
 use lbprof_collector::record::Record;
 
@@ -22,7 +22,8 @@ pub const CACHE: usize = 16;
 /// A word in a frame of this library: while a call, or the recorder, is at work there, it holds the address of the thread's state.
 pub type Canary = MaybeUninit<usize>;
 
-/// A thread's state. The first five fields are used by the entries of wrappers (crate::processor) at these offsets.
+/// A thread's state. The first five fields are used by the entries of wrappers (crate::processor) at these offsets. What most calls use fills the first
+/// cache lines.
 #[repr(C)]
 pub struct Thread {
     /// Return address of the call being entered: the call site.
@@ -41,16 +42,26 @@ pub struct Thread {
     pub cursor: *mut Record,
     /// One past the ring's last slot.
     pub limit: *mut Record,
-    /// The places of `paths`.
-    pub paths_by_place: *const *const KnownPath,
+    /// The paths that each call is compared with; null while the thread has no ring.
+    pub known_paths: *const KnownPath,
+    /// What the stack pointer is mixed with in the key of a path ([`crate::recording::call_path`]). Other threads change it, too.
+    pub path_key: usize,
     /// The communicator last used, as a handle.
     pub comm_handle: usize,
     /// And what is known of it.
     pub comm: *const CommInfo,
+    /// Its id.
+    pub comm_id: u32,
+    /// The call being entered names a communicator or datatype of which nothing is known.
+    pub unseen: bool,
+    /// Whether ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
+    pub is_clock_monotonic: bool,
     /// The datatype last used, as a handle.
     pub type_handle: usize,
     /// And its size in bytes.
     pub type_size: u64,
+    /// The functions that the wrappers in C of [`NEXT_FREQUENT`] forward to.
+    pub next_frequent: [usize; N_FREQUENT],
     /// The last of the records of unsuccessful polls to which further ones may be added, or null.
     pub poll: *mut Record,
     /// The first of these records, which follow one another at once.
@@ -81,11 +92,15 @@ pub struct Thread {
     pub comms: [(usize, *const CommInfo); CACHE],
     /// Datatypes lately used, by a hash of their handles, and their sizes.
     pub types: [(usize, u64); CACHE],
-    /// Statuses to pass where the program ignores an array of them.
+    /// Requests of an array as they were before the call, where they are few, as in most calls.
+    pub few_requests: [usize; FEW],
+    /// Statuses of so many requests to pass where the program ignores an array of them.
+    pub few_statuses: [u64; 3 * FEW],
+    /// The same of more.
     pub statuses: *mut u8,
     /// Their room in bytes.
     pub statuses_bytes: usize,
-    /// Requests of an array as they were before the call.
+    /// More requests.
     pub requests: *mut usize,
     /// Their room, in requests.
     pub requests_room: usize,
@@ -94,8 +109,6 @@ pub struct Thread {
     pub busy: u32,
     /// Where records go while recording is paused: what calls do to requests and communicators is followed all the same.
     pub aside: MaybeUninit<Record>,
-    /// The call being entered names a communicator or datatype of which nothing is known.
-    pub unseen: bool,
     /// Whether such a handle is known to be good, so that MPI may be asked about it.
     pub asking: bool,
     /// The thread can have no ring; what it calls is not recorded.
@@ -124,8 +137,18 @@ pub struct Thread {
     pub team: TeamMember,
 }
 
+/// How many functions are in the list of build.rs of those that programs call most.
+pub const N_FREQUENT: usize = 40;
+
+/// The functions that their wrappers in C forward to, in the order of that list, while recording; each thread has a copy beside what else its calls
+/// read.
+pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
+
 /// Where the state has what was passed to the call that starts a region, for the entry of that call.
 pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(Thread, team.launch);
+
+/// So many requests of an array have room in the thread's state.
+pub const FEW: usize = 8;
 
 /// How a thread may be cancelled (pthread_setcancelstate(3)).
 #[derive(Clone, Copy)]
@@ -140,7 +163,7 @@ pub struct Cancellation {
 pub const MAX_HELD: usize = 4;
 
 /// Bytes reserved for a [`Thread`], after those of parked calls, in thread-local storage.
-const THREAD_BYTES: usize = 1152;
+const THREAD_BYTES: usize = 2048;
 const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
 
 global_asm!(
@@ -173,6 +196,7 @@ pub unsafe fn forget_comms(thread: *mut Thread) {
     unsafe {
         (*thread).comm_handle = 0;
         (*thread).comm = &UNKNOWN;
+        (*thread).comm_id = UNKNOWN.id;
         (*thread).comms = [(0, std::ptr::null()); CACHE];
     }
 }

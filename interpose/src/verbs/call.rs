@@ -108,16 +108,35 @@ pub unsafe trait Call: Copy {
         }
     }
 
+    /// The id of a communicator in the log.
+    #[inline(always)]
+    fn comm_id(self, comm: Word) -> u32 {
+        // SAFETY: the contract. As above; its id is beside it in the thread's state.
+        unsafe {
+            let thread = self.thread();
+            if Self::Language::FORTRAN {
+                self.comm(comm).id
+            } else if comm == (*thread).comm_handle {
+                (*thread).comm_id
+            } else {
+                other_comm_id::<Self::Language>(thread, comm)
+            }
+        }
+    }
+
     /// Bytes of an element of a datatype.
     #[inline(always)]
     fn size(self, datatype: Word) -> u64 {
         // SAFETY: the contract.
         unsafe {
-            // As above.
-            if !Self::Language::FORTRAN && datatype == (*self.thread()).type_handle {
-                return (*self.thread()).type_size;
+            let thread = self.thread();
+            if Self::Language::FORTRAN {
+                datatypes::size(thread, self.handle(datatype, Convert::Datatype))
+            } else if datatype == (*thread).type_handle {
+                (*thread).type_size
+            } else {
+                other_size::<Self::Language>(thread, datatype)
             }
-            datatypes::size(self.thread(), self.handle(datatype, Convert::Datatype))
         }
     }
 
@@ -133,6 +152,28 @@ pub unsafe trait Call: Copy {
     fn bytes(self, count: Word, datatype: Word) -> u64 {
         self.count(count).wrapping_mul(self.size(datatype))
     }
+}
+
+/// As [`Call::comm_id`], of a word that is not the handle used last.
+///
+/// # Safety
+/// The contract of [`Call`].
+#[cold]
+#[inline(never)]
+unsafe fn other_comm_id<L: Language>(thread: *mut Thread, comm: Word) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { comms::find(thread, L::handle(comm, Convert::Comm)).id }
+}
+
+/// As [`Call::size`], of a word that is not the handle used last.
+///
+/// # Safety
+/// The contract of [`Call`].
+#[cold]
+#[inline(never)]
+unsafe fn other_size<L: Language>(thread: *mut Thread, datatype: Word) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { datatypes::size(thread, L::handle(datatype, Convert::Datatype)) }
 }
 
 /// The call under way on a thread, whose arguments are those of language `L`.

@@ -130,7 +130,7 @@ impl Data for TypedBlocks {
 /// A barrier.
 #[inline(always)]
 pub fn meets<C: Call>(call: C, comm: Word) -> Event<()> {
-    known(Facts::on(on(call, comm).id))
+    known(Facts::on(call.comm_id(comm)))
 }
 
 /// A broadcast: the root sends, the others receive.
@@ -164,7 +164,7 @@ pub fn reduces<C: Call>(call: C, count: Word, datatype: Word, root: Word, comm: 
 /// A reduction whose result all, or each in turn, are given.
 #[inline(always)]
 pub fn all_reduces<C: Call>(call: C, count: Word, datatype: Word, comm: Word) -> Event<()> {
-    let mut facts = Facts::on(on(call, comm).id);
+    let mut facts = Facts::on(call.comm_id(comm));
     facts.sent = call.bytes(count, datatype);
     facts.received = facts.sent;
     known(facts)

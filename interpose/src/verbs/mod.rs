@@ -30,7 +30,7 @@ pub use window_spins::fold_repetition;
 
 use crate::handles::requests::{self, Open};
 use crate::mpi::lang::{Convert, Language};
-use crate::mpi::predefined::{Null, is_null};
+use crate::mpi::predefined;
 use crate::recording::slot::Facts;
 use crate::state::thread::Thread;
 use crate::word::Word;
@@ -115,29 +115,42 @@ impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
         }
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
-            let handle = L::handle_at(self.request, 0, Convert::Request);
-            if is_null(Null::Request, handle) || crate::mpi::predefined::is_shared_request(handle) {
-                // Complete already: its wait, if there is one, returns at once.
-                return;
-            }
-            let flags = (*slot).flags;
-            let id = requests::new_id();
-            let mut kind = self.kind | requests::kind_of(flags);
-            if PREPARED {
-                kind |= requests::PERSISTENT;
-                (*slot).flags |= Flags::PERSISTENT;
-            }
-            (*slot).request = id;
-            let open = Open {
-                id,
-                comm: (*slot).comm,
-                peer: (*slot).peer,
-                tag: (*slot).tag,
-                sent: (*slot).sent,
-                received: (*slot).received,
-                kind,
-            };
-            requests::insert(handle, open);
+            let kind = if PREPARED { self.kind | requests::PERSISTENT } else { self.kind };
+            remember(slot, L::handle_at(self.request, 0, Convert::Request), kind);
         }
+    }
+}
+
+/// Remembers a request that a call has returned. `kind` has the bits of [`Open::kind`] that the record does not show. One function for all calls that start
+/// something, since they are made in turn.
+///
+/// # Safety
+/// `slot` is that of the call that has just returned.
+#[unsafe(link_section = ".text.hot.lbprof_c")]
+#[inline(never)]
+unsafe fn remember(slot: *mut Record, handle: Word, kind: u64) {
+    let shared = predefined::shared_requests();
+    if handle == shared.null || shared.contains(handle) {
+        // Complete already: its wait, if there is one, returns at once.
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe {
+        let id = requests::new_id();
+        let flags = (*slot).flags;
+        if kind & requests::PERSISTENT != 0 {
+            (*slot).flags |= Flags::PERSISTENT;
+        }
+        (*slot).request = id;
+        let open = Open {
+            id,
+            comm: (*slot).comm,
+            peer: (*slot).peer,
+            tag: (*slot).tag,
+            sent: (*slot).sent,
+            received: (*slot).received,
+            kind: kind | requests::kind_of(flags),
+        };
+        requests::insert(handle, open);
     }
 }

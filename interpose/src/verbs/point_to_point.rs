@@ -16,7 +16,7 @@ use crate::word::Word;
 /// Facts of a message to or from `peer`.
 #[inline(always)]
 fn message<C: Call>(call: C, peer: Word, tag: Word, comm: Word) -> Facts {
-    let mut facts = Facts::on(call.comm(comm).id);
+    let mut facts = Facts::on(call.comm_id(comm));
     facts.peer = call.int(peer);
     facts.tag = call.int(tag);
     facts

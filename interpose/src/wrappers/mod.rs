@@ -30,7 +30,6 @@ use crate::processor::{entry, fortran_entry};
 use crate::recording::{nested, room, slot};
 use crate::state::entered;
 use crate::state::thread::{self, Canary};
-use crate::system::clock::ticks;
 use crate::verbs::{self, After, ThisCall};
 use crate::word::{Word, int_at};
 
@@ -71,7 +70,7 @@ macro_rules! body {
                 }
                 let next: Next = std::mem::transmute(next);
                 let $result = next($($argument),*);
-                slot::close(slot);
+                slot::close(thread, slot);
                 if unseen && $ok {
                     slot::learn(thread, slot, || apply(ThisCall::<$language>::of(thread), $verb).facts);
                 }
@@ -84,12 +83,9 @@ macro_rules! body {
         unsafe {
             let thread = thread::current();
             let mut canary = Canary::uninit();
-            if nested::nested(thread, &canary) {
-                entered::leave(thread);
-                let next: Next = std::mem::transmute($next);
-                return next($($argument),*);
-            }
-            let Some(slot) = room::reserve(thread, &mut canary) else {
+            let reserved =
+                if nested::nested(thread, &canary) { None } else { room::reserve(thread, &mut canary) };
+            let Some(slot) = reserved else {
                 entered::leave(thread);
                 let next: Next = std::mem::transmute($next);
                 return next($($argument),*);
@@ -107,7 +103,7 @@ macro_rules! body {
                 Operation::$operation as u16,
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
-                || if is_unmeasured { (*thread).poll_end } else { ticks() },
+                || if is_unmeasured { (*thread).poll_end } else { slot::now(thread) },
             );
             entered::forget(thread);
             let result = if (*thread).unseen {
@@ -116,7 +112,7 @@ macro_rules! body {
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
                 if !is_unmeasured {
-                    slot::close(slot);
+                    slot::close(thread, slot);
                 }
                 result
             };
@@ -126,13 +122,14 @@ macro_rules! body {
 }
 
 macro_rules! c_wrapper {
-    ($name:literal, $language:ty, $function:ident, $index:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
+    ($name:literal, $section:literal, $language:ty, $function:ident, $index:literal, $place:literal, $operation:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            entry!($name, body);
+            entry!($name, $section, body);
 
+            #[unsafe(link_section = $section)]
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 let (slot, event, result, thread, is_unmeasured) =
-                    body!(forward::next($index), forward::resolved($index), $language, $operation, ($($argument),*), $verb, |result| {
+                    body!(forward::next($index), forward::resolved($index, $place), $language, $operation, ($($argument),*), $verb, |result| {
                         result as i32 == 0
                     });
                 // SAFETY: the slot is this call's.
@@ -156,10 +153,11 @@ macro_rules! c_wrapper {
 }
 
 macro_rules! fortran_wrapper {
-    ($language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
+    ($section:literal, $language:ty, $function:ident, [$(($name:literal, $index:literal))*], $operation:ident, $ierror:ident, ($($argument:ident),*), $verb:expr) => {
         const _: () = {
-            $(fortran_entry!($name, $index, NEXT, body);)*
+            $(fortran_entry!($name, $section, $index, NEXT, body);)*
 
+            #[unsafe(link_section = $section)]
             unsafe extern "C-unwind" fn body($($argument: Word),*) -> Word {
                 // SAFETY: the entry has just stored the address of an element of NEXT.
                 let next = forward::next_at(unsafe { (*thread::current()).next });

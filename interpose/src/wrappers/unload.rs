@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::harmless::{enter, signals};
-use crate::recording::call_path;
+use crate::recording::registry;
 use crate::sampling;
 use crate::state::thread;
 use crate::system::objects;
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn dlclose(handle: *mut c_void) -> c_int {
         objects::end_unload();
     }
     objects::note_unload();
-    call_path::unloaded();
+    registry::forget_call_paths();
     result
 }
 

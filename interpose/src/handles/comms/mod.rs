@@ -34,8 +34,9 @@ pub unsafe fn last_used(thread: *mut Thread, comm: Word) -> Option<&'static Comm
 
 /// # Safety
 /// As [`find`].
+#[cold]
 #[inline(never)]
-unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+pub unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     // SAFETY: the thread's own state; see `find`.
     unsafe {
         let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
@@ -52,6 +53,7 @@ unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
         };
         (*thread).comm_handle = comm;
         (*thread).comm = info;
+        (*thread).comm_id = (*info).id;
         &*info
     }
 }

@@ -22,6 +22,7 @@ const ACTIVITY: u16 = 7;
 ///
 /// # Safety
 /// `slot` is that of the call that has just returned; `status` is a filled one's address.
+#[unsafe(link_section = ".text.hot.lbprof_c")]
 #[inline(never)] // So that it and its caller have all registers.
 pub(super) unsafe fn join(slot: *mut Record, handle: Word, status: Word) -> bool {
     // SAFETY: a live record; a filled status.

@@ -8,7 +8,7 @@ use crate::mpi::lang::{Convert, Language};
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::slot::Facts;
 use crate::state::buffers;
-use crate::state::thread::Thread;
+use crate::state::thread::{FEW, Thread};
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{After, Call, Event};
@@ -19,19 +19,17 @@ use lbprof_collector::record::Record;
 /// Copies the handles of an array before MPI overwrites them; null where there is no memory, or where MPI will refuse the call.
 ///
 /// MPI looks at the handles in turn, up to the first that is none: after it there may be no array, whatever the count says.
+#[inline(always)]
 fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
     let thread = call.thread();
-    // SAFETY: the array has `count` handles, or one that is none before its end; the thread's buffer is grown first.
+    // SAFETY: the array has `count` handles, or one that is none before its end; they are copied to where there is room.
     unsafe {
-        let interface = abi().kind;
-        let handles = C::Language::handles(array, Convert::Request);
-        if (*thread).requests_room < count {
-            if !(0..count).all(|i| predefined::may_be_request(interface, handles.at(i))) {
-                return std::ptr::null();
-            }
-            grow_requests(thread, count);
+        let kept =
+            if count <= FEW { (&raw mut (*thread).few_requests).cast() } else { room_for::<C>(thread, count, array) };
+        if kept.is_null() {
+            return kept;
         }
-        let kept = (*thread).requests;
+        let handles = C::Language::handles(array, Convert::Request);
         let keep = |may_be_request: fn(Word) -> bool| {
             (0..count).all(|i| {
                 let handle = handles.at(i);
@@ -39,14 +37,33 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
                 may_be_request(handle)
             })
         };
-        // A loop for each interface, so that there is no choice in it.
-        let all_may = (*thread).requests_room >= count
-            && match interface {
-                AbiFamily::Mpich => keep(|handle| predefined::may_be_request(AbiFamily::Mpich, handle)),
-                AbiFamily::OpenMpi => keep(|handle| predefined::may_be_request(AbiFamily::OpenMpi, handle)),
-                AbiFamily::Standard => keep(|handle| predefined::may_be_request(AbiFamily::Standard, handle)),
-            };
+        // A loop for each kind of check, so that there is no choice in it.
+        let all_may = if abi().kind == AbiFamily::Mpich {
+            keep(|handle| predefined::may_be_request(AbiFamily::Mpich, handle))
+        } else {
+            keep(|handle| predefined::may_be_request(AbiFamily::OpenMpi, handle))
+        };
         if all_may { kept } else { std::ptr::null() }
+    }
+}
+
+/// Returns where `count` handles of the array may be copied to; null as [`keep_requests`] does.
+///
+/// # Safety
+/// As there.
+#[cold]
+#[inline(never)]
+unsafe fn room_for<C: Call>(thread: *mut Thread, count: usize, array: Word) -> *mut Word {
+    // SAFETY: the array has `count` handles, or one that is none before its end.
+    unsafe {
+        let handles = C::Language::handles(array, Convert::Request);
+        if (*thread).requests_room < count {
+            if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.at(i))) {
+                return std::ptr::null_mut();
+            }
+            grow_requests(thread, count);
+        }
+        if (*thread).requests_room >= count { (*thread).requests } else { std::ptr::null_mut() }
     }
 }
 
@@ -60,6 +77,10 @@ fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word 
         }
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
+        if bytes <= size_of_val(&(*thread).few_statuses) {
+            *statuses = (&raw mut (*thread).few_statuses) as Word;
+            return *statuses;
+        }
         if (*thread).statuses_bytes < bytes {
             grow_statuses(thread, bytes);
         }
@@ -201,7 +222,7 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
@@ -306,13 +327,13 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// `kept` holds `count` handles.
     #[inline(always)]
     unsafe fn next(&self, from: usize, completed: &mut u32) -> Option<(usize, Word)> {
-        let (null, shared) = (predefined::null(Null::Request), predefined::shared_requests());
+        let shared = predefined::shared_requests();
         for i in from..self.count {
             // SAFETY: the caller's.
             let handle = unsafe { self.kept.add(i).read() };
             if shared.contains(handle) {
                 *completed += 1;
-            } else if handle != null {
+            } else if handle != shared.null {
                 return Some((i, handle));
             }
         }
@@ -327,11 +348,11 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     unsafe fn others(self, thread: *mut Thread, slot: *mut Record, first: usize, mut parts: Parts) {
         // SAFETY: a successful call has filled the statuses.
         unsafe {
-            let (null, shared) = (predefined::null(Null::Request), predefined::shared_requests());
+            let shared = predefined::shared_requests();
             let statuses = self.all_statuses();
             for i in first..self.count {
                 let handle = self.kept.add(i).read();
-                if handle != null {
+                if handle != shared.null {
                     parts.completed(thread, handle, shared, statuses.at(i));
                 }
             }

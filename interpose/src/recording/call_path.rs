@@ -320,7 +320,7 @@ unsafe fn find_with_python(thread: *mut Thread, paths: &CallPaths) -> Option<&Kn
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         let place = python_place(python, caller, key, state);
         let python_of = |index| paths.details(index).and_then(|details| details.python.as_ref());
-        find(paths.known(), place, caller, key, |known, index| {
+        find(paths.first_known(), place, caller, key, |known, index| {
             holds(known) && python_of(index).is_none_or(|read| read.state == state && read.holds())
         })
     }
@@ -470,7 +470,7 @@ pub unsafe fn attach(thread: *mut Thread) {
             let paths = Box::new(CallPaths::new(DEPTH.load(Relaxed), ticks()));
             // Where all are checked none is found; where there is Python they are looked for apart.
             let is_apart = CHECKED.load(Relaxed) || paths.is_first_thread && PYTHON.get().is_some();
-            (*thread).known_paths = if is_apart { NO_PATHS.0.as_ptr() } else { paths.known() };
+            (*thread).known_paths = if is_apart { NO_PATHS.0.as_ptr() } else { paths.first_known() };
             (*thread).paths = Box::into_raw(paths);
         }
     }
@@ -514,7 +514,7 @@ unsafe fn check(
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
         find_apart(thread, paths).or_else(|| match interpreter().filter(|_| paths.is_first_thread) {
             Some(_) => None,
-            None => find(paths.known(), place(caller, key), caller, key, |known, _| holds(known))
+            None => find(paths.first_known(), place(caller, key), caller, key, |known, _| holds(known))
                 .map(|known| u64::from(known.id)),
         })
     };

@@ -136,7 +136,7 @@ impl CallPaths {
     }
 
     /// Returns the table of the paths compared at each call: [`WAYS`] times [`PLACES`] paths.
-    pub fn known(&self) -> *const KnownPath {
+    pub fn first_known(&self) -> *const KnownPath {
         self.known.as_ptr()
     }
 

@@ -193,7 +193,8 @@ impl Explainer {
         let waiting = Waiting { histories: &self.histories, thread, time: Interval::new(wait.begin, end) };
         let found = self.causes.of(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
-        self.sums.add_in_any_region(&self.states, (end - wait.begin, wait.in_any_region), found);
+        let share = wait.in_any_region as f64 / (end - wait.begin) as f64;
+        self.sums.add_in_any_region(&self.states, share, found);
         self.histories[thread as usize].explain(Some(wait.by), found);
         let share = (wait.counted.waiting + wait.counted.delay) as f64 / (end - wait.begin) as f64;
         for own in self.causes.own().iter().filter(|_| share > 0.0) {

@@ -44,10 +44,9 @@ impl WaitTotals {
         }
     }
 
-    /// Adds the causes of as much of a wait of `all` nanoseconds as counts of what a region causes.
-    pub fn add_in_any_region(&mut self, states: &ThreadStates, (all, counted): (Ns, Ns), causes: &[StateTime]) {
-        if counted > 0 {
-            let share = counted as f64 / all as f64;
+    /// Adds the causes of a wait of which a `share` counts where a region's causing is asked for.
+    pub fn add_in_any_region(&mut self, states: &ThreadStates, share: f64, causes: &[StateTime]) {
+        if share > 0.0 {
             for part in causes {
                 *self.caused_in_any_region.entry(states.get(part.state)).or_default() += part.ns * share;
             }

@@ -3,6 +3,7 @@
 //! ```text
 //!   process  rank 1 (node0)
 //!     thread   main ─┬─ main                                     regions, nested
+//!                    │   ├─ step ── parallel force (lj.c:12)     parallel regions, with the number of threads
 //!                    │   └─ step ── MPI_Recv                     calls, with call site, peer, bytes …
 //!                    │               └─ late sender (rank 0)     how they waited
 //!                    │                   └─ rank 0: computation in main/step/force    what that rank did meanwhile
@@ -41,7 +42,7 @@ use lbprof_analysis::model::interval::Interval;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{InitialWait, Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{InitialWait, Message, StateInterval, TeamInterval, Watcher};
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
@@ -61,8 +62,9 @@ pub struct Perfetto<W> {
     /// The regions' names, and by region those around it, outermost first.
     regions: Vec<String>,
     chains: Vec<Vec<RegionIdx>>,
-    /// The call sites' labels, and those of communicators.
+    /// The call sites' labels, those of the parallel regions that they stand for, and those of communicators.
     sites: Vec<String>,
+    parallel: Vec<String>,
     communicators: Vec<String>,
     /// What first threads did lately.
     meanwhile: Meanwhile,
@@ -98,6 +100,7 @@ impl<W: Write + Send> Perfetto<W> {
             regions: Vec::new(),
             chains: Vec::new(),
             sites: Vec::new(),
+            parallel: Vec::new(),
             communicators: Vec::new(),
             meanwhile: Meanwhile::default(),
             ranks: Vec::new(),
@@ -252,6 +255,7 @@ impl<W: Write + Send> Format for Perfetto<W> {
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
         self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
         self.sites = part.places.iter().map(|place| clean(&place.label())).collect();
+        self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
         self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
         self.write(Packet { sequence: Some(1), flags: Some(1), ..Packet::default() });
@@ -363,6 +367,22 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
             self.wait(track, interval, wait);
         }
         self.call = Some((thread, *state));
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        if self.kept.is_some() {
+            return;
+        }
+        let track = self.thread(team.thread);
+        let name = match self.parallel.get(team.site as usize) {
+            Some(label) => format!("parallel {label}"),
+            None => "parallel region".to_owned(),
+        };
+        let excess = i64::try_from(team.excess).unwrap_or(0);
+        let facts = [("threads", i64::from(team.team)), ("longest work above the mean, in ns", excess)];
+        let facts = facts.map(|(what, number)| self.names.number(what, number)).to_vec();
+        self.begin(track, team.interval.begin, &name, facts);
+        self.end(track, team.interval.end);
     }
 
     fn receives(&mut self, message: &Message) {

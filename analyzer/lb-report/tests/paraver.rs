@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
+use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::written;
 
 use crate::late_sender::late_sender;
@@ -28,6 +29,21 @@ fn lines(dir: &Path, more: &[&str]) -> (String, Vec<String>) {
     let text = fs::read_to_string(dir.join("run.prv")).unwrap();
     let (head, rest) = text.split_once('\n').unwrap();
     (head.to_owned(), rest.lines().map(str::to_owned).collect())
+}
+
+#[test]
+fn parallel_regions_are_events_of_the_thread_that_starts_them() {
+    // Work of 10 and 30, twice before the barrier: each instance by itself.
+    let team = |r: RankScript| r.team(&[10e-6, 30e-6]);
+    let script = |_, r: RankScript| team(team(r.compute(5e-6)).compute(5e-6)).barrier(1e-6);
+    let dir = written(Scenario::ranks(1).each(script));
+    let (_, lines) = lines(dir.path(), &[]);
+    let found: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("2:1:1:1:1:")).collect();
+    let events = found.iter().filter(|event| event.contains(":60000018:")).copied();
+    let expected =
+        ["5", "35", "40", "70"].into_iter().zip([":60000018:1:60000033:2", ":60000018:0:60000033:0"].iter().cycle());
+    let expected: Vec<String> = expected.map(|(at, values)| format!("{at}{values}")).collect();
+    assert_eq!(events.collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -1184,6 +1184,10 @@ at: (CodePlace | null)
  * The thread of the team that mostly works longest; null if it is not always the same, and for other kinds.
  */
 heavy_thread: (HeavyThread | null)
+/**
+ * Of `serial`: the function in which first threads are sampled most outside of parallel regions; null if it has less than 30 % of these samples.
+ */
+function: (SerialFunction | null)
 }
 /**
  * What is known of a place in a program.
@@ -1226,6 +1230,19 @@ thread: number
  * Its work / the mean work of the others; null if these do none.
  */
 against_others: (number | null)
+}
+/**
+ * A function that one thread of a rank runs.
+ */
+export interface SerialFunction {
+/**
+ * Its name.
+ */
+name: string
+/**
+ * Its share of the CPU time of first threads outside of parallel regions, weighted by the cores that idle meanwhile.
+ */
+share: number
 }
 /**
  * A parallel region, from one call site with one size of team, all ranks together.

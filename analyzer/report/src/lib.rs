@@ -196,7 +196,7 @@ impl Report {
         });
         let functions = Functions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
-        let threads = ThreadTable::new(model, places);
+        let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
         losses.iter_mut().for_each(|loss| loss.explain(functions.as_ref()));
         let functions = functions.map(|functions| functions.table(blocking.as_ref()));

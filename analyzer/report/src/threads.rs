@@ -4,16 +4,21 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use lbprof_analysis::metrics::serial_code::serial_times;
 use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
 use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
 use lbprof_analysis::model::{Model, RankModel};
-use lbprof_analysis::structure::symbols::CodePlace;
+use lbprof_analysis::structure::sampled_code::SampledCode;
+use lbprof_analysis::structure::symbols::{CodePlace, Resolved};
 
 /// Share of the core time from which on a loss is named.
 const MIN_SHARE: f64 = 0.01;
 
 /// Regions that have rows, those with most thread time.
 const MAX_REGIONS: usize = 100;
+
+/// Share of serial computation from which on a function is named.
+const MIN_FUNCTION: f64 = 0.3;
 
 /// Threads of a region that have rows.
 const MAX_THREADS: usize = 64;
@@ -97,6 +102,18 @@ pub struct CoreLoss {
     pub at: Option<CodePlace>,
     /// The thread of the team that mostly works longest; null if it is not always the same, and for other kinds.
     pub heavy_thread: Option<HeavyThread>,
+    /// Of `serial`: the function in which first threads are sampled most outside of parallel regions; null if it has less than 30 % of these samples.
+    pub function: Option<SerialFunction>,
+}
+
+/// A function that one thread of a rank runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SerialFunction {
+    /// Its name.
+    pub name: String,
+    /// Its share of the CPU time of first threads outside of parallel regions, weighted by the cores that idle meanwhile.
+    pub share: f64,
 }
 
 /// A thread that works longer than others of its team.
@@ -169,9 +186,13 @@ type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
     /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
-    pub(super) fn new(model: &Model, places: &[CodePlace]) -> Option<ThreadTable> {
+    pub(super) fn new(model: &Model, names: &Resolved) -> Option<ThreadTable> {
         let efficiency = ThreadEfficiency::new(model)?;
-        let regions = regions(model, places);
+        let regions = regions(model, &names.places);
+        let mut losses = losses(&efficiency, &regions);
+        for loss in losses.iter_mut().filter(|loss| loss.kind == CoreLossKind::Serial) {
+            loss.function = serial_function(model, &efficiency, &names.sampled);
+        }
         let cores = |rank: &RankCores| rank.cores;
         Some(ThreadTable {
             cores: efficiency.cores,
@@ -188,7 +209,7 @@ impl ThreadTable {
             waits: efficiency.waits(),
             fork_join: efficiency.fork_join(),
             useful_s: efficiency.sum.useful_s(),
-            losses: losses(&efficiency, &regions),
+            losses,
             other_masters_s: efficiency.sum.other_masters_s,
             regions,
         })
@@ -296,7 +317,10 @@ impl RegionThreadRow {
 fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<CoreLoss> {
     let core_time_s = efficiency.core_time_s();
     let share = |core_s: f64| if core_time_s > 0.0 { core_s / core_time_s } else { 0.0 };
-    let whole = |kind, core_s: f64| CoreLoss { kind, core_s, share: share(core_s), at: None, heavy_thread: None };
+    let whole = |kind, core_s: f64| {
+        let (at, heavy_thread, function) = (None, None, None);
+        CoreLoss { kind, core_s, share: share(core_s), at, heavy_thread, function }
+    };
     let mut losses = vec![
         whole(CoreLossKind::Mpi, efficiency.lost_to_mpi_s()),
         whole(CoreLossKind::Serial, efficiency.sum.serial_s),
@@ -313,6 +337,20 @@ fn losses(efficiency: &ThreadEfficiency, regions: &[ParallelRegionRow]) -> Vec<C
     losses.retain(|loss| loss.share >= MIN_SHARE);
     losses.sort_by(|a, b| b.core_s.total_cmp(&a.core_s).then(a.kind.cmp(&b.kind)));
     losses
+}
+
+/// The function that keeps most cores idle while first threads run it.
+fn serial_function(model: &Model, efficiency: &ThreadEfficiency, code: &SampledCode) -> Option<SerialFunction> {
+    let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
+    for (rank, cores) in model.ranks.iter().zip(&efficiency.ranks) {
+        for time in serial_times(rank, code) {
+            *seconds.entry(time.function).or_default() += time.seconds * f64::from(cores.cores - 1);
+        }
+    }
+    let all_s: f64 = seconds.values().sum();
+    let (name, most_s) = seconds.into_iter().filter(|(name, _)| !name.is_empty()).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let share = most_s / all_s;
+    (share >= MIN_FUNCTION).then(|| SerialFunction { name: name.to_owned(), share })
 }
 
 #[cfg(test)]

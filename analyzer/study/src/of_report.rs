@@ -4,12 +4,15 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Activity;
 
-use super::run::{CauseFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, Run};
+use super::run::{
+    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, Run,
+};
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::model::samples::Counted;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
 use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
+use lbprof_report::threads::ThreadTable;
 use lbprof_report::{RegionRow, Report};
 
 impl Run {
@@ -19,6 +22,11 @@ impl Run {
         hosts.sort_unstable();
         hosts.dedup();
         let facts = &report.facts;
+        let cores = report.threads.as_ref().map(core_figures);
+        let mut params = facts.params.clone();
+        if let Some(cores) = cores {
+            params.entry("threads".to_owned()).or_insert_with(|| f64::from(cores.threads_per_rank));
+        }
         let blocked_s = report.blocking.as_ref().map(blocked_by_region);
         Run {
             id: facts.run_id,
@@ -30,7 +38,7 @@ impl Run {
             complete: report.data.complete,
             problems: report.problems.iter().map(|problem| problem.kind.name().to_owned()).collect(),
             label: String::new(),
-            params: facts.params.clone(),
+            params,
             times: report.efficiency.times,
             ideal_by_replay: report.efficiency.t_ideal_replay_s.is_some(),
             phases: report.overheads.overheads.phases.clone(),
@@ -39,6 +47,7 @@ impl Run {
             regions: report.regions.iter().map(|row| region_figures(row, model, blocked_s.as_ref())).collect(),
             causes: report.blocking.as_ref().map(|table| table.causes.iter().map(cause_figures).collect()),
             counted: counted(model),
+            cores,
             functions: report.functions.as_ref().filter(|table| table.samples > 0).map(function_figures),
         }
     }
@@ -82,6 +91,14 @@ fn region_figures(row: &RegionRow, model: &Model, blocked_s: Option<&HashMap<&st
         max_resident_bytes: row.totals.max_resident,
         max_swapped_bytes: row.totals.max_swapped,
     }
+}
+
+/// The figures of ranks with several threads.
+fn core_figures(table: &ThreadTable) -> CoreFigures {
+    let ThreadTable { parallel, mpi, load_balance, communication, .. } = *table;
+    let ThreadTable { threads, serial, thread_balance, waits, fork_join, .. } = *table;
+    let shares = [parallel, mpi, load_balance, communication, threads, serial, thread_balance, waits, fork_join];
+    CoreFigures { cores: table.cores, threads_per_rank: table.max_cores, shares }
 }
 
 /// What was counted in the computation of all ranks that count.

@@ -50,6 +50,39 @@ pub struct Run {
     pub functions: Option<FunctionFigures>,
     /// What processors counted in computation, all ranks together; `None` where they counted nothing.
     pub counted: Option<CountedFigures>,
+    /// What the cores of ranks with several threads do; `None` where ranks have one.
+    pub cores: Option<CoreFigures>,
+}
+
+/// What the cores of ranks with several threads do (docs/metrics.md §8).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CoreFigures {
+    /// Cores that all ranks use.
+    pub cores: u64,
+    /// The largest number of cores of a rank.
+    pub threads_per_rank: u32,
+    /// In the order of [`CoreFigures::NAMES`]; `None` where there is no such share.
+    pub shares: [Option<f64>; CoreFigures::NAMES.len()],
+}
+
+impl CoreFigures {
+    /// The names of the efficiencies: that of all cores, MPI's side and its factors, the threads' side and its factors.
+    pub const NAMES: [&str; 9] = [
+        "parallel",
+        "mpi",
+        "load_balance",
+        "communication",
+        "threads",
+        "serial",
+        "thread_balance",
+        "waits",
+        "fork_join",
+    ];
+
+    /// Returns the efficiency of this name.
+    pub fn share(&self, name: &str) -> Option<f64> {
+        Self::NAMES.iter().zip(self.shares).find(|(known, _)| **known == name).and_then(|(_, share)| share)
+    }
 }
 
 /// What processors counted in computation.

@@ -32,6 +32,8 @@ use lbprof_collector::format::{
     log_name, ring_name,
 };
 use lbprof_collector::operation::{Activity, Operation};
+use lbprof_collector::parallel::TeamTime;
+use lbprof_collector::parallel_marks::ParallelInstance;
 use lbprof_collector::placing::Places;
 use lbprof_collector::polling::{Lengths, Polling, Polls};
 use lbprof_collector::problem::ProblemKind;
@@ -587,6 +589,22 @@ impl RankScript {
             self.definitions.push(Definition::Counter(id, name.to_owned()));
         }
         self.marker(Operation::Counter, |r| (r.request, r.sent) = (id, value.into().to_bits()))
+    }
+
+    /// A parallel region whose threads work so many milliseconds each; it lasts as long as the longest.
+    pub fn team(mut self, ms: &[f64]) -> Self {
+        let works: Vec<u64> = ms.iter().map(|&ms| ticks(ms)).collect();
+        let (heavy, longest) =
+            (0..).zip(&works).max_by_key(|&(_, work)| *work).map_or((0, 0), |(at, &work)| (at, work));
+        let (begin, call_site) = (self.now, self.address(Operation::ParallelBegin));
+        let end = begin + longest;
+        let time = TeamTime { useful: works.iter().sum(), ..TeamTime::default() };
+        let team = works.len() as u32;
+        let instance = ParallelInstance { begin, end, call_site, team, heavy_thread: heavy, longest, time };
+        self.records.push(ParallelInstance::begin_record(begin, call_site));
+        self.records.extend(instance.end_records());
+        self.now = end;
+        self
     }
 
     /// LBPROF_PARAM.

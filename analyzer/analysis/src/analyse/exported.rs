@@ -1,7 +1,7 @@
 //! What is passed on of a part of a run while its ranks are followed, to be exported.
 
 use crate::model::{Model, RegionIdx};
-use crate::replay::{EndedRequest, Message, StateInterval, Watcher};
+use crate::replay::{EndedRequest, Message, StateInterval, TeamInterval, Watcher};
 use crate::select::SelectionError;
 use crate::structure::symbols::CodePlace;
 
@@ -63,6 +63,12 @@ impl Watcher for InRegion<'_> {
         self.inside = self.regions.as_ref().is_none_or(is_in);
         if self.inside {
             self.format.spends(state);
+        }
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        if self.inside {
+            self.format.on_team(team);
         }
     }
 

@@ -14,6 +14,7 @@ pub mod outliers;
 pub mod overhead;
 pub mod preemption;
 pub mod program_tree;
+pub mod serial_code;
 pub mod serialization;
 pub mod statistics;
 pub mod threads;

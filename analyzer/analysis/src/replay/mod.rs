@@ -35,4 +35,4 @@ pub use segments::{FollowOptions, Surveyed, decline_share, follow, follow_share}
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};
-pub use watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
+pub use watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};

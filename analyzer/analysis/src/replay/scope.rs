@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use super::watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -159,6 +159,20 @@ impl<W: Watcher> Watcher for PartWatcher<'_, W> {
         let cut = self.cut(state);
         self.inside = cut.is_some();
         cut.iter().for_each(|state| self.watcher.spends(state));
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        if self.inside
+            && let Some(rank) = self.scope.rank_of.get(team.thread.rank as usize).copied().flatten()
+        {
+            let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
+            let within = team.interval.within(self.scope.window(team.thread.rank));
+            let interval = Interval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
+            if !interval.is_empty() {
+                let thread = ThreadOf { rank, ..team.thread };
+                self.watcher.on_team(&TeamInterval { thread, interval, region, ..*team });
+            }
+        }
     }
 
     fn receives(&mut self, message: &Message) {

@@ -2,6 +2,7 @@
 
 use bincode::{Decode, Encode};
 
+use crate::model::RegionIdx;
 use crate::model::followed::ThreadOf;
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -12,6 +13,9 @@ use crate::replay::timeline::CallFacts;
 pub trait Watcher: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
     fn spends(&mut self, state: &StateInterval);
+
+    /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
+    fn on_team(&mut self, _team: &TeamInterval) {}
 
     /// A message has arrived, in the call that was reported last.
     fn receives(&mut self, message: &Message);
@@ -43,6 +47,10 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).spends(state);
     }
 
+    fn on_team(&mut self, team: &TeamInterval) {
+        (**self).on_team(team);
+    }
+
     fn receives(&mut self, message: &Message) {
         (**self).receives(message);
     }
@@ -63,6 +71,10 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
 impl Watcher for Box<dyn SegmentWatcher + '_> {
     fn spends(&mut self, state: &StateInterval) {
         (**self).spends(state);
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        (**self).on_team(team);
     }
 
     fn receives(&mut self, message: &Message) {
@@ -103,6 +115,23 @@ impl StateInterval {
         let Interval { begin, end } = self.interval;
         Interval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
     }
+}
+
+/// An instance of a parallel region that a thread started.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TeamInterval {
+    /// The thread.
+    pub thread: ThreadOf,
+    /// From when until when.
+    pub interval: Interval,
+    /// The region of the program that it is in.
+    pub region: RegionIdx,
+    /// Index of the call site that stands for it; NONE where that is not known.
+    pub site: u32,
+    /// Threads of the team.
+    pub team: u32,
+    /// How much shorter it would have been if all threads had worked equally long.
+    pub excess: Ns,
 }
 
 /// A wait at the begin of an interval.

@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lbprof_collector::Activity;
-
 use super::SelectionError;
 use super::names::some_of;
+use crate::metrics::serial_code::serial_times;
 use crate::metrics::threads::RankCores;
-use crate::model::samples::SampledThreads;
 use crate::model::threads::{AskedFunction, AskedRegion};
 use crate::model::{Model, RankModel, RegionIdx};
-use crate::structure::code_place::is_outlined;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::symbols::CodePlace;
 
@@ -63,7 +60,7 @@ pub fn function_named(model: &Model, code: &SampledCode, name: &str) -> Result<A
 
 /// CPU time of a rank's first thread outside of parallel regions.
 #[derive(Clone, Copy, Default)]
-struct SerialTime {
+struct SerialTimes {
     all_s: f64,
     of_function_s: f64,
 }
@@ -74,35 +71,19 @@ fn serial_seconds<'a>(
     code: &'a SampledCode,
     name: &str,
     seconds: &mut BTreeMap<&'a str, f64>,
-) -> BTreeMap<RegionIdx, SerialTime> {
-    let mut by_region: BTreeMap<RegionIdx, SerialTime> = BTreeMap::new();
-    let first = &rank.samples.of[SampledThreads::First as usize].times;
-    for (at, time) in first.iter().filter(|(at, _)| at.activity == Activity::Computation) {
-        let functions = names_around(code, at.node);
-        if functions.iter().any(|function| is_outlined(function)) {
-            continue;
-        }
-        let sums = by_region.entry(at.region).or_default();
+) -> BTreeMap<RegionIdx, SerialTimes> {
+    let mut by_region: BTreeMap<RegionIdx, SerialTimes> = BTreeMap::new();
+    for time in serial_times(rank, code) {
+        let sums = by_region.entry(time.region).or_default();
         sums.all_s += time.seconds;
-        if functions.contains(&name) {
+        if time.names.contains(&name) {
             sums.of_function_s += time.seconds;
         }
-        if let Some(function) = functions.first().filter(|function| !function.is_empty()) {
-            *seconds.entry(function).or_default() += time.seconds;
+        if !time.function.is_empty() {
+            *seconds.entry(time.function).or_default() += time.seconds;
         }
     }
     by_region
-}
-
-/// Returns the name of the function at a node, and of those around it, the innermost first.
-fn names_around(code: &SampledCode, node: u32) -> Vec<&str> {
-    let mut names = Vec::new();
-    let mut next = Some(node);
-    while let Some(node) = next {
-        names.extend(code.function(node).map(|function| function.name.as_str()));
-        next = code.nodes.get(node as usize).and_then(|node| node.parent);
-    }
-    names
 }
 
 /// Returns how many cores a rank uses.

@@ -1,16 +1,17 @@
 //! The two small files beside a trace: `.pcf` names what the numbers in it mean, `.row` names its lines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use lbprof_collector::Operation;
 
 use super::layout::Layout;
 use super::operations::{CallEvent, TYPES, values};
-use super::{DELAY_SOURCE, ITERATION, REGION, WAIT_STATE};
+use super::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
+use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::words::clean;
 
 /// States of a thread, as Paraver's tools number them, and their colours.
@@ -61,17 +62,34 @@ pub struct Names {
     /// Indices of those that have iterations.
     iterated: Vec<u32>,
     ranks: Vec<u32>,
+    /// Names of parallel regions by the call sites that stand for them, which may share one.
+    parallel: BTreeMap<u32, String>,
 }
 
 impl Names {
-    /// Those of a model.
-    pub fn of(model: &Model) -> Names {
+    /// Those of a model, whose call sites are at these places.
+    pub fn of(model: &Model, places: &[CodePlace]) -> Names {
         let regions = model.regions.iter().map(|region| clean(&region.path)).collect();
         let mut iterated: Vec<u32> =
             model.ranks.iter().flat_map(|rank| &rank.iterations).map(|(region, _)| *region).collect();
         iterated.sort_unstable();
         iterated.dedup();
-        Names { regions, iterated, ranks: model.ranks.iter().map(|rank| rank.rank).collect() }
+        let sites = model.ranks.iter().flat_map(|rank| &rank.parallel).filter_map(|region| region.site);
+        let label = |site: u32| Some((site, clean(&places.get(site as usize)?.of_region().label())));
+        let (ranks, parallel) = (model.ranks.iter().map(|rank| rank.rank).collect(), sites.filter_map(label).collect());
+        Names { regions, iterated, ranks, parallel }
+    }
+
+    /// Names of parallel regions, each once, in their order.
+    fn parallel_names(&self) -> BTreeSet<&str> {
+        self.parallel.values().map(String::as_str).collect()
+    }
+
+    /// Returns the value that stands for the parallel region of a call site; one more than those of all that are known if it is not.
+    pub fn parallel_value(&self, site: u32) -> u32 {
+        let names = self.parallel_names();
+        let name = self.parallel.get(&site).map(String::as_str);
+        names.iter().position(|known| Some(*known) == name).unwrap_or(names.len()) as u32 + 1
     }
 
     /// Writes `.pcf`.
@@ -107,6 +125,12 @@ impl Names {
         event(out, &collective, [])?;
         let regions = (1..).zip(self.regions.iter().cloned());
         event(out, &[(REGION, "Region")], regions.chain([(0, "End".to_owned())]))?;
+        if !self.parallel.is_empty() {
+            let names = self.parallel_names();
+            let names = names.into_iter().chain(["not known"]).map(str::to_owned);
+            event(out, &[(PARALLEL, "Parallel region")], (1..).zip(names).chain([(0, "End".to_owned())]))?;
+            event(out, &[(TEAM, "Threads of a parallel region")], [(0, "End".to_owned())])?;
+        }
         for &region in &self.iterated {
             let path = self.regions.get(region as usize).map_or("", String::as_str);
             event(out, &[(ITERATION + region, &format!("Iteration of {path}, plus 1"))], [(0, "End".to_owned())])?;

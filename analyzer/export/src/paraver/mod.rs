@@ -35,11 +35,16 @@ use lbprof_analysis::model::followed::ThreadOf;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
-use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{Message, StateInterval, TeamInterval, Watcher};
 use lbprof_analysis::select::SelectionError;
 
 /// Event type of regions, as of user functions: the number of the region plus 1 where it begins, 0 where it ends.
 const REGION: u32 = 60_000_019;
+
+/// Event type of parallel regions, as of functions that OpenMP runs: the place of the region's name plus 1 where an instance begins, 0 where it ends; and of the
+/// threads of its team.
+const PARALLEL: u32 = 60_000_018;
+const TEAM: u32 = 60_000_033;
 
 /// Event type of the iterations of the first region, to which the number of the region is added: that of the iteration plus 1, then 0.
 const ITERATION: u32 = 91_000_000;
@@ -237,7 +242,7 @@ impl Format for Paraver {
     fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
         let model = part.model;
         self.layout = Layout::of(model);
-        self.names = Names::of(model);
+        self.names = Names::of(model, part.places);
         self.communicators.clone_from(&model.communicators);
         self.started_unix_s = model.facts.started_unix_s;
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
@@ -263,6 +268,13 @@ impl Watcher for Paraver {
             Some(_) => self.call(state),
         }
         self.wait(state);
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        let value = self.names.parallel_value(team.site);
+        let at_begin = [(PARALLEL, u64::from(value)), (TEAM, u64::from(team.team))];
+        self.event(team.thread, team.interval.begin, &at_begin);
+        self.event(team.thread, team.interval.end, &[(PARALLEL, 0), (TEAM, 0)]);
     }
 
     fn receives(&mut self, message: &Message) {

@@ -99,7 +99,7 @@ function losses(rows: CoreLoss[]): HTMLElement {
             { title: "lost to", cell: (row) => LOST_TO[row.kind] },
             { title: "share of the cores' time", cell: (row) => bar(row.share, percent(row.share), stateColour("waiting")), by: (row) => row.share },
             { title: "all cores", time: (row) => row.core_s },
-            { title: "in", cell: (row) => (row.at ? sitePlace(row.at) : "–") },
+            { title: "in", cell: (row) => (row.at ? sitePlace(row.at) : row.function ? `${row.function.name} (${percent(row.function.share)} of it)` : "–") },
             { title: "thread that works longest", cell: thread },
         ],
     });

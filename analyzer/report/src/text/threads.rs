@@ -31,7 +31,10 @@ fn loss(loss: &CoreLoss) -> String {
     match loss.kind {
         CoreLossKind::Mpi => format!("{share} in MPI, where threads wait for other ranks or for messages"),
         CoreLossKind::Serial => {
-            format!("{share} where only one thread of a rank computes, outside of parallel regions")
+            let function = loss.function.as_ref();
+            let within = function.map(|one| format!(", {} of it in {}", percent(one.share), clean(&one.name)));
+            let within = within.unwrap_or_default();
+            format!("{share} where only one thread of a rank computes, outside of parallel regions{within}")
         }
         CoreLossKind::ThreadImbalance => match loss.heavy_thread {
             Some(heavy) => {

@@ -340,6 +340,23 @@ fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part
 }
 
 #[test]
+fn evenly_loaded_threads_shorten_a_step_as_far_as_no_other_rank_is_waited_for() {
+    // Rank 0's threads work 10 and 50, rank 1's both 40: a step takes 50, and 40 where rank 0's threads work 30 each. A serial part of 5 stays.
+    let run = Run::of_scenario_asking(
+        Scenario::ranks(2).each(|rank, script| {
+            script.repeat(4, move |_, script| {
+                let works = if rank == 0 { [10.0, 50.0] } else { [40.0, 40.0] };
+                script.compute(5).team(&works).barrier(if rank == 0 { 0.01 } else { 10.01 })
+            })
+        }),
+        &[],
+    );
+    assert!((run.elapsed_ms() - 4.0 * 55.01).abs() < 1e-3);
+    let balanced_ms = run.replay_ms(WhatIf::ThreadsBalanced(None));
+    assert!((balanced_ms - 4.0 * 45.01).abs() < 0.1, "{balanced_ms} ms");
+}
+
+#[test]
 fn a_small_send_waits_for_a_receiver_that_left_again_at_once() {
     // Rank 0 sends 1 kB after 10, and is in the call until 16.05. Rank 1 comes for another message at that very moment, leaves without having
     // seen this one, and comes back after 16, to receive yet another one first. With half of the work that is after 8, and the send ends then: it does not take 6 by itself.

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Row};
 use super::cells::{real, rows, time, wrong};
 use super::{Kept, functions, names, schema};
 use crate::Run;
-use crate::run::{CauseFigures, CountedFigures, RankFigures, RegionFigures};
+use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
 use lbprof_analysis::metrics::load_balance::Times;
 use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
 
@@ -32,7 +32,7 @@ pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
     Ok(all)
 }
 
-/// Hosts, problems, label and parameters of a run, and what its processors counted.
+/// Hosts, problems, label and parameters of a run, what its processors counted, and what its cores do.
 fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
     let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
     run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
@@ -45,6 +45,8 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
     run.label = labels.into_iter().next().unwrap_or_default();
     let counted = rows(connection, &schema::select_of_run("hardware"), number, counted)?;
     run.counted = counted.first().copied();
+    let cores = rows(connection, &schema::select_of_run("cores"), number, cores)?;
+    run.cores = cores.first().copied();
     Ok(())
 }
 
@@ -70,6 +72,18 @@ fn counted(row: &Row) -> rusqlite::Result<CountedFigures> {
     }
 }
 
+fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
+    let mut shares = [None; CoreFigures::NAMES.len()];
+    for (share, name) in shares.iter_mut().zip(CoreFigures::NAMES) {
+        *share = row.get(name)?;
+    }
+    let is_share = |share: &f64| share.is_finite() && *share >= 0.0;
+    match shares.iter().flatten().all(is_share) {
+        true => Ok(CoreFigures { cores: whole(row, "cores")?, threads_per_rank: row.get("threads_per_rank")?, shares }),
+        false => Err(wrong("an efficiency is below 0, or no number".into())),
+    }
+}
+
 fn head(row: &Row) -> rusqlite::Result<Run> {
     let id: String = row.get("id")?;
     let command: String = row.get("command")?;
@@ -87,6 +101,7 @@ fn head(row: &Row) -> rusqlite::Result<Run> {
         causes: followed.then(Vec::new),
         functions: None,
         counted: None,
+        cores: None,
         ..Run::default()
     })
 }

@@ -10,7 +10,7 @@ use super::error::{self, StoreError};
 const APPLICATION_ID: i32 = 0x4c42_5053;
 
 /// The version of the tables below, and the only one that is read: the one before it was never released.
-const VERSION: i32 = 2;
+const VERSION: i32 = 3;
 
 /// A table of a study.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ pub(super) const RUNS: StudyTable = StudyTable {
 };
 
 /// The tables.
-pub const TABLES: [StudyTable; 12] = [
+pub const TABLES: [StudyTable; 13] = [
     RUNS,
     StudyTable { name: "hosts", key: "run, position", columns: &["run", "position", "host"] },
     StudyTable { name: "problems", key: "run, position", columns: &["run", "position", "problem"] },
@@ -106,6 +106,24 @@ pub const TABLES: [StudyTable; 12] = [
     },
     StudyTable { name: "labels", key: "run", columns: &["run", "label"] },
     StudyTable { name: "hardware", key: "run", columns: &["run", "instructions", "cycles", "seconds"] },
+    StudyTable {
+        name: "cores",
+        key: "run",
+        columns: &[
+            "run",
+            "cores",
+            "threads_per_rank",
+            "parallel",
+            "mpi",
+            "load_balance",
+            "communication",
+            "threads",
+            "serial",
+            "thread_balance",
+            "waits",
+            "fork_join",
+        ],
+    },
     StudyTable {
         name: "functions",
         key: "run, position",
@@ -212,6 +230,20 @@ CREATE TABLE hardware (
   instructions REAL,
   cycles REAL,
   seconds REAL
+);
+CREATE TABLE cores (
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
+  cores INTEGER NOT NULL,
+  threads_per_rank INTEGER NOT NULL,
+  parallel REAL,
+  mpi REAL,
+  load_balance REAL,
+  communication REAL,
+  threads REAL,
+  serial REAL,
+  thread_balance REAL,
+  waits REAL,
+  fork_join REAL
 );
 CREATE TABLE functions (
   run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,

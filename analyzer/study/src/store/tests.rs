@@ -11,7 +11,9 @@ use tempfile::TempDir;
 use super::{StoreError, Study, checksum};
 use crate::Run;
 use crate::export;
-use crate::run::{CauseFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures};
+use crate::run::{
+    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures,
+};
 use lbprof_analysis::metrics::blocking::Class;
 use lbprof_analysis::metrics::load_balance::Times;
 use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
@@ -64,6 +66,11 @@ fn run(id: u64, n: u32) -> Run {
         causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
         functions: Some(functions()),
         counted: Some(CountedFigures { instructions: 3e9, cycles: 2e9, seconds: 1.0 }),
+        cores: Some(CoreFigures {
+            cores: 8,
+            threads_per_rank: 2,
+            shares: std::array::from_fn(|at| (at != 3).then(|| 1.0 / (at + 1) as f64)),
+        }),
     }
 }
 
@@ -209,7 +216,7 @@ fn what_is_no_study_is_refused() {
     for version in [1, 99] {
         study.connection.pragma_update(None, "user_version", version).unwrap();
         let found = Study::open(&dir.path().join("a.study")).map(drop);
-        assert!(matches!(found, Err(StoreError::Version { found, read: 2, .. }) if found == version), "{found:?}");
+        assert!(matches!(found, Err(StoreError::Version { found, read: 3, .. }) if found == version), "{found:?}");
     }
 }
 

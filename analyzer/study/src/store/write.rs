@@ -5,7 +5,7 @@ use rusqlite::{Connection, params};
 use super::cells::whole;
 use super::{functions, id_text};
 use crate::Run;
-use crate::run::{CountedFigures, RegionFigures};
+use crate::run::{CoreFigures, CountedFigures, RegionFigures};
 
 /// Removes a run, and returns how many there were: 0 or 1.
 pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<usize> {
@@ -25,6 +25,25 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
     if let Some(CountedFigures { instructions, cycles, seconds }) = run.counted {
         let row = params![number, instructions, cycles, seconds];
         connection.execute("INSERT INTO hardware VALUES (?1, ?2, ?3, ?4)", row)?;
+    }
+    if let Some(CoreFigures { cores, threads_per_rank, shares }) = run.cores {
+        let [parallel, mpi, load_balance, communication, threads, serial, thread_balance, waits, fork_join] = shares;
+        let insert = "INSERT INTO cores VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+        let row = params![
+            number,
+            whole(cores),
+            threads_per_rank,
+            parallel,
+            mpi,
+            load_balance,
+            communication,
+            threads,
+            serial,
+            thread_balance,
+            waits,
+            fork_join
+        ];
+        connection.execute(insert, row)?;
     }
     Ok(number)
 }

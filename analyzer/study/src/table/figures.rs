@@ -2,7 +2,7 @@
 
 use super::{Line, Section, TableCell, Unit};
 use crate::key::NotInStudy;
-use crate::run::{CountedFigures, RegionFigures, Run};
+use crate::run::{CoreFigures, CountedFigures, RegionFigures, Run};
 use crate::sequential::{is_on_one_rank, t_seq_s};
 use crate::store::Kept;
 use lbprof_analysis::metrics::load_balance::{Times, is_above_elapsed};
@@ -30,6 +30,8 @@ pub struct Figures {
     pub on_one_rank: Vec<u32>,
     /// How its computation scales, of the whole program alone.
     pub scaling: Option<ComputationScaling>,
+    /// What its cores do where ranks have several threads, likewise.
+    pub cores: Option<CoreFigures>,
 }
 
 /// How computation scales, POP's computation scaling and its factors: against the run with fewest ranks of the same program whose processors counted.
@@ -90,7 +92,9 @@ impl Figures {
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
         let scaling = scaling(run, all).filter(|_| region.is_none());
-        Figures { number: *number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling }
+        let cores = run.cores.filter(|_| region.is_none());
+        let number = *number;
+        Figures { number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling, cores }
     }
 
     /// A share of an iteration of `seconds`.
@@ -156,6 +160,17 @@ const SCALING: &[Row] = &[
     ("frequency scaling", true, |run| Some(run.scaling?.frequency)),
 ];
 
+/// Efficiencies of all cores of ranks with several threads, as shares.
+const CORES: &[Row] = &[
+    ("parallel efficiency of cores", true, |run| run.cores?.share("parallel")),
+    ("MPI", true, |run| run.cores?.share("mpi")),
+    ("threads", true, |run| run.cores?.share("threads")),
+    ("serial", true, |run| run.cores?.share("serial")),
+    ("thread balance", true, |run| run.cores?.share("thread_balance")),
+    ("waits", true, |run| run.cores?.share("waits")),
+    ("fork and join", true, |run| run.cores?.share("fork_join")),
+];
+
 /// Name of the section of efficiencies.
 pub const EFFICIENCY: &str = "Efficiency";
 
@@ -181,6 +196,7 @@ pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
         section(TIME, Unit::Seconds, TIMES),
         section("Of an iteration", Unit::Seconds, ITERATION),
         section(EFFICIENCY, Unit::Share, EFFICIENCIES),
+        section("Cores", Unit::Share, CORES),
         section("Computation", Unit::Share, SCALING),
         overheads,
     ];

@@ -10,7 +10,7 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
 use crate::replay::timeline::{CallFacts, ParallelPart, Step};
-use crate::replay::watcher::{EndedRequest, InitialWait, Message, StateInterval, Watcher};
+use crate::replay::watcher::{EndedRequest, InitialWait, Message, StateInterval, TeamInterval, Watcher};
 
 /// The watcher, and what it calls threads; nobody by default.
 #[derive(Default)]
@@ -41,6 +41,20 @@ impl<'a> Watching<'a> {
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
             watcher.spends(&StateInterval { thread, ..what });
+        }
+    }
+
+    /// A thread ran parallel regions in an interval of computation.
+    fn show_teams(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+        let Some((watcher, &(thread, _))) = self.watcher.as_mut().zip(self.threads.get(thread as usize)) else {
+            return;
+        };
+        for &ParallelPart { site, begin, elapsed, team, excess } in parallel.iter().filter(|_| kind.is_computation()) {
+            let within = |at: Ns| at.clamp(time.begin, time.end);
+            let interval = Interval::new(within(begin), within(begin.saturating_add(elapsed)));
+            if !interval.is_empty() {
+                watcher.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
+            }
         }
     }
 
@@ -75,9 +89,10 @@ impl Sink for Watching<'_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, _: &[ParallelPart]) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
         if self.watcher.is_some() && !time.is_empty() {
             self.shows(thread, outside_of_calls(kind, time));
+            self.show_teams(thread, kind, time, parallel);
         }
     }
 

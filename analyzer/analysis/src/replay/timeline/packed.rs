@@ -3,7 +3,7 @@
 //! ```text
 //!   a step    its shape | time before it | its length | bytes sent, received, if they are not in the shape | its events | its parallel parts
 //!   an event  its shape | distance of its request from the last one | bytes, if they are not in the shape
-//!   a part    its site | how long it lasted | how much shorter it would have been
+//!   a part    its site | threads | its begin, less the end of the step | how long it lasted | how much shorter it would have been
 //! ```
 //!
 //! Shapes are what steps, and events, of a batch have in common: all but times and requests, and of the first [`MOST_SIZED`] bytes, too. A shape is its number · 2, plus 1 if it
@@ -111,6 +111,8 @@ impl Packed {
             }
             for part in parallel.by_ref().take(usize::from(step.parallel)) {
                 put(part.site.into(), &mut bytes);
+                put(part.team.into(), &mut bytes);
+                put(zigzag(part.begin.wrapping_sub(end)), &mut bytes);
                 put(zigzag(part.elapsed), &mut bytes);
                 put(zigzag(part.excess), &mut bytes);
             }
@@ -249,8 +251,9 @@ impl Cursor {
             event_of(event);
         }
         for _ in 0..step.parallel {
-            let (site, elapsed) = (self.number(bytes) as u32, unzigzag(self.number(bytes)));
-            parallel_of(ParallelPart { site, elapsed, excess: unzigzag(self.number(bytes)) });
+            let [site, team] = std::array::from_fn(|_| self.number(bytes) as u32);
+            let [begin, elapsed, excess] = std::array::from_fn(|_| unzigzag(self.number(bytes)));
+            parallel_of(ParallelPart { site, begin: self.end.wrapping_add(begin), elapsed, team, excess });
         }
         step
     }
@@ -372,7 +375,13 @@ mod tests {
             let steps: Vec<Step> = (0..n).map(step).collect();
             let events: Vec<CommEvent> =
                 (0..steps.iter().map(|step| usize::from(step.events)).sum()).map(event).collect();
-            let part = |i: usize| ParallelPart { site: NONE - i as u32 % 2, elapsed: number(i), excess: number(i / 2) };
+            let part = |i: usize| ParallelPart {
+                site: NONE - i as u32 % 2,
+                begin: number(i / 5),
+                elapsed: number(i),
+                team: 2,
+                excess: number(i / 2),
+            };
             let parallel = (0..steps.iter().map(|step| usize::from(step.parallel)).sum()).map(part).collect();
             let lists = vec![vec![1, 2].into()];
             let batch = Batch { thread: 3, steps, events, parallel, lists, gap: true, last: true };

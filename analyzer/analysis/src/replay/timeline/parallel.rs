@@ -21,10 +21,11 @@ impl ParallelParts {
         if record.marks_parallel_region() { self.open.pass(record, ticks) } else { None }
     }
 
-    /// Adds an instance to the step to come, together with others of the same region.
-    pub fn add(&mut self, part: ParallelPart) {
+    /// Adds an instance to the step to come, together with others of the same region unless each is wanted.
+    pub fn add(&mut self, part: ParallelPart, wants_each: bool) {
         let first = self.parts.len() - usize::from(self.pending);
-        match self.parts[first..].iter_mut().find(|known| known.site == part.site) {
+        let known = self.parts[first..].iter_mut().find(|known| !wants_each && known.site == part.site);
+        match known {
             Some(known) => {
                 known.elapsed += part.elapsed;
                 known.excess += part.excess;
@@ -55,14 +56,15 @@ mod tests {
     #[test]
     fn parts_of_one_region_before_a_step_are_one() {
         let mut parts = ParallelParts::default();
-        let part = |site, elapsed| ParallelPart { site, elapsed, excess: elapsed / 2 };
+        let part = |site, elapsed| ParallelPart { site, begin: 7, elapsed, team: 2, excess: elapsed / 2 };
         for one in [part(1, 10), part(2, 20), part(1, 30)] {
-            parts.add(one);
+            parts.add(one, false);
         }
         assert_eq!(parts.end_step(), 2);
-        parts.add(part(1, 4));
-        assert_eq!((parts.end_step(), parts.end_step()), (1, 0));
+        parts.add(part(1, 4), true);
+        parts.add(part(1, 5), true);
+        assert_eq!((parts.end_step(), parts.end_step()), (2, 0));
         assert_eq!(parts.take_first(2), [part(1, 40), part(2, 20)]);
-        assert_eq!(parts.take_first(9), [part(1, 4)]);
+        assert_eq!(parts.take_first(9), [part(1, 4), part(1, 5)]);
     }
 }

@@ -106,13 +106,18 @@ impl CallFacts {
     };
 }
 
-/// What the instances of a parallel region were of the computation before a step.
+/// What instances of a parallel region were of the computation before a step: each by itself where the arguments of calls are wanted, else those of a
+/// region together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct ParallelPart {
     /// Index of the call site that stands for the region; NONE where it is not known.
     pub site: u32,
+    /// When the first began.
+    pub begin: Ns,
     /// How long they lasted.
     pub elapsed: Ns,
+    /// Threads of the team.
+    pub team: u32,
     /// How much shorter they would have been if all threads had worked equally long.
     pub excess: Ns,
 }

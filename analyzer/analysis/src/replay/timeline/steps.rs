@@ -393,10 +393,11 @@ impl<'a> RankSteps<'a> {
     fn pass_parallel(&mut self, thread: &mut ThreadSteps, record: &Record) {
         let now = record.begin.max(thread.walk.time.now());
         if let Some(instance) = thread.parallel.pass(record, now) {
-            let elapsed = self.time(instance.end) - self.time(instance.begin);
-            let excess = self.time(instance.begin.saturating_add(instance.excess())) - self.time(instance.begin);
-            let site = self.site(instance.call_site);
-            thread.parallel.add(ParallelPart { site, elapsed, excess: excess.clamp(0, elapsed.max(0)) });
+            let begin = self.time(instance.begin);
+            let elapsed = (self.time(instance.end) - begin).max(0);
+            let excess = (self.time(instance.begin.saturating_add(instance.excess())) - begin).clamp(0, elapsed);
+            let (site, team) = (self.site(instance.call_site), instance.team);
+            thread.parallel.add(ParallelPart { site, begin, elapsed, team, excess }, self.ids.facts);
         }
     }
 

@@ -46,8 +46,10 @@ impl ThreadChange {
 mod tests {
     use super::*;
 
-    const PARTS: [ParallelPart; 2] =
-        [ParallelPart { site: 0, elapsed: 60, excess: 20 }, ParallelPart { site: 2, elapsed: 20, excess: 5 }];
+    const PARTS: [ParallelPart; 2] = [
+        ParallelPart { site: 0, begin: 10, elapsed: 60, team: 2, excess: 20 },
+        ParallelPart { site: 2, begin: 80, elapsed: 20, team: 4, excess: 5 },
+    ];
 
     #[test]
     fn regions_are_shorter_by_what_their_heaviest_threads_exceed() {

@@ -40,11 +40,25 @@ const RUN: &[(&str, OfRun)] = &[
         run.ranks.iter().map(|rank| rank.blocked_s).sum::<Option<f64>>().filter(|_| !run.ranks.is_empty())
     }),
     ("ranks", |run| Some(f64::from(run.n_ranks))),
+    ("cores", |run| Some(run.cores.map_or_else(|| f64::from(run.n_ranks), |of| of.cores as f64))),
     ("iterations", |run| run.iterations.map(|n| n as f64)),
     ("time_per_iteration_s", |run| run.iterations.filter(|&n| n > 0).map(|n| run.times.elapsed_s / n as f64)),
     ("max_resident_bytes", |run| {
         run.ranks.iter().map(|rank| rank.max_resident_bytes).max().filter(|&bytes| bytes > 0).map(|bytes| bytes as f64)
     }),
+];
+
+/// Of runs whose ranks have several threads, of which [`CoreFigures::NAMES`] has the names after this.
+const CORES: &[(&str, &str)] = &[
+    ("cores_parallel_efficiency", "parallel"),
+    ("cores_mpi", "mpi"),
+    ("cores_load_balance", "load_balance"),
+    ("cores_communication", "communication"),
+    ("cores_threads", "threads"),
+    ("cores_serial", "serial"),
+    ("cores_thread_balance", "thread_balance"),
+    ("cores_waits", "waits"),
+    ("cores_fork_join", "fork_join"),
 ];
 
 /// Of regions alone.
@@ -81,7 +95,10 @@ impl Metric {
         }
         match region {
             Some(region) => REGION.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(region)),
-            None => RUN.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(run)),
+            None => match CORES.iter().find(|(name, _)| *name == self.name) {
+                Some((_, share)) => run.cores.and_then(|cores| cores.share(share)),
+                None => RUN.iter().find(|(name, _)| *name == self.name).and_then(|(_, of)| of(run)),
+            },
         }
     }
 }
@@ -99,8 +116,9 @@ impl fmt::Display for Metric {
 fn all(of_region: bool) -> impl Iterator<Item = &'static str> {
     let times = TIMES.iter().map(|(name, _)| *name);
     let of_run = RUN.iter().map(|(name, _)| *name).filter(move |_| !of_region);
+    let of_cores = CORES.iter().map(|(name, _)| *name).filter(move |_| !of_region);
     let of_region = REGION.iter().map(|(name, _)| *name).filter(move |_| of_region);
-    times.chain(of_run).chain(of_region)
+    times.chain(of_run).chain(of_cores).chain(of_region)
 }
 
 /// The names that there are, for messages.

@@ -197,7 +197,12 @@ impl<T: IterationTimes> Fold<T> {
 
     /// Folds records that follow those before. `site` gives the id of a record's call site, `u64::MAX` where it has none;
     /// it is asked at least once for each call site, and must give equal ids for equal `call_site`.
-    pub fn records(&mut self, records: &[Record], mut site: impl FnMut(&Record) -> u64) {
+    pub fn records(&mut self, records: &[Record], site: impl FnMut(&Record) -> u64) {
+        self.counted_records(records, joined::count(records), site);
+    }
+
+    /// As [`Fold::records`], where it is known that these count as `n_records`.
+    pub fn counted_records(&mut self, records: &[Record], n_records: usize, mut site: impl FnMut(&Record) -> u64) {
         let mut left = records;
         loop {
             let usual = self.usual_calls(left);
@@ -215,9 +220,8 @@ impl<T: IterationTimes> Fold<T> {
                 }
             }
         }
-        let count = joined::count(records) as u64;
-        self.walk.next = self.walk.next.saturating_add(count);
-        self.rest.records = self.rest.records.saturating_add(count);
+        self.walk.next = self.walk.next.saturating_add(n_records as u64);
+        self.rest.records = self.rest.records.saturating_add(n_records as u64);
     }
 
     /// Folds a record as it is, or where it polls, as the time between polls is decided to be.

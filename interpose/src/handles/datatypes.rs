@@ -7,7 +7,7 @@ use crate::harmless::signals::Lock;
 use crate::mpi::call;
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::registry;
-use crate::state::thread::Thread;
+use crate::state::thread::{Thread, tables};
 use crate::word::Word;
 
 /// Sizes by handle, of datatypes whose handle does not show.
@@ -33,7 +33,7 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
         let size = if let Some(size) = predefined::size_in_handle(datatype) {
             size
         } else {
-            let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+            let cached = (&raw mut (*tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
             if (*cached).0 != datatype {
                 let asking = (*thread).asking;
                 let Some(size) = crate::harmless::enter::cold(thread, || known_or_asked(datatype, asking)) else {
@@ -81,7 +81,7 @@ pub fn forget(datatype: Word) {
     // SAFETY: the states of registered threads are live.
     registry::for_each_thread(|thread| unsafe {
         uncache(&raw mut (*thread).type_handle, datatype);
-        let cached = (&raw mut (*thread).types).cast::<(Word, u64)>().add(cache_slot(datatype));
+        let cached = (&raw mut (*tables(thread)).types).cast::<(Word, u64)>().add(cache_slot(datatype));
         uncache(&raw mut (*cached).0, datatype);
     });
 }

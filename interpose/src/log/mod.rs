@@ -260,7 +260,7 @@ impl RankLog {
     }
 
     /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.
-    pub fn fold(&mut self, fold: &mut Fold, records: &[Record], whole: impl FnOnce() -> bool) -> Batch {
+    pub fn fold(&mut self, fold: &mut Fold, records: &[Record], n: usize, whole: impl FnOnce() -> bool) -> Batch {
         // What is folded once cannot be taken out again.
         self.copy.clear();
         // In pieces: memcpy copies more than 2 KiB by `rep movsb`, which is no faster, and which valgrind counts as an instruction a byte.
@@ -268,7 +268,7 @@ impl RankLog {
         if !whole() {
             return Batch::Changed;
         }
-        fold.records(&self.copy, site_of);
+        fold.counted_records(&self.copy, n, site_of);
         Batch::Taken
     }
 

@@ -268,7 +268,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Recor
         }
         if written == Batch::Taken && log.sums_events {
             log.is_fold_logged = true;
-            if fold(rank_log, log, records, now) == Batch::Changed {
+            if fold(rank_log, log, records, count, now) == Batch::Changed {
                 rank_log.summaries().give_up();
             }
         }
@@ -279,17 +279,17 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Recor
             log.is_fold_logged = false;
         }
         SUMS.store(true, Relaxed);
-        written = fold(rank_log, log, records, now);
+        written = fold(rank_log, log, records, count, now);
     }
     rank_log.sample_usage(now, log.number);
     written
 }
 
-/// Folds a batch.
-fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], now: u64) -> Batch {
+/// Folds a batch, which counts as so many records.
+fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> Batch {
     let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
     fold.add_samples(log.cpu_samples.drain(..));
-    let folded = rank_log.fold(&mut fold, records, || is_still_whole(log, records));
+    let folded = rank_log.fold(&mut fold, records, count, || is_still_whole(log, records));
     log.fold = Some(fold);
     // A killed process loses what is not written, at most this long.
     if rank_log.second_has_passed(log.folded_at, now) {

@@ -69,7 +69,7 @@ pub struct CallPaths {
     known: Box<[KnownPath]>,
     /// By the same index, what else they have.
     details: Vec<PathDetails>,
-    /// The way of each place that is replaced next.
+    /// The way of each place that is replaced next, counted from the second one: the first has the newest path.
     oldest: [u8; PLACES],
     /// All paths, also those with words that are not on the thread's own stack.
     pub tree: PathTree,
@@ -154,19 +154,24 @@ impl CallPaths {
         self.effort = UnwindingEffort::new(depth, now);
     }
 
-    /// Has a path compared at each call from now on, in the place of the oldest one where as many share `place` as may. `spare` is a word that is always
-    /// as it was while the path's call is the one.
+    /// Has a path compared at each call from now on, before the others that share `place`: a function that is called from another line now has the same return
+    /// address and stack pointer. Where they are as many as may, the oldest goes. `spare` is a word that is always as it was while the path's call is the one.
     pub fn compare(&mut self, place: usize, root: PathRoot, id: u64, spare: StackWord, details: PathDetails) {
-        let index = self.next_index(place);
-        if self.details.len() <= index {
-            self.details.resize_with(index + 1, PathDetails::default);
+        let newest = self.known.get(place).filter(|path| path.caller != 0).copied();
+        let other = newest.map_or(place, |_| self.next_index(place));
+        if self.details.len() <= other {
+            self.details.resize_with(other + 1, PathDetails::default);
         }
-        if let (Some(path), Some(kept)) = (self.known.get_mut(index), self.details.get_mut(index)) {
+        if let (Some(newest), Some(path)) = (newest, self.known.get_mut(other)) {
+            *path = newest;
+            self.details.swap(place, other);
+            self.pass(place);
+        }
+        if let (Some(path), Some(kept)) = (self.known.get_mut(place), self.details.get_mut(place)) {
             path.caller = usize::MAX;
             *kept = details;
         }
-        self.name(index, root, id, spare);
-        self.pass(place);
+        self.name(place, root, id, spare);
     }
 
     /// As [`CallPaths::compare`], of the words in `found`, without allocating, for a handler may leave from here by siglongjmp. Where a place is free or
@@ -187,15 +192,15 @@ impl CallPaths {
         self.pass(place);
     }
 
-    /// Returns where the next path of a place goes.
+    /// Returns where a path goes that is not the newest of its place any more.
     fn next_index(&self, place: usize) -> usize {
-        self.oldest.get(place).map_or(0, |&way| usize::from(way) * PLACES) + place
+        self.oldest.get(place).map_or(0, |&way| (1 + usize::from(way)) * PLACES) + place
     }
 
-    /// The next path of a place goes to its next way.
+    /// The next such path goes to the next way.
     fn pass(&mut self, place: usize) {
         if let Some(oldest) = self.oldest.get_mut(place) {
-            *oldest = (*oldest + 1) % WAYS as u8;
+            *oldest = (*oldest + 1) % (WAYS as u8 - 1);
         }
     }
 

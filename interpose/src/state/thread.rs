@@ -88,15 +88,9 @@ pub struct Thread {
     pub paths: *mut CallPaths,
     /// What the thread needs when its ring is full; null before its first call.
     pub log: *mut ThreadLog,
-    /// Communicators lately used, by a hash of their handles.
-    pub comms: [(usize, *const CommInfo); CACHE],
-    /// Datatypes lately used, by a hash of their handles, and their sizes.
-    pub types: [(usize, u64); CACHE],
     /// Requests of an array as they were before the call, where they are few, as in most calls.
     pub few_requests: [usize; FEW],
-    /// Statuses of so many requests to pass where the program ignores an array of them.
-    pub few_statuses: [u64; 3 * FEW],
-    /// The same of more.
+    /// Statuses to pass where the program ignores an array of them that [`ThreadTables::few_statuses`] has no room for.
     pub statuses: *mut u8,
     /// Their room in bytes.
     pub statuses_bytes: usize,
@@ -137,6 +131,23 @@ pub struct Thread {
     pub team: TeamMember,
 }
 
+/// What fewer calls use than what is in [`Thread`], before which it lies: so that is near to the C library's data of the thread, most often in the same page.
+#[repr(C, align(64))]
+pub struct ThreadTables {
+    /// Communicators lately used, by a hash of their handles.
+    pub comms: [(usize, *const CommInfo); CACHE],
+    /// Datatypes lately used, by a hash of their handles, and their sizes.
+    pub types: [(usize, u64); CACHE],
+    /// Statuses of a few requests to pass where the program ignores an array of them.
+    pub few_statuses: [u64; 3 * FEW],
+}
+
+/// Returns the tables of a thread.
+#[inline(always)]
+pub fn tables(thread: *mut Thread) -> *mut ThreadTables {
+    thread.wrapping_byte_sub(PARKED_BYTES + size_of::<ThreadTables>()).cast()
+}
+
 /// How many functions are in the list of build.rs of those that programs call most.
 pub const N_FREQUENT: usize = 40;
 
@@ -162,9 +173,9 @@ pub struct Cancellation {
 /// Locks that a thread holds at one time, of those that another thread may look at.
 pub const MAX_HELD: usize = 4;
 
-/// Bytes reserved for a [`Thread`], after those of parked calls, in thread-local storage.
-const THREAD_BYTES: usize = 2048;
-const _: () = assert!(size_of::<Thread>() <= THREAD_BYTES);
+/// Bytes of a [`Thread`] in thread-local storage, after those of its tables and of parked calls.
+const THREAD_BYTES: usize = size_of::<Thread>().next_multiple_of(64);
+const _: () = assert!(PARKED_BYTES.is_multiple_of(64));
 
 global_asm!(
     ".pushsection .tbss.lbprof_thread,\"awT\",@nobits",
@@ -173,12 +184,12 @@ global_asm!(
     ".type lbprof_thread, @object",
     ".size lbprof_thread, {bytes}",
     ".balign 64",
-    ".zero {parked_bytes}",
+    ".zero {bytes_before}",
     "lbprof_thread:",
     ".zero {bytes}",
     ".popsection",
     bytes = const THREAD_BYTES,
-    parked_bytes = const PARKED_BYTES,
+    bytes_before = const size_of::<ThreadTables>() + PARKED_BYTES,
 );
 
 /// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
@@ -197,6 +208,6 @@ pub unsafe fn forget_comms(thread: *mut Thread) {
         (*thread).comm_handle = 0;
         (*thread).comm = &UNKNOWN;
         (*thread).comm_id = UNKNOWN.id;
-        (*thread).comms = [(0, std::ptr::null()); CACHE];
+        (*tables(thread)).comms = [(0, std::ptr::null()); CACHE];
     }
 }

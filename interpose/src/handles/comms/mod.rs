@@ -9,7 +9,7 @@ use crate::handles::comms::births::known_or_defined;
 use crate::mpi::predefined::{Null, is_null};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
-use crate::state::thread::Thread;
+use crate::state::thread::{Thread, tables};
 use crate::word::Word;
 
 /// What is known of `comm`.
@@ -39,7 +39,7 @@ pub unsafe fn last_used(thread: *mut Thread, comm: Word) -> Option<&'static Comm
 pub unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
     // SAFETY: the thread's own state; see `find`.
     unsafe {
-        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         let info = if (*cached).0 == comm && !(*cached).1.is_null() {
             (*cached).1
         } else {
@@ -84,7 +84,7 @@ pub unsafe fn forget(comm: Word) {
     // SAFETY: the states of registered threads are live.
     registry::for_each_thread(|thread| unsafe {
         uncache(&raw mut (*thread).comm_handle, comm);
-        let cached = (&raw mut (*thread).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
+        let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
         uncache(&raw mut (*cached).0, comm);
     });
     // Only now, when nothing leads to it any more.

@@ -8,7 +8,7 @@ use crate::mpi::lang::{Convert, Language};
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::slot::Facts;
 use crate::state::buffers;
-use crate::state::thread::{FEW, Thread};
+use crate::state::thread::{FEW, Thread, tables};
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{found_nothing, nothing_active};
 use crate::verbs::{After, Call, Event};
@@ -77,8 +77,8 @@ fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word 
         }
         // Where INTEGER has 8 bytes, Fortran's statuses are twice as wide as C's.
         let bytes = count * abi().status_bytes * if C::Language::FORTRAN { 2 } else { 1 };
-        if bytes <= size_of_val(&(*thread).few_statuses) {
-            *statuses = (&raw mut (*thread).few_statuses) as Word;
+        if bytes <= size_of_val(&(*tables(thread)).few_statuses) {
+            *statuses = (&raw mut (*tables(thread)).few_statuses) as Word;
             return *statuses;
         }
         if (*thread).statuses_bytes < bytes {

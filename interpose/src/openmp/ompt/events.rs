@@ -32,9 +32,12 @@ const BEGIN: c_int = 1;
 const LEAGUE: c_int = 0x4000_0000;
 const INITIAL_TASK: c_int = 1;
 
-/// In a task's data: its thread is in a region that is measured, or in another; the wait that the task is in, as its kind's number.
+/// In a task's data: its thread is in a region that is measured, or in another; it is alone in its team; the wait that the task is in, as its kind's
+/// number.
 const IS_MEASURED: u64 = 1;
 const IS_COUNTED: u64 = 2;
+const IS_ALONE: u64 = 4;
+const FLAGS: u64 = IS_MEASURED | IS_COUNTED | IS_ALONE;
 const WAIT_SHIFT: u32 = 8;
 
 /// What the library knows of the frames of a task (`ompt_frame_t`).
@@ -184,6 +187,11 @@ unsafe extern "C" fn on_implicit_task(
         let own = &mut (*thread).team;
         if which_end != BEGIN {
             own.task = std::ptr::null_mut();
+            if *task & IS_ALONE != 0 && !own.slot.is_null() && own.wait == 0 {
+                // No barrier ends its region, which is over only after this.
+                begin_wait(thread, WaitKind::Barrier, ticks());
+            }
+            let own = &mut (*thread).team;
             if *task & IS_MEASURED != 0 {
                 (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
             } else if *task & IS_COUNTED != 0 {
@@ -199,7 +207,7 @@ unsafe extern "C" fn on_implicit_task(
             own.depth += 1;
             return;
         };
-        *task = IS_MEASURED;
+        *task = IS_MEASURED | if team == 1 { IS_ALONE } else { 0 };
         if index == 0 {
             region.team = team;
         }
@@ -214,7 +222,7 @@ unsafe extern "C" fn on_implicit_task(
 unsafe fn close(thread: *mut Thread, region: &ReportedRegion) {
     // SAFETY: the thread's own state and slot.
     unsafe {
-        if region.team == 1 {
+        if region.team == 1 && (*region.slots).region != region.number {
             let slot = region.slots;
             (*thread).team.slot = slot;
             (*thread).team.number = region.number;
@@ -240,7 +248,7 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
         }
         let is_begin = which_end == BEGIN;
         if let Some(data) = data_of_waiting(thread, task).as_mut() {
-            *data = *data & (IS_MEASURED | IS_COUNTED) | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
+            *data = *data & FLAGS | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
         }
         match is_begin {
             true => begin_wait(thread, kind, ticks()),

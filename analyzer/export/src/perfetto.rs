@@ -378,8 +378,7 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
             Some(label) => format!("parallel {label}"),
             None => "parallel region".to_owned(),
         };
-        let excess = i64::try_from(team.excess).unwrap_or(0);
-        let facts = [("threads", i64::from(team.team)), ("longest work above the mean, in ns", excess)];
+        let facts = [("threads", i64::from(team.team)), ("longest work above the mean, in ns", team.excess)];
         let facts = facts.map(|(what, number)| self.names.number(what, number)).to_vec();
         self.begin(track, team.interval.begin, &name, facts);
         self.end(track, team.interval.end);

@@ -77,6 +77,8 @@ pub struct TeamMember {
     pub reported_site: *const c_void,
     /// The number of the reported region whose slot it has.
     pub number: u64,
+    /// The library's data of the task that it runs, where that is known; else null.
+    pub task: *mut u64,
     /// What it waits for, as the library reports: the number of a kind, or 0.
     pub wait: u32,
     /// The kind of its last wait.

@@ -32,9 +32,12 @@ const BEGIN: c_int = 1;
 const LEAGUE: c_int = 0x4000_0000;
 const INITIAL_TASK: c_int = 1;
 
-/// In a task's data: its thread is in a region that is measured, or in another; the wait that the task is in, as its kind's number.
+/// In a task's data: its thread is in a region that is measured, or in another; it is alone in its team; the wait that the task is in, as its kind's
+/// number.
 const IS_MEASURED: u64 = 1;
 const IS_COUNTED: u64 = 2;
+const IS_ALONE: u64 = 4;
+const FLAGS: u64 = IS_MEASURED | IS_COUNTED | IS_ALONE;
 const WAIT_SHIFT: u32 = 8;
 
 /// What the library knows of the frames of a task (`ompt_frame_t`).
@@ -183,6 +186,12 @@ unsafe extern "C" fn on_implicit_task(
     unsafe {
         let own = &mut (*thread).team;
         if which_end != BEGIN {
+            own.task = std::ptr::null_mut();
+            if *task & IS_ALONE != 0 && !own.slot.is_null() && own.wait == 0 {
+                // No barrier ends its region, which is over only after this.
+                begin_wait(thread, WaitKind::Barrier, ticks());
+            }
+            let own = &mut (*thread).team;
             if *task & IS_MEASURED != 0 {
                 (own.slot, own.depth, own.wait, own.pending, own.mpi_since) = (std::ptr::null_mut(), 0, 0, 0, 0);
             } else if *task & IS_COUNTED != 0 {
@@ -191,13 +200,14 @@ unsafe extern "C" fn on_implicit_task(
             *task = 0;
             return;
         }
+        own.task = task;
         let region = parallel.as_ref().map_or(std::ptr::null_mut(), |data| *data as *mut ReportedRegion);
         let Some(region) = region.as_mut().filter(|region| (index as usize) < region.room) else {
             *task = IS_COUNTED;
             own.depth += 1;
             return;
         };
-        *task = IS_MEASURED;
+        *task = IS_MEASURED | if team == 1 { IS_ALONE } else { 0 };
         if index == 0 {
             region.team = team;
         }
@@ -212,7 +222,7 @@ unsafe extern "C" fn on_implicit_task(
 unsafe fn close(thread: *mut Thread, region: &ReportedRegion) {
     // SAFETY: the thread's own state and slot.
     unsafe {
-        if region.team == 1 {
+        if region.team == 1 && (*region.slots).region != region.number {
             let slot = region.slots;
             (*thread).team.slot = slot;
             (*thread).team.number = region.number;
@@ -237,8 +247,8 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
             return;
         }
         let is_begin = which_end == BEGIN;
-        if let Some(data) = task.as_mut() {
-            *data = *data & (IS_MEASURED | IS_COUNTED) | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
+        if let Some(data) = data_of_waiting(thread, task).as_mut() {
+            *data = *data & FLAGS | if is_begin { (kind as u64) << WAIT_SHIFT } else { 0 };
         }
         match is_begin {
             true => begin_wait(thread, kind, ticks()),
@@ -247,11 +257,26 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
     }
 }
 
+/// Returns the data of the task that waits. At the end of a task group, which loops of tasks have, libomp passes the address of a copy in its own frame.
+///
+/// # Safety
+/// `thread` is the calling thread's state.
+unsafe fn data_of_waiting(thread: *mut Thread, task: *mut u64) -> *mut u64 {
+    /// Bytes of the frames between that one and ours at most.
+    const NEAR: usize = 1 << 12;
+    let here = 0_u8;
+    let is_copy = (task as usize).wrapping_sub(&raw const here as usize) < NEAR;
+    // SAFETY: the caller's promise.
+    let known = unsafe { (*thread).team.task };
+    if is_copy && !known.is_null() { known } else { task }
+}
+
 /// A thread leaves a task for another one: that may be waiting itself.
 unsafe extern "C" fn on_task_schedule(_task: *mut u64, _status: c_int, next: *mut u64) {
     let thread = thread::current();
     // SAFETY: the thread's own state; the library's own arguments.
     unsafe {
+        (*thread).team.task = next;
         let Some(next) = next.as_ref().filter(|_| !(*thread).team.slot.is_null()) else { return };
         match WaitKind::from_number((*next >> WAIT_SHIFT) as u32) {
             Some(kind) => begin_wait(thread, kind, ticks()),

@@ -21,7 +21,7 @@ use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{NEXT_FREQUENT, Thread, forget_comms};
+use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, sandbox};
@@ -141,7 +141,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).poll = std::ptr::null_mut();
         call_path::attach(thread);
         forget_comms(thread);
-        (*thread).is_clock_monotonic = clock::source() == ClockSource::Monotonic;
+        (*thread).unusual = if clock::source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
         for (own, next) in (*thread).next_frequent.iter_mut().zip(&NEXT_FREQUENT) {
             *own = next.load(Relaxed);
         }

@@ -78,8 +78,11 @@ pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
 /// A shared object was unloaded: call paths found so far are unknown from here on. A thread that gets its ring meanwhile finds the new key.
 pub fn forget_call_paths() {
     call_path::unloaded();
-    // SAFETY: visited states are there, and the list is locked.
-    for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
+    // The list may be locked for ever in the child of a fork, which records nothing.
+    if state() == RecordingState::Recording {
+        // SAFETY: visited states are there, and the list is locked.
+        for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
+    }
 }
 
 /// The key whose destructor runs when a thread that records ends.

@@ -7,7 +7,7 @@ use crate::harmless::signals::Lock;
 use crate::mpi::call;
 use crate::mpi::predefined::{self, Null, is_null};
 use crate::recording::registry;
-use crate::state::thread::{Thread, tables};
+use crate::state::thread::{Thread, UNSEEN, tables};
 use crate::word::Word;
 
 /// Sizes by handle, of datatypes whose handle does not show.
@@ -38,7 +38,7 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
                 let asking = (*thread).asking;
                 let Some(size) = crate::harmless::enter::cold(thread, || known_or_asked(datatype, asking)) else {
                     // Until a call with it has succeeded (slot::learn).
-                    (*thread).unseen = true;
+                    (*thread).unusual |= UNSEEN;
                     return 0;
                 };
                 *cached = (datatype, size);

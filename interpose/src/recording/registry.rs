@@ -21,7 +21,7 @@ use crate::recording::flush::close_ring;
 use crate::sampling;
 use crate::state::phases::Phases;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{NEXT_FREQUENT, Thread, forget_comms};
+use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, Thread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, sandbox};
@@ -78,8 +78,11 @@ pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
 /// A shared object was unloaded: call paths found so far are unknown from here on. A thread that gets its ring meanwhile finds the new key.
 pub fn forget_call_paths() {
     call_path::unloaded();
-    // SAFETY: visited states are there, and the list is locked.
-    for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
+    // The list may be locked for ever in the child of a fork, which records nothing.
+    if state() == RecordingState::Recording {
+        // SAFETY: visited states are there, and the list is locked.
+        for_each_thread(|thread| unsafe { call_path::renew_key(thread) });
+    }
 }
 
 /// The key whose destructor runs when a thread that records ends.
@@ -141,7 +144,7 @@ pub unsafe fn attach(thread: *mut Thread) {
         (*thread).poll = std::ptr::null_mut();
         call_path::attach(thread);
         forget_comms(thread);
-        (*thread).is_clock_monotonic = clock::source() == ClockSource::Monotonic;
+        (*thread).unusual = if clock::source() == ClockSource::Monotonic { CLOCK_MONOTONIC } else { 0 };
         for (own, next) in (*thread).next_frequent.iter_mut().zip(&NEXT_FREQUENT) {
             *own = next.load(Relaxed);
         }

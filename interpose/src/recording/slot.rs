@@ -7,10 +7,8 @@ use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
 
-use crate::processor;
 use crate::recording::call_path;
 use crate::state::thread::Thread;
-use crate::system::clock::monotonic_ns;
 
 /// What a call's arguments say, before it is made.
 #[derive(Clone, Copy)]
@@ -43,19 +41,12 @@ impl Facts {
     }
 }
 
-/// Fills the reserved slot; the real call follows. `begin` is read last: when it begins, in ticks.
+/// Fills the reserved slot, all but its begin.
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread.
 #[inline(always)]
-pub unsafe fn open(
-    thread: *mut Thread,
-    slot: *mut Record,
-    operation: u16,
-    activity: u16,
-    facts: Facts,
-    begin: impl FnOnce() -> u64,
-) {
+pub unsafe fn fill(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
         // `end` is 0 since the slot was cleared.
@@ -69,9 +60,18 @@ pub unsafe fn open(
         (*slot).operation = operation;
         (*slot).flags = Flags(facts.flags | activity);
         (*slot).count = 0;
-        compiler_fence(Release);
-        (&raw mut (*slot).begin).write_volatile(begin());
     }
+}
+
+/// Stores the begin of a filled record, in ticks; the real call follows.
+///
+/// # Safety
+/// `slot` came from [`reserve`](super::room::reserve) on this thread.
+#[inline(always)]
+pub unsafe fn begin(slot: *mut Record, ticks: u64) {
+    compiler_fence(Release);
+    // SAFETY: as above.
+    unsafe { (&raw mut (*slot).begin).write_volatile(ticks) };
 }
 
 /// The call at `slot` was successful: what it names is good, and MPI is asked about it while `facts` reads the arguments anew.
@@ -103,24 +103,14 @@ pub unsafe fn correct(slot: *mut Record, facts: Facts) {
     }
 }
 
-/// Stores the end of a call, first of all that follows it.
+/// Stores the end of a call, in ticks, first of all that follows it.
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
 #[inline(always)]
-pub unsafe fn close(thread: *mut Thread, slot: *mut Record) {
+pub unsafe fn close(slot: *mut Record, ticks: u64) {
     // SAFETY: as above.
-    unsafe { (&raw mut (*slot).end).write_volatile(now(thread)) };
-}
-
-/// Returns the present instant, in ticks, without a look at anything but the thread's state.
-///
-/// # Safety
-/// `thread` is the calling thread's state, which has a ring.
-#[inline(always)]
-pub unsafe fn now(thread: *mut Thread) -> u64 {
-    // SAFETY: the caller's promise.
-    if unsafe { (*thread).is_clock_monotonic } { monotonic_ns() } else { processor::counter() }
+    unsafe { (&raw mut (*slot).end).write_volatile(ticks) };
 }
 
 /// Stores a whole record in a slot that was taken for it.

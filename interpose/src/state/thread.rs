@@ -52,10 +52,8 @@ pub struct Thread {
     pub comm: *const CommInfo,
     /// Its id.
     pub comm_id: u32,
-    /// The call being entered names a communicator or datatype of which nothing is known.
-    pub unseen: bool,
-    /// Whether ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
-    pub is_clock_monotonic: bool,
+    /// What makes a call one that the usual path does not serve: [`UNSEEN`], [`CLOCK_MONOTONIC`].
+    pub unusual: u32,
     /// The datatype last used, as a handle.
     pub type_handle: usize,
     /// And its size in bytes.
@@ -130,6 +128,11 @@ pub struct Thread {
     /// What the thread does in parallel regions.
     pub team: TeamMember,
 }
+
+/// In [`Thread::unusual`]: the call being entered names a communicator or datatype of which nothing is known.
+pub const UNSEEN: u32 = 1;
+/// In [`Thread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
+pub const CLOCK_MONOTONIC: u32 = 2;
 
 /// What fewer calls use than what is in [`Thread`], before which it lies: so that is near to the C library's data of the thread, most often in the same page.
 #[repr(C, align(64))]

@@ -63,7 +63,7 @@ pub unsafe fn is_unmeasured(thread: *mut Thread, slot: *mut Record) -> bool {
 pub unsafe fn measure(thread: *mut Thread, slot: *mut Record) {
     // SAFETY: the slot is this call's.
     unsafe {
-        slot::close(thread, slot);
+        slot::close(slot, clock::ticks());
         let end = (*slot).end;
         let took = end.saturating_sub((*thread).poll_end);
         (*slot).begin = end - took.min((*thread).usual_poll_ticks);

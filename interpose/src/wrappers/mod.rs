@@ -26,10 +26,11 @@ use lbprof_collector::record::{Flags, Record};
 
 use crate::forward::{self, NEXT};
 use crate::mpi::lang::{self, Language};
-use crate::processor::{entry, fortran_entry};
+use crate::processor::{counter, entry, fortran_entry};
 use crate::recording::{nested, room, slot};
 use crate::state::entered;
-use crate::state::thread::{self, Canary};
+use crate::state::thread::{self, Canary, UNSEEN};
+use crate::system::clock::ticks;
 use crate::verbs::{self, After, ThisCall};
 use crate::word::{Word, int_at};
 
@@ -52,25 +53,41 @@ macro_rules! word {
 /// The three steps of a body. `$next` is the function to forward to; `$resolved` the same where it is known to be looked up.
 macro_rules! body {
     ($next:expr, $resolved:expr, $language:ty, $operation:ident, ($($argument:ident),*), $verb:expr, |$result:ident| $ok:expr) => {{
-        /// The call is the first to name a communicator or datatype. Nothing may be asked of it until the call has shown that
-        /// the handle is good, for a look-up that fails runs the program's error handler. Then the arguments are read anew.
+        /// What is rare from the begin of a call to its end, apart from the code of other calls: the clock is another one than the processor's counter, or
+        /// the call is the first to name a communicator or datatype. Nothing may be asked of that until the call has shown that the handle is good, for a
+        /// look-up that fails runs the program's error handler. Then the arguments are read anew.
         #[cold]
         #[inline(never)]
-        unsafe extern "C-unwind" fn first($($argument: Word,)* slot: *mut Record, next: Word) -> Word {
+        unsafe extern "C-unwind" fn call_unusual(
+            $($argument: Word,)*
+            slot: *mut Record,
+            next: Word,
+            is_unmeasured: Word,
+        ) -> Word {
             // SAFETY: as below. Verbs only read, so they may be asked as often as one likes.
             unsafe {
                 let thread = thread::current();
                 $(let mut $argument = $argument;)*
+                slot::begin(slot, if is_unmeasured != 0 { (*thread).poll_end } else { ticks() });
+                entered::forget(thread);
+                let next: Next = std::mem::transmute(next);
+                if (*thread).unusual & UNSEEN == 0 {
+                    let $result = next($($argument),*);
+                    if is_unmeasured == 0 {
+                        slot::close(slot, ticks());
+                    }
+                    return $result;
+                }
                 // A call that was left by longjmp may have noted it, or another thread has just learnt what was unseen.
-                (*thread).unseen = false;
+                (*thread).unusual &= !UNSEEN;
                 let facts = apply(ThisCall::<$language>::of(thread), $verb).facts;
-                let unseen = std::mem::take(&mut (*thread).unseen);
+                let unseen = (*thread).unusual & UNSEEN != 0;
+                (*thread).unusual &= !UNSEEN;
                 if !unseen {
                     slot::correct(slot, facts);
                 }
-                let next: Next = std::mem::transmute(next);
                 let $result = next($($argument),*);
-                slot::close(thread, slot);
+                slot::close(slot, ticks());
                 if unseen && $ok {
                     slot::learn(thread, slot, || apply(ThisCall::<$language>::of(thread), $verb).facts);
                 }
@@ -97,22 +114,22 @@ macro_rules! body {
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
             let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
-            slot::open(
+            slot::fill(
                 thread,
                 slot,
                 Operation::$operation as u16,
                 Operation::$operation.activity() as u16 | language_flag,
                 event.facts,
-                || if is_unmeasured { (*thread).poll_end } else { slot::now(thread) },
             );
-            entered::forget(thread);
-            let result = if (*thread).unseen {
-                first($($argument,)* slot, $resolved)
+            let result = if (*thread).unusual != 0 {
+                call_unusual($($argument,)* slot, $resolved, Word::from(is_unmeasured))
             } else {
+                slot::begin(slot, if is_unmeasured { (*thread).poll_end } else { counter() });
+                entered::forget(thread);
                 let next: Next = std::mem::transmute($resolved);
                 let result = next($($argument),*);
                 if !is_unmeasured {
-                    slot::close(thread, slot);
+                    slot::close(slot, counter());
                 }
                 result
             };

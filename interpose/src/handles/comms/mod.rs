@@ -9,7 +9,7 @@ use crate::handles::comms::births::known_or_defined;
 use crate::mpi::predefined::{Null, is_null};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
-use crate::state::thread::{Thread, tables};
+use crate::state::thread::{Thread, UNSEEN, tables};
 use crate::word::Word;
 
 /// What is known of `comm`.
@@ -70,7 +70,9 @@ unsafe fn known_or_seen(thread: *mut Thread, comm: Word) -> Option<&'static Comm
             return Some(known_or_defined(comm));
         }
         let known = table::get(comm);
-        (*thread).unseen |= known.is_none();
+        if known.is_none() {
+            (*thread).unusual |= UNSEEN;
+        }
         known
     }
 }

@@ -357,7 +357,8 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let teams = report(ranks_with_teams());
     let selection = Selection { region: Some("main/step/force".to_owned()), ..Selection::default() };
     let region = report_on(&part_in(dir.path(), &selection));
-    for report in of_marked.into_iter().chain([region, found, damaged, part, sampled, sums, threads, first_look, teams]) {
+    for report in of_marked.into_iter().chain([region, found, damaged, part, sampled, sums, threads, first_look, teams])
+    {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
         keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);

@@ -73,7 +73,7 @@ impl Run {
     fn call(&mut self, token: u32, computation: u64) {
         let begin = self.now + computation + u64::from(self.chance.below(3));
         self.now = begin + 1 + u64::from(self.chance.below(3));
-        self.steps.push(CallInterval { token, begin, end: self.now });
+        self.steps.push(CallInterval { token, begin, end: self.now, peer: 0, tag: 0 });
     }
 
     fn calls(&mut self, first: u32, n: u32, computation: u64) {
@@ -168,6 +168,7 @@ fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
         is_distribution: &|_| false,
         may_spin: &|_| false,
         is_called_by: &|_, _| false,
+        role_of: &|_, _| None,
         spin: 0,
     })
 }
@@ -231,7 +232,7 @@ proptest! {
     #[test]
     fn any_calls_are_survived(tokens in prop::collection::vec(0u32..6, 0..300), whole in any::<bool>()) {
         let steps: Vec<CallInterval> =
-            (0..).zip(&tokens).map(|(at, &token)| CallInterval { token, begin: 10 * at, end: 10 * at + 5 }).collect();
+            (0..).zip(&tokens).map(|(at, &token)| CallInterval { token, begin: 10 * at, end: 10 * at + 5, peer: 0, tag: 0 }).collect();
         for one in window(&steps, whole) {
             prop_assert!(one.iterations > 0 && !one.anchor.tokens.is_empty() && (0.0..=1.0).contains(&one.alike));
             prop_assert!(one.anchor.tokens.iter().all(|token| one.tokens.contains(token)));

@@ -241,6 +241,9 @@ const MOST_OTHER_CALLS: f64 = 0.2;
 const LEAST_KINDS: usize = 4;
 /// Ranks that differ by this factor in their iterations have other ones.
 const AS_MANY: f64 = 1.02;
+/// Ranks that differ by a factor in this range, and meet nowhere in their loops, go around as messages come. From twice as often on, some may end
+/// iterations that are several of the others.
+const FREE: std::ops::Range<f64> = 1.1..1.9;
 /// Share of a loop's time from which on most of it is in a loop within it.
 const MOSTLY_INNER: f64 = 0.5;
 /// Bytes of a number, as of elements to come.
@@ -252,7 +255,9 @@ impl Doubt {
     /// The loop is at most so sure.
     fn at_most(&self) -> Confidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::Events | Doubt::FewKinds(_, true) => Confidence::Unsure,
+            Doubt::Amounts | Doubt::OtherCalls | Doubt::Events | Doubt::Rhythm(_) | Doubt::FewKinds(_, true) => {
+                Confidence::Unsure
+            }
             _ => Confidence::Likely,
         }
     }
@@ -438,7 +443,8 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
 }
 
 /// Returns of each loop whether its iterations are events, from the iterations of each on a rank: ranks that make the same calls go around in different
-/// numbers, as many as come to them, and another rank goes around as often as all of them, for each time that one of them does.
+/// numbers, as many as come to them, and either another rank goes around as often as all of them, for each time that one of them does, or they have no
+/// collective operation.
 fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     let mut are_events = vec![false; model.loops.len()];
     let is_free = |at: &usize| model.loops[*at].main && !model.loops[*at].named;
@@ -450,7 +456,10 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
         let all: f64 = alike.iter().map(|&at| most_of[at] * model.loops[at].ranks.len() as f64).sum();
         let handles_all = |at: &usize| !alike.contains(at) && (most_of[*at] - all).abs() <= AS_MANY * all - all;
         let handling: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(handles_all).collect();
-        if differ && !handling.is_empty() {
+        let most = alike.iter().map(|&at| most_of[at]).fold(0.0, f64::max);
+        let never_meet =
+            FREE.contains(&(most / fewest.max(1.0))) && alike.iter().all(|&at| !model.loops[at].has_collectives);
+        if differ && !handling.is_empty() || never_meet {
             for &at in alike.iter().chain(&handling) {
                 are_events[at] = true;
             }

@@ -10,6 +10,10 @@
 // kind: g 19 a collective of all ranks ends a cycle, in which ranks make different numbers of exchanges
 // kind: h 40 each rank sends to another partner in each step
 // kind: i 40 the set-up takes longer than the loop
+// kind: j 120 one of three branches ends a step, in some steps none
+// kind: k 200 messages along three axes by one function, and a line of output in every seventh step
+// kind: l 25 a cycle goes down and up levels by functions that call each other
+// kind: m 0 an event loop of all ranks: each sends to others at random, and handles what comes by its tag
 #include <mpi.h>
 #include <stdlib.h>
 #include <time.h>
@@ -190,6 +194,99 @@ static void long_set_up(void)
     }
 }
 
+static void several_branches(void)
+{
+    for (int step = 0; step < 120; step++) {
+        exchange(400);
+        compute(1000);
+        exchange(300);
+        compute(500);
+        if (step % 3 == 0)
+            sum(step);
+        else if (step % 7 == 0)
+            MPI_Bcast(out, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+        else if (step % 11 == 0)
+            MPI_Allgather(out, 1, MPI_DOUBLE, in, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    }
+}
+
+__attribute__((noinline)) static void forces(void)
+{
+    for (int axis = 0; axis < 3; axis++) {
+        MPI_Sendrecv(out, 300, MPI_DOUBLE, right, axis, in, 300, MPI_DOUBLE, left, axis, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(out, 300, MPI_DOUBLE, left, axis, in, 300, MPI_DOUBLE, right, axis, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    }
+    compute(1000);
+}
+
+static void axes(void)
+{
+    for (int step = 0; step < 200; step++) {
+        forces();
+        if (step % 7 == 6)
+            sum(step);
+    }
+}
+
+static void cycle(int level);
+
+__attribute__((noinline)) static void coarser(int level)
+{
+    if (level < 4)
+        cycle(level + 1);
+    else
+        sum(level);
+}
+
+__attribute__((noinline)) static void cycle(int level)
+{
+    exchange(400 >> level);
+    compute(800 >> level);
+    coarser(level);
+    exchange(400 >> level);
+}
+
+static void mutual_recursion(void)
+{
+    for (int step = 0; step < 25; step++) {
+        cycle(0);
+        sum(step);
+    }
+}
+
+static void free_events(void)
+{
+    unsigned seed = rank * 77 + 5;
+    int to_send = 120 + rank * 30, n_ended = 0, what[32];
+    MPI_Status status;
+    while (n_ended < size - 1 || to_send >= 0) {
+        int has_come = 0;
+        if (to_send > 0) {
+            seed = seed * 1103515245 + 12345;
+            int tag = (int)(seed >> 20) % 3;
+            MPI_Send(what, 1 + 7 * tag, MPI_INT, (rank + 1 + (int)(seed >> 16) % (size - 1)) % size, tag, MPI_COMM_WORLD);
+        } else if (to_send == 0) {
+            for (int other = 0; other < size; other++)
+                if (other != rank)
+                    MPI_Send(what, 0, MPI_INT, other, 9, MPI_COMM_WORLD);
+        } else {
+            MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+            has_come = 1;
+        }
+        if (to_send >= 0) {
+            to_send--;
+            MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &has_come, &status);
+        }
+        if (has_come) {
+            MPI_Recv(what, 32, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, &status);
+            n_ended += status.MPI_TAG == 9;
+            compute(200 + status.MPI_TAG * 300);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -205,6 +302,10 @@ int main(int argc, char **argv)
     case 'f': events(); break;
     case 'g': uneven_cycles(); break;
     case 'h': random_partners(); break;
+    case 'j': several_branches(); break;
+    case 'k': axes(); break;
+    case 'l': mutual_recursion(); break;
+    case 'm': free_events(); break;
     default: long_set_up();
     }
     MPI_Finalize();

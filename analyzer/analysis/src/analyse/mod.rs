@@ -126,7 +126,8 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
         let all = Scope::all(&model);
         let scenarios = plan(&model, &model.asked);
         let wanted = WantedWatchers::of(options);
-        let found = first.follow_watched((&model, &all), &model, (wanted, scenarios), (true, options))?;
+        let found =
+            first.follow_watched((&model, &all), &model, Wishes { watchers: wanted, scenarios }, (true, options))?;
         let followed;
         (followed, watched, model.statistics) = found;
         model.followed = followed;
@@ -203,7 +204,8 @@ fn analyse_with(
                 let wanted = if region.is_none() { WantedWatchers::of(options) } else { WantedWatchers::default() };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                first.follow_watched((all, &scope), &model, (wanted, scenarios), (!narrows, options))?
+                let wishes = Wishes { watchers: wanted, scenarios };
+                first.follow_watched((all, &scope), &model, wishes, (!narrows, options))?
             }
         };
         model.followed = followed;
@@ -243,6 +245,12 @@ fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32,
         Some((part.cluster? as u32 + 1, ranks))
     };
     found.parts().into_iter().filter_map(numbered).collect()
+}
+
+/// What is wanted of ranks that are followed.
+struct Wishes {
+    watchers: WantedWatchers,
+    scenarios: Vec<WhatIf>,
 }
 
 /// Who receives what is done.
@@ -296,10 +304,11 @@ impl<'a> First<'a> {
         &self,
         (all, scope): (&Model, &Scope),
         model: &Model,
-        (wanted, scenarios): (WantedWatchers, Vec<WhatIf>),
+        wanted: Wishes,
         (shares, options): (bool, &Options),
     ) -> Result<FollowedAndSeen, Failure> {
         // What a rank did whose calls are sums cannot be replayed.
+        let Wishes { watchers: wanted, scenarios } = wanted;
         let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
         let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);

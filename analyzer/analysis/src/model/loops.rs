@@ -31,6 +31,8 @@ pub struct Loop {
     pub is_in_main: bool,
     /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
+    /// Whether one of its calls is a collective operation.
+    pub has_collectives: bool,
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
     /// them; of the main loop alone.
     pub others: Option<u32>,

@@ -13,6 +13,7 @@ use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
 use super::code_place::{CodePlace, Position};
 use super::code_readers::FileReader;
 use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
+use super::loop_body::CallInLoop;
 use super::machine_code::MachineCode;
 use super::symbols::Resolved;
 use crate::model::sites::Sites;
@@ -31,6 +32,15 @@ pub(super) struct Activations<'a> {
     /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
     instructions: usize,
+    /// What calls are to loops, by the call sites.
+    in_loops: HashMap<LoopedSites, Option<(RunningFunction, CallInLoop)>>,
+}
+
+/// Two call sites in a loop, and another one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct LoopedSites {
+    looped: [u32; 2],
+    other: u32,
 }
 
 /// A function that was called in one way, by the call of it; `None`: the outermost.
@@ -59,7 +69,14 @@ struct ModuleCode {
 impl<'a> Activations<'a> {
     /// Creates one for the call tree of `names`, whose call sites are `sites`.
     pub(super) fn new(names: &'a Resolved, sites: &'a Sites) -> Activations<'a> {
-        Activations { names, sites, modules: HashMap::new(), reachable: HashMap::new(), instructions: 0 }
+        Activations {
+            names,
+            sites,
+            modules: HashMap::new(),
+            reachable: HashMap::new(),
+            instructions: 0,
+            in_loops: HashMap::new(),
+        }
     }
 
     /// Returns the innermost call around both nodes whose function makes both calls in one activation, and the calls in it through which
@@ -112,6 +129,56 @@ impl<'a> Activations<'a> {
         let (work, instructions) = code.work_between(&from, &to, instance.as_ref())?;
         self.instructions += instructions;
         Some(work)
+    }
+
+    /// Returns what a call site is to the innermost loop around two others, and the function in which that is: the one around all of them. `None` if it
+    /// is not known.
+    pub(super) fn call_in_loop(&mut self, looped: [u32; 2], other: u32) -> Option<(RunningFunction, CallInLoop)> {
+        let key = LoopedSites { looped, other };
+        if let Some(&known) = self.in_loops.get(&key) {
+            return known;
+        }
+        let found = self.find_call_in_loop(looped, other);
+        self.in_loops.insert(key, found);
+        found
+    }
+
+    fn find_call_in_loop(&mut self, looped: [u32; 2], other: u32) -> Option<(RunningFunction, CallInLoop)> {
+        let calls = &self.names.calls;
+        let other = calls.node_of(other)?;
+        let [from, to] = [calls.node_of(looped[0])?, calls.node_of(looped[1])?];
+        let [first, second] = [from, to].map(|leaf| calls.meeting(leaf, other));
+        // In a deeper function the loop may have one of them alone.
+        let depth = |meeting: &SharedFrame| meeting.around.and_then(|at| calls.node(at)).map(|node| node.depth);
+        if first.around != second.around {
+            let deeper = if depth(&first) > depth(&second) { first.around } else { second.around };
+            return Some((RunningFunction(deeper), CallInLoop::NoLoop));
+        }
+        let [one, two] = [(first.first, from), (second.first, to)].map(|(node, leaf)| self.origins_on_path(node, leaf));
+        let last = self.origins_on_path(second.last, other);
+        let site = |origin: &NodeOrigin| self.sites.call_sites.get(origin.site as usize);
+        let module = site(last.first()?)?.module?;
+        let offsets = |origins: &[NodeOrigin]| -> Option<Vec<u64>> {
+            let own = |origin: &NodeOrigin| {
+                site(origin).filter(|site| site.module == Some(module) && site.function.is_none())
+            };
+            origins.iter().map(|origin| Some(own(origin)?.offset)).collect()
+        };
+        let (one, two, last) = (offsets(&one)?, offsets(&two)?, offsets(&last)?);
+        if self.instructions > MAX_INSTRUCTIONS {
+            return None;
+        }
+        let code = self.module_code(module)?;
+        let (address, flow) = code.take_function(*last.first()?)?;
+        let mut found: Vec<Option<CallInLoop>> = Vec::new();
+        for &other in &last {
+            found.extend(one.iter().zip(two.iter().cycle()).map(|(&one, &two)| flow.call_in_loop(&[one, two], other)));
+        }
+        let instructions = flow.len() * found.len();
+        code.functions.insert(address, Some(flow));
+        self.instructions += instructions;
+        let first_found = found.first().copied().flatten()?;
+        found.iter().all(|&one| one == Some(first_found)).then_some((RunningFunction(second.around), first_found))
     }
 
     /// Returns the places in the machine code that a node on the path to a call of MPI stands for there.

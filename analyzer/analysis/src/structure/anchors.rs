@@ -80,6 +80,19 @@ impl Evidence<'_> {
         (of(best) > own).then(|| Anchor { tokens: vec![best], run: false })
     }
 
+    /// Returns the call that ends iterations which lack the one that ends most of them: one that no other code makes, and as often as the `iterations`
+    /// and another one together, which comes in place of their end.
+    pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<Anchor> {
+        let counts = || main.tokens.iter().map(|&token| (rank.count(token), token));
+        let is_in_place = |count: u64| {
+            counts().any(|(other, _)| other > 0 && (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
+        };
+        let is_fuller =
+            |&(count, token): &(u64, u32)| is_oftener(count, iterations) && self.is_unique(token) && is_in_place(count);
+        let (_, token) = counts().filter(is_fuller).max()?;
+        Some(Anchor { tokens: vec![token], run: false })
+    }
+
     /// How well the number of iterations is known that was counted on `rank`, and the anchor that makes it certain, where there is
     /// one.
     pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (Count, Option<Anchor>) {
@@ -91,11 +104,13 @@ impl Evidence<'_> {
             near.iter().find(|&&(token, count)| count == most && what(self, token)).map(|&(token, _)| token)
         };
         let end_at = |token: u32| (most != u64::from(iterations)).then(|| Anchor { tokens: vec![token], run: false });
-        if let Some(token) = is_most(Self::is_in_main) {
+        let lacks_none = !main.core.iter().any(|&token| is_oftener(rank.count(token), iterations));
+        if let Some(token) = is_most(Self::is_in_main).filter(|_| lacks_none) {
             return (Count::default(), end_at(token));
         }
         let least = near.iter().map(|&(_, count)| count).min().unwrap_or(u64::from(iterations));
-        if let Some(token) = is_most(Self::is_unique).filter(|_| near.iter().all(|&(token, _)| self.is_unique(token))) {
+        let are_unique = lacks_none && near.iter().all(|&(token, _)| self.is_unique(token));
+        if let Some(token) = is_most(Self::is_unique).filter(|_| are_unique) {
             return (Count { fewer: (most - least) as u32, more: 0 }, end_at(token));
         }
         let below = |count: u64| u64::from(iterations).saturating_sub(count) as u32;
@@ -104,6 +119,12 @@ impl Evidence<'_> {
         let fewer = if above == 0 { below(least).max(1) } else { below(least) };
         (Count { fewer: fewer.min(iterations), more: above }, None)
     }
+}
+
+/// Whether a call comes oftener than once in each of `iterations`, but not twice, and not by as few as come beside a loop.
+pub(super) fn is_oftener(count: u64, iterations: u32) -> bool {
+    let iterations = u64::from(iterations);
+    iterations + ASTRAY < count && count < 2 * iterations
 }
 
 /// The ends of iterations that groups of ranks have in common: where all of them make the call that ends one equally often, each of these
@@ -117,6 +138,8 @@ pub(super) fn common_ends(one: (Candidate, u32), other: (Candidate, u32), anchor
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
+
     use super::*;
     use crate::structure::survey::Token;
 
@@ -141,6 +164,7 @@ mod tests {
             anchor: Anchor { tokens: vec![anchor], run: false },
             core: core.to_vec(),
             by_rhythm: false,
+            every: NonZeroU32::MIN,
             iterations: 50,
             in_parent: None,
             time: 1,
@@ -169,6 +193,18 @@ mod tests {
         assert_eq!(count(&[50, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "a norm before the loop");
         assert_eq!(count(&[51, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "the body, apart from the loop");
         assert_eq!(count(&[50, 90], false, 50), (Count { fewer: 1, more: 0 }, None), "a function used elsewhere");
+    }
+
+    #[test]
+    fn iterations_may_lack_the_call_that_ends_most() {
+        let survey = survey(&[&[501, 450, 51]]);
+        let end = |in_main: &[bool]| {
+            let evidence = Evidence { survey: &survey, in_main, calls: &CallTree::default() };
+            evidence.fuller_end(&found(1, &[0, 1, 2]), &survey.ranks[0], 450).map(|anchor| anchor.tokens)
+        };
+        assert_eq!(end(&[true, true, true]), Some(vec![0]));
+        assert_eq!(end(&[false, true, true]), None, "others may make the call");
+        assert_eq!(count(&[501, 450], true, 450).0, Count { fewer: 1, more: 0 }, "so that nothing is certain");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::activations::Activations;
 use super::distribution::Distribution;
+use super::loop_body::CallInLoop;
 use super::named::LoopAt;
 use crate::model::loops::{Anchors, Class, Detected, Ends};
 use crate::read::definitions::Definitions;
@@ -20,8 +21,9 @@ use crate::structure::iterations::find::find_loops;
 use crate::structure::iterations::found::{FoundLoop, move_main};
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
+use crate::structure::iterations::rounds::take_rounds;
 use crate::structure::iterations::split::Splitter;
-use crate::structure::iterations::window::{CallInterval, TokenPair, Window};
+use crate::structure::iterations::window::{CallInterval, CallRole, TokenPair, Window};
 use crate::structure::survey::{RankSurvey, Survey, Token};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
@@ -60,9 +62,11 @@ impl Calls<'_> {
             is_distribution: &|token| distributing.contains(&token),
             may_spin: &|token| self.is(token, Operation::may_spin),
             is_called_by: &|inner, outer| self.is_called_by(inner, outer),
+            role_of: &|inner, call| self.role_of(inner, call),
             spin: self.rank.clock.as_ref().map_or(0, |clock| (SPIN_S / clock.tick_s()) as u64),
         };
         let mut found = find_loops(&window);
+        take_rounds(&mut found, window.calls);
         move_main(&mut found, self.level);
         found.iter().any(|one| one.main).then_some(found)
     }
@@ -79,11 +83,34 @@ impl Calls<'_> {
         }
     }
 
+    /// Returns what a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None` where the
+    /// code does not show it.
+    fn role_of(&self, inner: TokenPair, call: u32) -> Option<CallRole> {
+        let site = |token: u32| self.survey.tokens.get(token as usize)?.site;
+        let (from, to, call) = (site(inner.from)?, site(inner.to)?, site(call)?);
+        let mut activations = self.activations.borrow_mut();
+        let own = activations.function_between(from, to)?;
+        let (shared, place) = activations.call_in_loop([from, to], call)?;
+        match (shared == own, activations.is_around(own, shared)) {
+            (true, _) => match place {
+                CallInLoop::Outside => Some(CallRole::Around),
+                CallInLoop::Sometimes => Some(CallRole::Within),
+                CallInLoop::Always | CallInLoop::NoLoop => None,
+            },
+            (false, true) => Some(CallRole::Within),
+            (false, false) => match place {
+                CallInLoop::Outside | CallInLoop::Always => Some(CallRole::Around),
+                CallInLoop::Sometimes => Some(CallRole::PerhapsAround),
+                CallInLoop::NoLoop => None,
+            },
+        }
+    }
+
     /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
     pub(super) fn detected(&self, window: &[CallInterval]) -> Option<Detected> {
         let found = self.loops(window, None)?;
         let main = found.into_iter().find(|one| one.main)?;
-        let anchors = Anchors { run: main.anchor.run, ..Anchors::default() };
+        let anchors = Anchors { run: main.anchor.run, every: main.every };
         let iterations = self.iterations(&main, (anchors, Ends::Found), window);
         let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
         Some(Detected { iterations, end: (token.site, token.operation), run: anchors.run })
@@ -111,7 +138,7 @@ impl Calls<'_> {
         let definitions = self.each_call(|token, record| {
             if at >= first && token.is_some_and(|token| !self.is_poll(token)) {
                 let (begin, end) = (record.begin, record.end.max(record.begin));
-                calls.extend(token.map(|token| CallInterval { token, begin, end }));
+                calls.extend(token.map(|token| CallInterval { token, begin, end, peer: record.peer, tag: record.tag }));
             }
             at += 1;
             if at < first + WINDOW { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

@@ -158,6 +158,23 @@ impl ControlFlow {
         }
     }
 
+    /// Returns the step that is the call which returns to an address.
+    pub(super) fn call_index(&self, return_address: u64) -> Option<usize> {
+        let is_call = |step: &FlowStep| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. });
+        let at = self.steps.partition_point(|step| step.end < return_address);
+        self.steps.get(at).is_some_and(is_call).then_some(at)
+    }
+
+    /// Returns which steps can follow which, or `None` if that is not known of all.
+    pub(super) fn ways(&self) -> Option<DiGraphMap<usize, ()>> {
+        let is_known = self.steps.iter().all(|step| step.next != NextStep::Unknown);
+        let edges = || {
+            let steps = self.steps.iter().enumerate();
+            steps.flat_map(|(from, step)| self.following(from, step).into_iter().flatten().map(move |to| (from, to)))
+        };
+        is_known.then(|| edges().collect())
+    }
+
     /// Returns the number of instructions.
     pub(super) fn len(&self) -> usize {
         self.steps.len()

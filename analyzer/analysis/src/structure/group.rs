@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use super::anchors::Evidence;
+use super::anchors::{Evidence, is_oftener};
 use super::calls::Calls;
 use super::groups::{Candidate, has_loop};
 use crate::model::loops::{Anchors, Count, Detected, Ends};
@@ -59,7 +59,7 @@ impl<'a> LoopGroup<'a> {
             count: Count::default(),
             is_unique: false,
             is_in_main: false,
-            every: NonZeroU32::MIN,
+            every: found[main].every,
             detected: None,
             chosen,
             found,
@@ -91,15 +91,33 @@ impl<'a> LoopGroup<'a> {
             self.found[self.main].anchor = shared;
             self.iterations = count(self);
         }
+        if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations) {
+            self.found[self.main].anchor = fuller;
+            self.iterations = count(self);
+        }
         self.is_unique =
             self.main().core.iter().all(|&token| evidence.is_unique(token)) && !self.main().core.is_empty();
         self.is_in_main = self.main().core.iter().any(|&token| evidence.is_in_main(token));
         let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
         self.count = known;
+        let (fewest, most) = (u64::from(self.iterations), self.oftenest(evidence));
+        if known == Count::default() && most > fewest {
+            self.count.more = (most - fewest) as u32;
+        }
         if let Some(anchor) = certain {
             (self.found[self.main].anchor, self.ends) = (anchor, Ends::Each);
             self.iterations = count(self);
         }
+    }
+
+    /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
+    /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
+    fn oftenest(&self, evidence: Evidence) -> u64 {
+        let inner = || self.found.iter().filter(|one| one.parent == Some(self.main));
+        let is_own = |token: &&u32| !inner().any(|one| one.tokens.binary_search(token).is_ok());
+        let own = self.main().tokens.iter().filter(is_own).filter(|&&token| evidence.is_unique(token));
+        let is_near = |&count: &u64| is_oftener(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations);
+        own.map(|&token| self.calls.rank.count(token)).filter(is_near).max().unwrap_or(0)
     }
 
     /// The main loop.

@@ -188,6 +188,7 @@ fn to_loop(
         is_unique: one.main && group.is_unique,
         is_in_main: one.main && group.is_in_main,
         by_rhythm: one.by_rhythm,
+        has_collectives: one.tokens.iter().any(|&token| group.calls.is_collective(token)),
         others: None,
         detected: group.detected.clone().filter(|_| one.main),
         in_parent: one.in_parent,

@@ -28,6 +28,7 @@ mod function_symbols;
 mod group;
 mod groups;
 pub mod iterations;
+mod loop_body;
 mod loops;
 mod machine_code;
 pub mod named;

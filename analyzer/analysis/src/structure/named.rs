@@ -43,6 +43,7 @@ impl LoopAt {
             anchor: Anchor { tokens: anchors, run: false },
             core: Vec::new(),
             by_rhythm: false,
+            every: NonZeroU32::MIN,
             iterations: within.iter().filter(|step| is_end(step)).count() / self.every.get() as usize,
             in_parent: None,
             time: within.last()?.end.saturating_sub(within.first()?.begin),

@@ -14,7 +14,7 @@ use std::ops::Range;
 use rustc_hash::FxHashSet;
 
 use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
-use crate::structure::iterations::window::{TokenPair, Window};
+use crate::structure::iterations::window::{CallRole, TokenPair, Window};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
 /// rebuild), it does every tenth time or less often.
@@ -51,7 +51,18 @@ pub(super) fn around(sequence: &Sequence, window: &Window, visits: &[Range<usize
     for visit in visits {
         rounds.add(sequence, window.whole_run, &sequence.parts[visit.clone()], inner);
     }
-    if rounds.are_called_anew(window) { Around::Loop } else { rounds.around() }
+    let by_calls = || if rounds.are_called_anew(window) { Around::Loop } else { rounds.around() };
+    match rounds.role(sequence, window, inner) {
+        Some(CallRole::Around) => Around::Loop,
+        // A branch that many iterations take is a part of them.
+        Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= EVERY => Around::Variants,
+        Some(CallRole::Within) => Around::Extras,
+        Some(CallRole::PerhapsAround) => match by_calls() {
+            Around::Loop => Around::Rhythm,
+            other => other,
+        },
+        None => by_calls(),
+    }
 }
 
 /// So many gaps between visits to a loop, and calls of each, are looked at.
@@ -164,6 +175,30 @@ impl Rounds {
             inner.is_some_and(|inner| pairs.into_iter().any(|outer| (window.is_called_by)(inner, outer)))
         };
         self.gaps.len() >= MIN_GAPS && self.gaps.iter().all(is_anew)
+    }
+
+    /// Returns what the calls between visits are to the inner loop, if the code shows it of all of them.
+    fn role(&self, sequence: &Sequence, window: &Window, inner: Symbol) -> Option<CallRole> {
+        let token = |at: usize| window.calls.get(at).map(|call| call.token);
+        let end = self.visits.iter().find(|visit| visit.iterations > 1)?.after_first_anchor.start;
+        let turn = TokenPair { from: token(end.checked_sub(1)?)?, to: token(end)? };
+        let own: FxHashSet<u32> =
+            sequence.loop_of(inner)?.tokens.iter().map(|&symbol| sequence.tokens[symbol as usize]).collect();
+        let role_of_gap = |gap: &Range<usize>| {
+            let others = gap.clone().take(MAX_CALLS).filter_map(token).filter(|token| !own.contains(token));
+            let roles: Vec<Option<CallRole>> = others.map(|call| (window.role_of)(turn, call)).collect();
+            match roles.contains(&Some(CallRole::Around)) {
+                true => Some(CallRole::Around),
+                false => roles.into_iter().reduce(|one, other| match (one, other) {
+                    (Some(CallRole::Within), other) => other,
+                    (one, Some(CallRole::Within)) => one,
+                    (one, other) => one.and(other),
+                })?,
+            }
+        };
+        let mut roles = self.gaps.iter().map(role_of_gap);
+        let first = roles.next()??;
+        roles.all(|role| role == Some(first)).then_some(first)
     }
 
     fn around(&self) -> Around {

@@ -59,7 +59,7 @@ fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::window::CallInterval;
+    use crate::structure::iterations::window::{CallInterval, CallRole};
 
     /// Calls named by letters, each 1 tick long after 9 ticks of computation.
     fn steps(calls: &str) -> Vec<CallInterval> {
@@ -67,6 +67,8 @@ mod tests {
             token: call.into(),
             begin: 10 * at as u64 + 9,
             end: 10 * at as u64 + 10,
+            peer: 0,
+            tag: 0,
         };
         calls.bytes().enumerate().map(step).collect()
     }
@@ -84,6 +86,13 @@ mod tests {
             is_called_by: &|inner, outer| {
                 let is_outer = |token: u32| (u32::from(b'0')..=u32::from(b'9')).contains(&token);
                 !is_outer(inner.from) && !is_outer(inner.to) && (is_outer(outer.from) || is_outer(outer.to))
+            },
+            // The code shows what some calls are.
+            role_of: &|_, call| match u8::try_from(call) {
+                Ok(b'<') => Some(CallRole::Around),
+                Ok(b'?') => Some(CallRole::PerhapsAround),
+                Ok(b'>') => Some(CallRole::Within),
+                _ => None,
             },
         });
         let letters = |tokens: &[u32]| tokens.iter().filter_map(|&token| char::from_u32(token)).collect::<String>();
@@ -150,6 +159,15 @@ mod tests {
     }
 
     #[test]
+    fn the_code_shows_whether_a_call_is_of_a_loop_around_or_of_some_iterations() {
+        let visits = |call: &str, n: usize| format!("{}{call}", "FR".repeat(n));
+        assert_eq!(in_whole(&format!("S{}E", visits(">", 3).repeat(20))), [">FR by R: 60 *"], "every third step");
+        assert_eq!(in_whole(&format!("S{}E", visits("<", 12).repeat(20))), ["<FR by <: 20 *", ">FR by R: 240"]);
+        assert_eq!(in_whole(&format!("S{}E", visits("T", 12).repeat(20))), ["FR by R: 240 *"], "without the code");
+        assert_eq!(in_whole(&format!("S{}E", visits("?", 12).repeat(20))), ["FR by R: 240 *"]);
+    }
+
+    #[test]
     fn a_loop_around_another_one_is_found_however_long_ranks_wait_in_the_inner_one() {
         let step = format!("{}EFG", "abc".repeat(25));
         let mut calls = steps(&format!("S{}X", step.repeat(30)));
@@ -189,6 +207,8 @@ mod tests {
             token: call.into(),
             begin: 100 * at as u64,
             end: 100 * at as u64 + 99,
+            peer: 0,
+            tag: 0,
         };
         let steps: Vec<CallInterval> = format!("S{}", "WWWR".repeat(20)).bytes().enumerate().map(quick).collect();
         assert_eq!(found(&steps, true), ["RW by R: 20 *"], "calls of it are calls of the loop around it");
@@ -201,7 +221,7 @@ mod tests {
         let quick = |calls: &str, computes: u64| -> Vec<CallInterval> {
             let step = |(at, call): (usize, u8)| {
                 let begin = 10 * at as u64 + computes;
-                CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10 }
+                CallInterval { token: call.into(), begin, end: 10 * at as u64 + 10, peer: 0, tag: 0 }
             };
             calls.bytes().enumerate().map(step).collect()
         };

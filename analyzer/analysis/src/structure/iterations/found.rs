@@ -1,5 +1,7 @@
 //! A loop that was found.
 
+use std::num::NonZeroU32;
+
 /// What marks the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Anchor {
@@ -23,6 +25,8 @@ pub struct FoundLoop {
     /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
     /// no other in its calls than a loop of five steps.
     pub by_rhythm: bool,
+    /// Every so manieth anchor ends an iteration.
+    pub every: NonZeroU32,
     /// Anchors in the window: its iterations, those that the window cuts off included.
     pub iterations: usize,
     /// Fewest and most of them in an iteration of the loop around it, of those that the window shows as a whole; `None` where it shows fewer than two, or nothing is around it.
@@ -93,6 +97,7 @@ mod tests {
             anchor: Anchor { tokens: Vec::new(), run: false },
             core: Vec::new(),
             by_rhythm: false,
+            every: NonZeroU32::MIN,
             iterations: 9,
             in_parent: None,
             time,

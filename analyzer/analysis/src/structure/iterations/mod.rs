@@ -23,6 +23,7 @@
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
 //! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
+//! | [`rounds`] | iterations that make a round of messages: [`rounds::take_rounds`] |
 //! | [`occasional`] | calls that come in some iterations alone: [`occasional::occasional_tokens`] |
 //! | [`carried`] | what the iterations carry, by which calls of a wrapper are known: [`carried::carried`] |
 
@@ -38,6 +39,7 @@ mod judge;
 pub mod number;
 pub mod occasional;
 mod outline;
+pub mod rounds;
 mod sequence;
 pub mod split;
 pub mod window;

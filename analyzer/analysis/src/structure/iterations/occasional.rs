@@ -50,7 +50,7 @@ mod tests {
         classes[b'F' as usize] = Class::Inside;
         classes[b'R' as usize] = Class::Anchor;
         let calls: Vec<CallInterval> =
-            calls.bytes().map(|call| CallInterval { token: call.into(), begin: 0, end: 0 }).collect();
+            calls.bytes().map(|call| CallInterval { token: call.into(), begin: 0, end: 0, peer: 0, tag: 0 }).collect();
         let tokens = occasional_tokens(&calls, &classes, Anchors::default(), Ends::Found);
         tokens.into_iter().filter_map(char::from_u32).collect()
     }

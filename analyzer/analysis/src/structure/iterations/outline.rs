@@ -1,5 +1,7 @@
 //! The loops that remain in a window, as a list.
 
+use std::num::NonZeroU32;
+
 use rustc_hash::FxHashMap;
 
 use crate::structure::iterations::found::{Anchor, FoundLoop};
@@ -159,6 +161,7 @@ impl Visited {
             anchor: Anchor { tokens: own(sequence.tokens_of(found.anchor)), run },
             core,
             by_rhythm: found.by_rhythm,
+            every: NonZeroU32::MIN,
             iterations: sums.iterations,
             in_parent: None,
             time: sums.time,

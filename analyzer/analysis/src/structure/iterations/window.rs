@@ -9,6 +9,10 @@ pub struct CallInterval {
     pub begin: u64,
     /// When it returned, in ticks; not before `begin`.
     pub end: u64,
+    /// The rank of the other side, as in its record.
+    pub peer: i32,
+    /// The tag of the message, as in its record.
+    pub tag: i32,
 }
 
 /// The calls in which loops are looked for: successive ones, polls left out.
@@ -30,6 +34,19 @@ pub struct Window<'a> {
     pub spin: u64,
     /// Whether the function that makes two calls one after the other is called by the one that makes two others.
     pub is_called_by: &'a dyn Fn(TokenPair, TokenPair) -> bool,
+    /// What a call is to a loop of which an iteration ends with the first of two calls and the next one begins with the second; `None`: not known.
+    pub role_of: &'a dyn Fn(TokenPair, u32) -> Option<CallRole>,
+}
+
+/// What a call between two visits to a loop is to the loop, by the code that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallRole {
+    /// It belongs to a loop around it.
+    Around,
+    /// It belongs to some of its iterations.
+    Within,
+    /// The loop is in a function, and the code around that makes the call in some or all iterations of a loop of its own.
+    PerhapsAround,
 }
 
 /// Two calls, one after the other.

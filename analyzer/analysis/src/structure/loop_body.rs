@@ -1,0 +1,124 @@
+//! What a call in a compiled function is to the loop around another one: outside of it, in each of its iterations, or in some.
+//!
+//! ```text
+//!   for (step …) {              for (cycle …) {
+//!       forces();  <─ looped        for (step …)
+//!       if (step % 7 == 6)              forces();  <─ looped
+//!           print();  <─ other      print();  <─ other
+//!   }                           }
+//!      `print` in some                `print` outside
+//! ```
+//!
+//! Both programs make the same calls: only their code shows that the first has one loop and the second two.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graphmap::DiGraphMap;
+use rustc_hash::FxHashSet;
+
+use super::control_flow::ControlFlow;
+
+/// What a call is to the loop around another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CallInLoop {
+    /// There is no loop around the other one.
+    NoLoop,
+    /// It lies outside of the innermost loop around the other one.
+    Outside,
+    /// The loop cannot go around from the other one to itself without it.
+    Always,
+    /// The loop can.
+    Sometimes,
+}
+
+impl ControlFlow {
+    /// Returns what the call that returns to `other` is to the innermost loop around all calls that return to `looped`; `None` where not all of the
+    /// function's ways are known.
+    pub(super) fn call_in_loop(&self, looped: &[u64], other: u64) -> Option<CallInLoop> {
+        let looped: Vec<usize> = looped.iter().map(|&address| self.call_index(address)).collect::<Option<_>>()?;
+        let (&first, other) = (looped.first()?, self.call_index(other)?);
+        let ways = self.ways()?;
+        let Some(body) = innermost_loop(&ways, &looped) else { return Some(CallInLoop::NoLoop) };
+        if !body.contains(&other) {
+            return Some(CallInLoop::Outside);
+        }
+        let mut is_seen = FxHashSet::from_iter([other]);
+        let mut pending = vec![first];
+        while let Some(step) = pending.pop() {
+            for next in ways.neighbors(step).filter(|next| body.contains(next)) {
+                if next == first {
+                    return Some(CallInLoop::Sometimes);
+                }
+                if is_seen.insert(next) {
+                    pending.push(next);
+                }
+            }
+        }
+        Some(CallInLoop::Always)
+    }
+}
+
+/// Returns the steps of the innermost loop that has all of these in it.
+fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
+    let has_all = |steps: &[usize]| looped.iter().all(|step| steps.contains(step));
+    let mut innermost: Option<FxHashSet<usize>> = None;
+    loop {
+        let inside: DiGraphMap<usize, ()> = match &innermost {
+            None => ways.clone(),
+            Some(body) => {
+                // Without the steps at which it is entered, what still goes around is a loop in it.
+                let is_entry = |&step: &usize| {
+                    step == 0 || ways.neighbors_directed(step, petgraph::Incoming).any(|from| !body.contains(&from))
+                };
+                let is_left = |step: &usize| body.contains(step) && !is_entry(step);
+                ways.all_edges().filter(|(from, to, ())| is_left(from) && is_left(to)).collect()
+            }
+        };
+        let found = kosaraju_scc(&inside).into_iter().find(|steps| has_all(steps));
+        match found.filter(|steps| steps.len() > 1 && innermost.as_ref().is_none_or(|body| steps.len() < body.len())) {
+            Some(steps) => innermost = Some(steps.into_iter().collect()),
+            None => return innermost,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CALL: [u8; 5] = [0xe8, 0, 0, 0, 0];
+
+    fn call_in_loop(code: &[u8], looped: u64, other: u64) -> Option<CallInLoop> {
+        ControlFlow::decode(code, 0x100, &FxHashSet::default()).call_in_loop(&[looped], other)
+    }
+
+    #[test]
+    fn a_call_on_a_branch_is_in_some_iterations() {
+        // nop; call; je +5; call; jne −14 (to the first call); ret
+        let code = [&[0x90], &CALL[..], &[0x74, 5], &CALL, &[0x75, 0xf2], &[0xc3]].concat();
+        assert_eq!(call_in_loop(&code, 0x106, 0x10d), Some(CallInLoop::Sometimes));
+    }
+
+    #[test]
+    fn a_call_that_cannot_be_passed_by_is_in_each_iteration() {
+        // nop; call; call; jne −12; call; ret
+        let code = [&[0x90], &CALL[..], &CALL, &[0x75, 0xf4], &CALL, &[0xc3]].concat();
+        assert_eq!(call_in_loop(&code, 0x106, 0x10b), Some(CallInLoop::Always));
+        assert_eq!(call_in_loop(&code, 0x106, 0x112), Some(CallInLoop::Outside));
+        assert_eq!(call_in_loop(&code, 0x112, 0x106), Some(CallInLoop::NoLoop));
+    }
+
+    #[test]
+    fn a_call_in_the_outer_loop_is_outside_of_the_inner_one() {
+        // nop; nop; call; jne −7 (to the call); call; jne −15 (to the second nop); ret
+        let code = [&[0x90, 0x90], &CALL[..], &[0x75, 0xf9], &CALL, &[0x75, 0xf1], &[0xc3]].concat();
+        assert_eq!(call_in_loop(&code, 0x107, 0x10e), Some(CallInLoop::Outside));
+        assert_eq!(call_in_loop(&code, 0x10e, 0x107), Some(CallInLoop::Always), "as far as its code shows");
+    }
+
+    #[test]
+    fn nothing_is_known_where_a_jump_leads_anywhere() {
+        // nop; call; jmp rax; call; jne −14; ret
+        let code = [&[0x90], &CALL[..], &[0xff, 0xe0], &CALL, &[0x75, 0xf2], &[0xc3]].concat();
+        assert_eq!(call_in_loop(&code, 0x106, 0x10d), None);
+    }
+}

@@ -60,8 +60,9 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
 /// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
 fn by_cpu_time(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
-    let excess = verdict.worst.as_mut().and_then(|worst| worst.explained.as_mut());
-    excess.into_iter().for_each(|excess| excess.not_running_share = None);
+    if let Some(excess) = verdict.worst.as_mut().and_then(|worst| worst.explained.as_mut()) {
+        excess.not_running_share = None;
+    }
     verdict
 }
 

@@ -98,7 +98,7 @@ pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> 
                 }
                 found
             };
-            (found.map, segments_of(found.begin..found.end)?)
+            (found.map, segments_of(found.begin..found.end).or_else(|| segments_of_program(found.map))?)
         }
     };
     // SAFETY: the loader's description of a loaded object; a plain structure.
@@ -146,6 +146,16 @@ fn listed(address: usize) -> Option<Described> {
         map = readable.word(map + NEXT_AT)?;
     }
     None
+}
+
+/// Address and number of the segments of an object with unmapped pages between them, as a program may be: the loader finds each segment by
+/// itself, not the head before the first.
+fn segments_of_program(map: *const LinkMap) -> Option<(usize, u16)> {
+    // SAFETY: the loader's description of a loaded object.
+    match unsafe { (*map).base } {
+        0 => Some(own_segments()),
+        base => segments_of(base..usize::MAX),
+    }
 }
 
 /// Address and number of the program's own segments.

@@ -165,14 +165,17 @@ impl ControlFlow {
         self.steps.get(at).is_some_and(is_call).then_some(at)
     }
 
-    /// Returns which steps can follow which, or `None` if that is not known of all.
-    pub(super) fn ways(&self) -> Option<DiGraphMap<usize, ()>> {
-        let is_known = self.steps.iter().all(|step| step.next != NextStep::Unknown);
-        let edges = || {
-            let steps = self.steps.iter().enumerate();
-            steps.flat_map(|(from, step)| self.following(from, step).into_iter().flatten().map(move |to| (from, to)))
-        };
-        is_known.then(|| edges().collect())
+    /// Returns which steps can follow which, as far as that is known.
+    pub(super) fn ways(&self) -> DiGraphMap<usize, ()> {
+        let steps = self.steps.iter().enumerate();
+        steps
+            .flat_map(|(from, step)| self.following(from, step).into_iter().flatten().map(move |to| (from, to)))
+            .collect()
+    }
+
+    /// Whether it is not known what follows a step.
+    pub(super) fn leads_anywhere(&self, step: usize) -> bool {
+        self.steps.get(step).is_some_and(|step| step.next == NextStep::Unknown)
     }
 
     /// Returns the number of instructions.

@@ -36,7 +36,16 @@ impl ControlFlow {
     pub(super) fn call_in_loop(&self, looped: &[u64], other: u64) -> Option<CallInLoop> {
         let looped: Vec<usize> = looped.iter().map(|&address| self.call_index(address)).collect::<Option<_>>()?;
         let (&first, other) = (looped.first()?, self.call_index(other)?);
-        let ways = self.ways()?;
+        let ways = self.ways();
+        // A jump by a table before the loop, as of a `switch` around it, leads into it at its begin.
+        let mut reached = FxHashSet::from_iter([first]);
+        let mut pending = vec![first];
+        while let Some(step) = pending.pop() {
+            if self.leads_anywhere(step) {
+                return None;
+            }
+            pending.extend(ways.neighbors(step).filter(|&next| reached.insert(next)));
+        }
         let Some(body) = innermost_loop(&ways, &looped) else { return Some(CallInLoop::NoLoop) };
         if !body.contains(&other) {
             return Some(CallInLoop::Outside);

@@ -16,8 +16,11 @@ const WORTH_NAMING: f64 = 0.01;
 pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLine> {
     let verdict = &report.verdict;
     let loss = |kind: LossKind| report.losses.iter().find(|loss| loss.kind == kind);
+    let is_by_cpu_time = situation == RunSituation::NoCores && verdict.worst.as_ref().is_some_and(has_function);
     let situation = situation.beside_figures(report);
     let text = match situation {
+        // Samples count CPU time, which a rank without a core does not take.
+        _ if is_by_cpu_time => of_excess(report, &by_cpu_time(verdict)),
         RunSituation::StaticExcess | RunSituation::SerialCode | RunSituation::AsleepRank | RunSituation::Threads => {
             of_excess(report, verdict)
         }
@@ -52,6 +55,20 @@ fn of_excess(report: &Report, verdict: &Verdict) -> Option<String> {
         (Some(text), None) | (None, Some(text)) => Some(text),
         (None, None) => None,
     }
+}
+
+/// Returns a verdict whose slow rank computes longer in functions alone: how long it had no core says nothing.
+fn by_cpu_time(verdict: &Verdict) -> Verdict {
+    let mut verdict = verdict.clone();
+    if let Some(excess) = verdict.worst.as_mut().and_then(|worst| worst.explained.as_mut()) {
+        excess.not_running_share = None;
+    }
+    verdict
+}
+
+/// Whether samples show a function in which the rank computes longer than the others.
+fn has_function(worst: &Worst) -> bool {
+    worst.explained.as_ref().is_some_and(|excess| !excess.functions.is_empty())
 }
 
 /// Returns a region as a place: `in main, after the MPI call on line 19`.

@@ -16,7 +16,7 @@ use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
 use super::loop_body::CallInLoop;
 use super::machine_code::MachineCode;
 use super::symbols::Resolved;
-use crate::model::sites::Sites;
+use crate::model::sites::{CallSite, Sites};
 
 use rustc_hash::FxHashSet;
 
@@ -113,10 +113,9 @@ impl<'a> Activations<'a> {
         let first = self.origins_on_path(meeting.first, from);
         let last = self.origins_on_path(meeting.last, to);
         let origin = first.first()?;
-        let site = |origin: &NodeOrigin| self.sites.call_sites.get(origin.site as usize);
-        let module = site(origin)?.module?;
+        let module = self.site_of(origin)?.module?;
         let offsets = |origins: &[NodeOrigin]| {
-            let sites = origins.iter().filter_map(site);
+            let sites = origins.iter().filter_map(|origin| self.site_of(origin));
             sites.filter(|site| site.module == Some(module)).map(|site| site.offset).collect::<Vec<u64>>()
         };
         let (from, to) = (offsets(&first), offsets(&last));
@@ -149,22 +148,17 @@ impl<'a> Activations<'a> {
         let [from, to] = [calls.node_of(looped[0])?, calls.node_of(looped[1])?];
         let [first, second] = [from, to].map(|leaf| calls.meeting(leaf, other));
         // In a deeper function the loop may have one of them alone.
-        let depth = |meeting: &SharedFrame| meeting.around.and_then(|at| calls.node(at)).map(|node| node.depth);
         if first.around != second.around {
-            let deeper = if depth(&first) > depth(&second) { first.around } else { second.around };
+            let [one, two] =
+                [&first, &second].map(|meeting| meeting.around.and_then(|at| calls.node(at)).map(|node| node.depth));
+            let deeper = if one > two { first.around } else { second.around };
             return Some((RunningFunction(deeper), CallInLoop::NoLoop));
         }
         let [one, two] = [(first.first, from), (second.first, to)].map(|(node, leaf)| self.origins_on_path(node, leaf));
         let last = self.origins_on_path(second.last, other);
-        let site = |origin: &NodeOrigin| self.sites.call_sites.get(origin.site as usize);
-        let module = site(last.first()?)?.module?;
-        let offsets = |origins: &[NodeOrigin]| -> Option<Vec<u64>> {
-            let own = |origin: &NodeOrigin| {
-                site(origin).filter(|site| site.module == Some(module) && site.function.is_none())
-            };
-            origins.iter().map(|origin| Some(own(origin)?.offset)).collect()
-        };
-        let (one, two, last) = (offsets(&one)?, offsets(&two)?, offsets(&last)?);
+        let module = self.site_of(last.first()?)?.module?;
+        let (one, two) = (self.own_offsets(module, &one)?, self.own_offsets(module, &two)?);
+        let last = self.own_offsets(module, &last)?;
         if self.instructions > MAX_INSTRUCTIONS {
             return None;
         }
@@ -179,6 +173,21 @@ impl<'a> Activations<'a> {
         self.instructions += instructions;
         let first_found = found.first().copied().flatten()?;
         found.iter().all(|&one| one == Some(first_found)).then_some((RunningFunction(second.around), first_found))
+    }
+
+    /// Returns the call site at a place in the machine code.
+    fn site_of(&self, origin: &NodeOrigin) -> Option<&'a CallSite> {
+        self.sites.call_sites.get(origin.site as usize)
+    }
+
+    /// Returns the offsets of places in the machine code of a module, or `None` if one of them is elsewhere.
+    fn own_offsets(&self, module: u32, origins: &[NodeOrigin]) -> Option<Vec<u64>> {
+        let sites = origins.iter().map(|origin| self.site_of(origin));
+        sites
+            .map(|site| {
+                site.filter(|site| site.module == Some(module) && site.function.is_none()).map(|site| site.offset)
+            })
+            .collect()
     }
 
     /// Returns the places in the machine code that a node on the path to a call of MPI stands for there.

@@ -68,7 +68,6 @@ impl ControlFlow {
 
 /// Returns the steps of the innermost loop that has all of these in it.
 fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHashSet<usize>> {
-    let has_all = |steps: &[usize]| looped.iter().all(|step| steps.contains(step));
     let mut innermost: Option<FxHashSet<usize>> = None;
     loop {
         let inside: DiGraphMap<usize, ()> = match &innermost {
@@ -82,7 +81,7 @@ fn innermost_loop(ways: &DiGraphMap<usize, ()>, looped: &[usize]) -> Option<FxHa
                 ways.all_edges().filter(|(from, to, ())| is_left(from) && is_left(to)).collect()
             }
         };
-        let found = kosaraju_scc(&inside).into_iter().find(|steps| has_all(steps));
+        let found = kosaraju_scc(&inside).into_iter().find(|steps| looped.iter().all(|step| steps.contains(step)));
         match found.filter(|steps| steps.len() > 1 && innermost.as_ref().is_none_or(|body| steps.len() < body.len())) {
             Some(steps) => innermost = Some(steps.into_iter().collect()),
             None => return innermost,

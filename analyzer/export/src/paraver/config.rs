@@ -75,8 +75,9 @@ impl Names {
         iterated.sort_unstable();
         iterated.dedup();
         let sites = model.ranks.iter().flat_map(|rank| &rank.parallel).filter_map(|region| region.site);
-        let label = |site: u32| Some((site, clean(&places.get(site as usize)?.of_region().label())));
-        let (ranks, parallel) = (model.ranks.iter().map(|rank| rank.rank).collect(), sites.filter_map(label).collect());
+        let parallel =
+            sites.filter_map(|site| Some((site, clean(&places.get(site as usize)?.of_region().label())))).collect();
+        let ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         Names { regions, iterated, ranks, parallel }
     }
 

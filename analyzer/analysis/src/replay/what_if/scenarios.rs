@@ -14,7 +14,7 @@ use super::conditions::{Condition, Network, Work};
 use super::mean::{factors, mean_of_who_computes};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
-use crate::model::{Model, OwnLoops, RankModel, RegionIdx};
+use crate::model::{Model, OwnLoops, RegionIdx};
 
 /// Most regions, and most ranks, that are asked about unasked.
 const MOST: usize = 4;
@@ -133,9 +133,13 @@ pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIf]) -> Vec<Wh
 
 /// Returns how much of a rank's time threads that work longer than others of their team take, of the rank that loses most.
 fn threads_excess_s(model: &Model) -> f64 {
-    let excess_s = |region: &ParallelRegion| region.longest_s - region.time.useful_s / f64::from(region.team.max(1));
-    let of_rank = |rank: &RankModel| rank.parallel.iter().filter(|region| region.is_of_first).map(excess_s).sum();
-    model.ranks.iter().map(of_rank).fold(0.0, f64::max)
+    let regions = model.ranks.iter().map(|rank| rank.parallel.iter().filter(|region| region.is_of_first));
+    regions.map(|of_rank| of_rank.map(longest_thread_excess_s).sum()).fold(0.0, f64::max)
+}
+
+/// Returns how much longer the threads that work longest take in a parallel region than the mean of their teams.
+fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
+    region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
 }
 
 /// Whether the program marks a region: then all that ranks compute there is one work.

@@ -25,7 +25,7 @@ pub struct FoundLoop {
     /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
     /// no other in its calls than a loop of five steps.
     pub by_rhythm: bool,
-    /// Every so manieth anchor ends an iteration.
+    /// An iteration ends with one of so many anchors.
     pub every: NonZeroU32,
     /// Anchors in the window: its iterations, those that the window cuts off included.
     pub iterations: usize,

@@ -12,7 +12,7 @@ use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_report::bounds::Bounds;
 use lbprof_report::json::document;
 use lbprof_report::text;
-use lbprof_simulator::scenario::{self, Scenario};
+use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_on};
 use lbprof_test_runs::{
     coloured_first_screen, first_screen, found_model, json, marked, model_in, part_in, plain, report, report_on,
@@ -286,12 +286,12 @@ fn what_changes_over_the_run_and_what_it_costs_is_reported() {
     insta::assert_snapshot!("steps_that_change_60", plain(&report, 60));
 }
 
-/// Two programs, whose ranks spend 20 ms in a parallel region of two threads; the second thread works four times as long as the first. The
+/// Two programs, whose ranks compute `serial` and spend 20 ms in a parallel region of two threads; the second thread works four times as long as the first. The
 /// processes began 30 ms before MPI_Init.
-fn ranks_with_teams() -> Scenario {
+fn ranks_with_teams(serial: impl Fn(RankScript) -> RankScript) -> Scenario {
     const MS: u64 = 1_000_000;
     let scenario = Scenario::ranks(2).each(|_, script| {
-        let script = script.compute(20).through(&["solve"]).at("meet").allreduce(8, 1);
+        let script = serial(script).through(&["solve"]).at("meet").allreduce(8, 1);
         let script = script.compute(1).through(&["output"]).at("meet").allreduce(8, 1);
         let member = |useful, longest| MemberSums { useful, longest, ..MemberSums::default() };
         script
@@ -354,7 +354,9 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     let run = Run::open(Some(dir.path())).unwrap().first_look();
     let first_look =
         report_on(&analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model);
-    let teams = report(ranks_with_teams());
+    let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
+    let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
+    let teams = sampled_report(written(teams).path());
     let selection = Selection { region: Some("main/step/force".to_owned()), ..Selection::default() };
     let region = report_on(&part_in(dir.path(), &selection));
     for report in of_marked.into_iter().chain([region, found, damaged, part, sampled, sums, threads, first_look, teams])

@@ -31,7 +31,7 @@ __attribute__((noinline)) static void exchange(MPI_Comm comm)
 static void *beside(void *comm)
 {
     for (int i = 0; i < 100; i++) {
-        struct timespec pause = {0, 2000000};
+        struct timespec pause = {0, 1000000};
         nanosleep(&pause, 0);
         exchange(*(MPI_Comm *)comm);
     }

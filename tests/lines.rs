@@ -18,11 +18,13 @@ type TouchFigures = BTreeMap<String, i64>;
 const MPIS: [&str; 2] = ["openmpi", "mpich"];
 const KINDS: [&str; 3] = ["allreduce", "sendrecv", "nonblocking"];
 
-/// How much a figure may be above the committed one, because code, stacks and heaps do not begin at the same place of a line or page in every build and run.
+/// How much a figure may be above the committed one, because code, stacks and heaps do not begin at the same place of a line or page in every build and run:
+/// one build was seen to touch 12 and 14 lines of data in a Sendrecv under two environments, and 19 to 22 in nonblocking calls.
 fn slack(figure: &str) -> i64 {
     match figure {
         "instructions" => 3,
         "code_pages" => 1,
+        "data_lines" => 4,
         _ => 2,
     }
 }

@@ -129,7 +129,8 @@ impl OpenInstance {
             }
             Some(Operation::ParallelEnd) => {
                 let mut ended = self.0.take()?;
-                (ended.end, ended.team) = (ticks, record.count);
+                // A damaged log may say that it ended before it began.
+                (ended.end, ended.team) = (ticks.max(ended.begin), record.count);
                 (ended.time.useful, ended.longest) = (record.sent, record.received);
                 ended.heavy_thread = record.tag.max(0) as u32;
                 ended.find_rest();

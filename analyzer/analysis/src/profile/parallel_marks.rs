@@ -98,17 +98,18 @@ fn within(whole: &ParallelInstance, span: Span) -> Option<ParallelInstance> {
 fn add(sums: &mut ParallelSums, instance: &ParallelInstance) {
     let ParallelInstance { begin, end, team, heavy_thread, longest, time, .. } = *instance;
     sums.instances += 1;
-    sums.elapsed += end - begin;
+    sums.elapsed = sums.elapsed.saturating_add(end.saturating_sub(begin));
     sums.time.add(&time);
-    sums.longest += longest;
+    sums.longest = sums.longest.saturating_add(longest);
     sums.members.resize(MAX_MEMBERS.min(team as usize), MemberSums::default());
     let n = u64::from(team.max(1));
     let others = time.useful.saturating_sub(longest) / (n - 1).max(1);
     for (number, member) in (0..).zip(&mut sums.members) {
         let is_heavy = number == heavy_thread;
-        member.useful += if is_heavy { longest } else { others };
-        member.mpi += time.mpi / n;
-        member.waits += (time.mutex + time.ordered + time.tasks) / n;
+        member.useful = member.useful.saturating_add(if is_heavy { longest } else { others });
+        member.mpi = member.mpi.saturating_add(time.mpi / n);
+        let waits = time.mutex.saturating_add(time.ordered).saturating_add(time.tasks);
+        member.waits = member.waits.saturating_add(waits / n);
         member.longest += u64::from(is_heavy);
     }
 }
@@ -165,6 +166,21 @@ mod tests {
         assert_eq!(of(1, 81), (1, 2, 160));
         assert_eq!(of(2, 161), (1, 2, 161), "what the threads themselves have added up is exact");
         assert_eq!(marked(Span::ALL).finish(&BTreeMap::new()).len(), 1);
+    }
+
+    #[test]
+    fn numbers_that_no_program_can_have_reached_add_up_to_the_largest() {
+        let time = TeamTime { useful: u64::MAX, mutex: u64::MAX, ordered: u64::MAX, ..TeamTime::default() };
+        let whole =
+            ParallelInstance { begin: 90, end: 50, team: 2, longest: u64::MAX, time, ..ParallelInstance::default() };
+        let mut records = vec![ParallelInstance::begin_record(90, 7)];
+        records.extend(whole.end_records());
+        for span in [Span::ALL, Span { begin: 60, end: 80 }] {
+            let mut marked = MarkedRegions::new(span);
+            marked.records(&head(0), &[&records[..], &records].concat());
+            let sums = marked.finish(&BTreeMap::new());
+            assert!(sums.iter().all(|sums| sums.elapsed == 0 && sums.longest == u64::MAX), "{sums:?}");
+        }
     }
 
     #[test]

@@ -27,8 +27,8 @@ impl ParallelParts {
         let known = self.parts[first..].iter_mut().find(|known| !wants_each && known.site == part.site);
         match known {
             Some(known) => {
-                known.elapsed += part.elapsed;
-                known.excess += part.excess;
+                known.elapsed = known.elapsed.saturating_add(part.elapsed);
+                known.excess = known.excess.saturating_add(part.excess);
             }
             None if self.pending < u16::MAX => {
                 self.parts.push(part);

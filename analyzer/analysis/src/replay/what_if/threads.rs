@@ -30,12 +30,12 @@ impl ThreadChange {
                 let meant = parallel
                     .iter()
                     .filter(|part| meant.as_ref().is_none_or(|meant| meant.get(part.site as usize) == Some(&true)));
-                meant.map(|part| part.excess).sum::<Ns>() as f64
+                meant.map(|part| part.excess as f64).sum()
             }
             ThreadChange::Spread(shares) => {
                 let share = shares.get(region as usize).and_then(|by_rank| by_rank.get(rank as usize)).copied();
-                let serial = (ns - parallel.iter().map(|part| part.elapsed).sum::<Ns>()).max(0);
-                serial as f64 * share.unwrap_or(0.0)
+                let serial = ns as f64 - parallel.iter().map(|part| part.elapsed as f64).sum::<f64>();
+                serial.max(0.0) * share.unwrap_or(0.0)
             }
         };
         saved.clamp(0.0, ns.max(0) as f64)

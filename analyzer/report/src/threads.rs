@@ -344,7 +344,7 @@ fn serial_function(model: &Model, efficiency: &ThreadEfficiency, code: &SampledC
     let mut seconds: BTreeMap<&str, f64> = BTreeMap::new();
     for (rank, cores) in model.ranks.iter().zip(&efficiency.ranks) {
         for time in serial_times(rank, code) {
-            *seconds.entry(time.function).or_default() += time.seconds * f64::from(cores.cores - 1);
+            *seconds.entry(time.function).or_default() += time.seconds * f64::from(cores.cores.saturating_sub(1));
         }
     }
     let all_s: f64 = seconds.values().sum();

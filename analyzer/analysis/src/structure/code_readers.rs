@@ -126,10 +126,7 @@ impl FileReader {
                 ("is damaged, or made so that it cannot be read", Duration::ZERO)
             }
         };
-        self.is_given_up = false;
-        let answer = self.ask(&without);
-        self.is_given_up = true;
-        let Ok(ReadAnswer::Names(mut names, _)) = answer else { return (FileNames::Damaged, taken) };
+        let Ok(ReadAnswer::Names(mut names, _)) = self.ask_anew(&without) else { return (FileNames::Damaged, taken) };
         if let FileNames::Found { faults, .. } = &mut names {
             faults.push(format!("{}: its debug information {fault}: no lines of it are shown", self.file.path));
         }
@@ -144,26 +141,27 @@ impl FileReader {
         }
     }
 
+    /// Returns the answer to a request, or how the process ended that read the file, now or before.
     fn ask(&mut self, request: &ReadRequest) -> Result<ReadAnswer, ProcessEnd> {
-        let Some(pool) = self.pool.clone() else { return Ok(self.here.answer(request, &|_| {})) };
         if self.is_given_up {
             return Err(ProcessEnd::Other);
         }
+        let answer = self.ask_anew(request);
+        self.is_given_up = answer.is_err();
+        answer
+    }
+
+    /// As [`FileReader::ask`], even if a process has ended before.
+    fn ask_anew(&mut self, request: &ReadRequest) -> Result<ReadAnswer, ProcessEnd> {
+        let Some(pool) = &self.pool else { return Ok(self.here.answer(request, &|_| {})) };
         let Some(mut process) = pool.take() else {
-            // None can be started now; the next file need not try.
+            // None can be started now; the next request need not try.
             self.pool = None;
-            return self.ask(request);
+            return Ok(self.here.answer(request, &|_| {}));
         };
-        match process.ask(request) {
-            Some(answer) => {
-                pool.put_back(process);
-                Ok(answer)
-            }
-            None => {
-                self.is_given_up = true;
-                Err(process.end())
-            }
-        }
+        let Some(answer) = process.ask(request) else { return Err(process.end()) };
+        pool.put_back(process);
+        Ok(answer)
     }
 }
 

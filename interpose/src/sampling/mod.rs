@@ -1,6 +1,6 @@
 //! Samples: where each thread of the process executes, by its CPU time in user space.
 //!
-//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, no descriptor, no thread of ours. Whichever
+//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal and no thread of ours. Whichever
 //! thread of the program flushes its records, or comes by a check point of its ring ([`crate::recording::room`]), looks at all rings, a few times
 //! a second at most, and writes to the log what has gathered there. Threads that call no MPI function are found in /proc and sampled alike.
 //!
@@ -57,6 +57,9 @@ const SCAN_S: f64 = 1.0;
 /// Threads that are sampled from their birth on between two such times; others are found then, if they are there still. Each costs some
 /// system calls.
 const MAX_BIRTHS: u32 = 256;
+
+/// Threads whose period changes now and then. Each keeps a descriptor open; among more threads the periods differ by chance anyway.
+const MAX_CHANGING_PERIODS: usize = 16;
 
 /// All that is sampled.
 struct Sampler {
@@ -370,7 +373,14 @@ impl Sampler {
     }
 
     fn open(&mut self, thread: libc::pid_t, bytes: usize, copies: Option<StackCopies>) -> Result<Event, Refused> {
-        let options = Options { period_ns: self.period(), clock: sample_clock(), counted: self.counted, bytes, copies };
+        let options = Options {
+            period_ns: self.period(),
+            has_changing_period: self.threads.len() < MAX_CHANGING_PERIODS,
+            clock: sample_clock(),
+            counted: self.counted,
+            bytes,
+            copies,
+        };
         Event::open(thread, options)
     }
 
@@ -418,7 +428,7 @@ impl Sampler {
             threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, reading));
         });
         if !is_filtered {
-            self.renew(now);
+            self.change_periods(now);
         }
         is_any_due
     }
@@ -448,18 +458,13 @@ impl Sampler {
         }
     }
 
-    /// Opens events anew that have had the same period for long.
-    fn renew(&mut self, now: u64) {
+    /// Changes the periods that have been the same for long.
+    fn change_periods(&mut self, now: u64) {
         for at in 0..self.threads.len() {
-            let clock = &self.reading.clock;
-            let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, clock)) else { continue };
-            let number = thread.thread.system_id as libc::pid_t;
-            let Some((bytes, copies)) = thread.ring_bytes() else { continue };
-            // Where that fails the old one goes on.
-            if let Ok(event) = self.open(number, bytes, copies)
-                && let Some(sampled) = self.threads.get_mut(at)
-            {
-                sampled.renew(event, ticks(), &mut self.reading);
+            let period_ns = self.period();
+            let Sampler { reading, threads, .. } = self;
+            if let Some(sampled) = threads.get_mut(at).filter(|one| one.is_period_old(now, &reading.clock)) {
+                sampled.change_period(period_ns, reading);
             }
         }
     }

@@ -10,7 +10,8 @@ use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, Sam
 use crate::log::RankLog;
 use crate::sampling::chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
-use crate::system::perf::{Event, RawCounts, RawSample, StackCopies, Written};
+use crate::system::clock::sample_instant;
+use crate::system::perf::{Event, RawCounts, RawSample, Written};
 
 /// A thread that is sampled.
 pub struct Sampled {
@@ -18,8 +19,8 @@ pub struct Sampled {
     pub thread: SampledThread,
     /// `None`: it could not be sampled, which is not tried again.
     event: Option<Event>,
-    /// When the event was opened, in ticks.
-    opened: u64,
+    /// Since when the event has its period, in ticks.
+    period_since: u64,
     /// Where the next block begins.
     head: SampleHead,
     /// Samples that wait for being written. Their locations are addresses still.
@@ -49,8 +50,8 @@ pub struct SampleReading {
 /// A block is worth writing from so many samples on.
 const WORTH_A_BLOCK: usize = 128;
 
-/// An event is opened anew after so many seconds, with another period.
-const RENEW_S: f64 = 5.0;
+/// How long an event keeps a period, in seconds.
+const PERIOD_S: f64 = 5.0;
 
 impl Sampled {
     /// A thread of which nothing was read yet; it is sampled from `now` on.
@@ -58,7 +59,7 @@ impl Sampled {
         Sampled {
             thread,
             event,
-            opened: now,
+            period_since: now,
             head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
             waiting: Vec::new(),
             places: Vec::new(),
@@ -97,11 +98,6 @@ impl Sampled {
     pub fn is_due(&self) -> bool {
         let Some(event) = &self.event else { return false };
         self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
-    }
-
-    /// Bytes for samples, and for those with copies of the stack; `None`: it is not sampled.
-    pub fn ring_bytes(&self) -> Option<(usize, Option<StackCopies>)> {
-        self.event.as_ref().map(Event::bytes)
     }
 
     /// Bytes that are locked for it.
@@ -197,17 +193,19 @@ impl Sampled {
         }
     }
 
-    /// Whether the event is to be opened anew.
-    pub fn is_old(&self, now: u64, clock: &SampleClock) -> bool {
-        self.event.is_some() && now.saturating_sub(self.opened) as f64 > RENEW_S * 1e9 * clock.rate()
+    /// Returns whether the event has had the same period for long.
+    pub fn is_period_old(&self, now: u64, clock: &SampleClock) -> bool {
+        self.event.is_some() && now.saturating_sub(self.period_since) as f64 > PERIOD_S * 1e9 * clock.rate()
     }
 
-    /// The thread's new event. What the old one still holds is taken over.
-    pub fn renew(&mut self, event: Event, now: u64, reading: &mut SampleReading) {
+    /// Changes the event's period.
+    pub fn change_period(&mut self, period_ns: u64, reading: &mut SampleReading) {
         self.read(reading, None);
-        self.event = Some(event);
-        self.opened = now;
-        self.counts = RawCounts::default();
+        let (now, now_ns, _) = sample_instant();
+        if let Some(event) = &mut self.event {
+            event.change_period(period_ns, now_ns);
+        }
+        self.period_since = now;
     }
 
     /// The thread is sampled no more. `may_unmap`: whether the event's memory may be given back.

@@ -1,8 +1,8 @@
 //! Samples that the kernel takes of a thread (perf_event_open(2)): a memory mapping that it fills, and no signal.
 //!
 //! An event counts the CPU time of one thread in user space. Each time that a period of it has passed, the kernel writes to the mapping where
-//! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once: the program never meets it. A child of
-//! fork(2) does not inherit the mapping.
+//! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once, or stays open under a high number where the
+//! period is to be changed ([`SamplePeriod`]). A child of fork(2) does not inherit the mapping.
 //!
 //! With each sample comes a copy of the upper end of the thread's stack, where there is room for that. A sample with a copy takes a kilobyte, so that a
 //! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are eight times rarer, says
@@ -14,6 +14,7 @@
 //! ```
 
 mod descriptor;
+mod period;
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -26,6 +27,7 @@ use std::sync::atomic::{
 use crate::processor::SAMPLED_REGISTERS;
 
 use self::descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
+use self::period::SamplePeriod;
 
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
@@ -35,6 +37,8 @@ pub const PAGE: usize = 4096;
 pub struct Options {
     /// CPU time between two samples, in nanoseconds.
     pub period_ns: u64,
+    /// Whether the period is to be changed later, for which a descriptor stays open.
+    pub has_changing_period: bool,
     /// The clock of the samples' times, as clock_gettime(2) has it.
     pub clock: libc::clockid_t,
     /// Whether instructions and cycles are counted, too.
@@ -69,7 +73,7 @@ pub struct RawSample {
     pub address: u64,
     /// When, in nanoseconds of the event's clock.
     pub time_ns: u64,
-    /// CPU time since the sample before.
+    /// CPU time that it stands for.
     pub period_ns: u64,
     /// What was counted since the event was opened.
     pub counts: Option<RawCounts>,
@@ -121,6 +125,8 @@ pub enum Refused {
 #[derive(Debug)]
 pub struct Event {
     ring: SampleRing,
+    /// The period of the samples in `ring`.
+    period: SamplePeriod,
     /// The samples without copies of the stack, where `ring` has some with copies.
     backup: Option<SampleRing>,
     /// Bytes of the stack that come with a sample.
@@ -178,7 +184,7 @@ impl Event {
     ///
     /// Errors: what the system says.
     pub fn open(thread: libc::pid_t, options: Options) -> Result<Event, Refused> {
-        let Options { period_ns, clock, counted, bytes, copies } = options;
+        let Options { period_ns, has_changing_period, clock, counted, bytes, copies } = options;
         let sampling = Attributes {
             kind: TYPE_SOFTWARE,
             config: TASK_CLOCK,
@@ -200,6 +206,7 @@ impl Event {
         };
         let attributes = if copies.is_some() { with_copies } else { sampling };
         let leader = Descriptor::open(thread, None, attributes).map_err(Refused::Event)?;
+        let period = SamplePeriod::new(&leader, period_ns, has_changing_period);
         let mut counters = Vec::new();
         for config in [INSTRUCTIONS, CPU_CYCLES].into_iter().filter(|_| counted) {
             let counter = Descriptor::open(
@@ -226,7 +233,7 @@ impl Event {
                 (ring, Some(backup.ring_of_at_most(bytes).map_err(Refused::Memory)?))
             }
         };
-        Ok(Event { ring, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
+        Ok(Event { ring, period, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 
     /// Whether the processor has counters that this process may use.
@@ -271,24 +278,20 @@ impl Event {
         plain + of_backup + of_copy
     }
 
-    /// Bytes for samples, without copies of the stack where there are others with them, and for those.
-    pub fn bytes(&self) -> (usize, Option<StackCopies>) {
-        match &self.backup {
-            None => (self.ring.bytes, None),
-            Some(backup) => {
-                let copies = StackCopies { copied_bytes: self.copied_bytes, ring_bytes: self.ring.bytes };
-                (backup.bytes, Some(copies))
-            }
-        }
+    /// Changes the period at a time of the event's clock, if it is one that can be changed. All samples of the time before must have been read but those of the last
+    /// moment.
+    pub fn change_period(&mut self, period_ns: u64, now_ns: u64) {
+        self.period.change(period_ns, now_ns);
     }
 
     /// Reads all that was written since the last time.
     pub fn read(&mut self, mut each: impl FnMut(Written)) {
         let was_full = self.ring.bytes - self.ring.waiting() < self.sample_bytes();
-        let Event { ring, backup, last_ns, counted, .. } = self;
+        let Event { ring, period, backup, last_ns, counted, .. } = self;
         ring.read(|kind, size, position| match kind {
             RECORD_SAMPLE => {
-                let (raw, after) = ring.sample(position, *counted);
+                let (mut raw, after) = ring.sample(position, *counted);
+                raw.period_ns = period.at(raw.time_ns);
                 *last_ns = raw.time_ns;
                 let copy = backup.as_ref().and_then(|_| ring.stack_copy(position + after, position + size));
                 each(Written::Sample(raw, copy));

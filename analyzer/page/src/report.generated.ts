@@ -28,7 +28,7 @@ export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
 /**
  * What a line after the answer is about.
  */

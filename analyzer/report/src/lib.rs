@@ -21,6 +21,7 @@ pub mod doubts;
 pub mod efficiency;
 pub mod functions;
 pub mod grouped;
+pub mod idle_master;
 pub mod iteration;
 pub mod iterations;
 pub mod lifetime;
@@ -70,6 +71,7 @@ pub use doubts::Doubt;
 pub use efficiency::EfficiencyRow;
 pub use functions::FunctionTable;
 use functions::Functions;
+use idle_master::IdleMaster;
 pub use iteration::IterationRow;
 pub use iterations::Iterations;
 use lbprof_analysis::metrics::dispersion::Ranking;
@@ -103,6 +105,8 @@ pub struct Report {
     pub doubts: Vec<Doubt>,
     /// What is lost, where.
     pub verdict: Verdict,
+    /// The master that hands out work to ranks that lose little, or `None` if there is none.
+    pub idle_master: Option<IdleMaster>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
     pub losses: Vec<Loss>,
     /// The run's efficiencies.
@@ -184,6 +188,7 @@ impl Report {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
+        let idle_master = IdleMaster::find(model, &clusters, &verdict);
         let mut losses = losses::rows(&losses::Inputs {
             model,
             places,
@@ -193,6 +198,7 @@ impl Report {
             sites: &call_sites,
             regions: &regions,
             together: !clusters.are_apart(),
+            has_idle_master: idle_master.is_some(),
         });
         let functions = Functions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
@@ -225,6 +231,7 @@ impl Report {
             lifetime: LifetimeTable::new(model),
             doubts: doubts::doubts(model),
             verdict,
+            idle_master,
             problems,
             efficiency,
             threads,

@@ -151,6 +151,8 @@ pub(super) struct Inputs<'a> {
     pub(super) regions: &'a [RegionRow],
     /// Whether ranks share one work, so that balancing them is a gain.
     pub(super) together: bool,
+    /// Whether one rank is a master that waits for the others most of the time.
+    pub(super) has_idle_master: bool,
 }
 
 impl Inputs<'_> {
@@ -214,9 +216,25 @@ fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
             Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
+    if inputs.has_idle_master {
+        merge_imbalance(inputs, table, &mut losses);
+    }
     losses.extend(split_communication(inputs, table, whole(LossKind::Communication, communication_s)));
     losses.push(whole(LossKind::Recorder, recorder_s));
     losses
+}
+
+/// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
+fn merge_imbalance(inputs: &Inputs, table: &BlockingTable, losses: &mut Vec<Loss>) {
+    let (computing, mut rest): (Vec<Loss>, Vec<Loss>) =
+        std::mem::take(losses).into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
+    let lost_s = computing.iter().map(|loss| loss.lost_s).sum();
+    if let Some(largest) = computing.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s)) {
+        let ranks = causing(table, |_, class| class == Class::Imbalance);
+        let at = waits_for(inputs, &ranks);
+        rest.push(Loss { lost_s, ranks, at, ..largest });
+    }
+    *losses = rest;
 }
 
 /// Splits what is lost to communication into that and the access to files, of which no network would save anything.

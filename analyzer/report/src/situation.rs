@@ -67,6 +67,9 @@ pub enum RunSituation {
     /// It is not clear what time between polls is.
     #[serde(rename = "unclear polls")]
     UnclearPolls,
+    /// A master hands out work and is idle, and nearly all time of the others is computation.
+    #[serde(rename = "master and workers")]
+    MasterAndWorkers,
     /// Nearly all time is computation.
     #[serde(rename = "balanced")]
     Balanced,
@@ -151,8 +154,8 @@ impl RunSituation {
     /// Returns whether the run is judged by what its efficiencies say it loses.
     pub fn is_of_losses(self) -> bool {
         use RunSituation::{
-            Asleep, Balanced, EndedEarly, FewCalls, NoCores, Nothing, OneRank, SetUp, StillRunning, Threads,
-            UnclearPolls,
+            Asleep, Balanced, EndedEarly, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, SetUp, StillRunning,
+            Threads, UnclearPolls,
         };
         !matches!(
             self,
@@ -166,6 +169,7 @@ impl RunSituation {
                 | Threads
                 | Asleep
                 | UnclearPolls
+                | MasterAndWorkers
                 | Balanced
         )
     }
@@ -203,6 +207,7 @@ fn well_used(report: &Report) -> RunSituation {
         _ => None,
     });
     match () {
+        () if report.idle_master.is_some() => RunSituation::MasterAndWorkers,
         () if report.doubts.iter().any(|doubt| matches!(doubt, Doubt::Asleep { .. })) => RunSituation::Asleep,
         () if polls.is_some_and(|least| least < GOOD_EFFICIENCY) => RunSituation::UnclearPolls,
         () => RunSituation::Balanced,

@@ -31,6 +31,9 @@ pub const MAX_SWITCHES_PER_S: f64 = 2000.0;
 /// Share of the computation that must have been delayed for a rank to be called preempted.
 pub const MIN_SHARE: f64 = 0.05;
 
+/// The same as a share of the rank's time: a rank that hardly computes loses nothing by it.
+pub const MIN_SHARE_OF_TIME: f64 = 0.005;
+
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
 pub const MIN_ELAPSED_S: f64 = 0.1;
 
@@ -54,7 +57,7 @@ pub struct Preemption {
 /// What `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
 ///
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
-/// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
+/// computation, and [`MIN_SHARE_OF_TIME`] of its time, was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
 pub fn preemption(rank: &RankModel) -> Option<Preemption> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
@@ -88,7 +91,9 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
     };
     let found =
         Preemption { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
-    (switches_per_s >= MIN_SWITCHES_PER_S && found.delayed_s >= MIN_SHARE * computation_s).then_some(found)
+    let is_much =
+        found.delayed_s >= MIN_SHARE * computation_s && found.delayed_s >= MIN_SHARE_OF_TIME * usage.elapsed_s;
+    (switches_per_s >= MIN_SWITCHES_PER_S && is_much).then_some(found)
 }
 
 #[cfg(test)]
@@ -113,6 +118,13 @@ mod tests {
         // MPI yields; at most 1 s of the 5 s of delay was in it.
         let found = judge(&usage(5.0, 1_000_000), 9.0).unwrap();
         assert_eq!((found.delayed_s, found.certain), (4.0, true));
+    }
+
+    #[test]
+    fn a_rank_that_hardly_computes_is_not_preempted() {
+        // An idle master: delayed half of the time, and so for 20 ms of computation.
+        assert_eq!(judge(&usage(5.0, 900), 0.04), None);
+        assert!(judge(&usage(5.0, 900), 0.4).is_some());
     }
 
     #[test]

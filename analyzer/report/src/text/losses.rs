@@ -160,7 +160,12 @@ fn what(report: &Report, loss: &Loss) -> String {
     let region = function.map_or(region.clone(), |one| format!(" in {}, which is{region}", functions::label(one)));
     let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
     match loss.kind {
-        LossKind::Imbalance if loss.by_cause => format!("waiting for the computation of {of}{region}"),
+        LossKind::Imbalance if loss.by_cause => match &report.idle_master {
+            Some(master) => {
+                format!("rank {}, which hands out work, is idle while others work: {of}{mostly}", master.rank)
+            }
+            None => format!("waiting for the computation of {of}{region}"),
+        },
         LossKind::Imbalance if loss.measured => {
             format!("load imbalance: waiting for the computation of {of}{region}")
         }

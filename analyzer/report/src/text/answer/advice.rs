@@ -1,5 +1,6 @@
 //! What to try where it is known to help, else what to look at.
 
+use super::phrases::short_percent;
 use super::{AnswerLabel, AnswerLine};
 use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
@@ -33,6 +34,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         RunSituation::Asleep => {
             return fixed(LookAt, "what the ranks wait for outside of MPI: files, sleep(), locks, devices");
         }
+        RunSituation::MasterAndWorkers => return of_idle_master(report),
         RunSituation::UnclearPolls => {
             return fixed(
                 LookAt,
@@ -131,6 +133,18 @@ fn each_gains(report: &Report) -> Option<bool> {
     let is_in_turn = |loss: &&crate::Loss| loss.kind == LossKind::SlowInTurn;
     let remedy = report.losses.iter().find(is_in_turn)?.remedy.as_ref()?;
     Some(losses::gains(remedy))
+}
+
+/// Returns that an idle master could work, and what that gains at most: with one rank more, of so many.
+fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
+    let master = report.idle_master.as_ref()?;
+    let n_ranks = master.workers.len() + 1;
+    let most = short_percent(1.0 / n_ranks as f64);
+    let text = format!(
+        "whether rank {} can work, too, while it hands out work: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
+        master.rank
+    );
+    Some((AnswerLabel::LookAt, text))
 }
 
 /// Returns what helps where ranks have no cores.

@@ -108,9 +108,11 @@ pub fn answer_in_words(report: &Report) -> String {
 }
 
 pub(super) fn section(report: &Report, options: &Options) -> String {
-    use RunSituation::{Asleep, Balanced, FewCalls, NoCores, Nothing, OneRank, StillRunning, UnclearPolls};
+    use RunSituation::{
+        Asleep, Balanced, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, StillRunning, UnclearPolls,
+    };
     let colour = match RunSituation::new(report) {
-        Balanced => AnsiColor::Green,
+        Balanced | MasterAndWorkers => AnsiColor::Green,
         Asleep | FewCalls | NoCores | Nothing | OneRank | StillRunning | UnclearPolls => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };

@@ -21,7 +21,7 @@ const LONG_S: f64 = 0.1;
 pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(as_measured(report, situation));
-    notes.extend(of_groups(report));
+    notes.extend(of_groups(report, situation));
     notes.extend(doubts(report, situation));
     notes.extend(not_recorded(report));
     notes.extend(preempted(report, situation));
@@ -49,9 +49,9 @@ fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
 }
 
 /// Returns that ranks run different code, and which of them the answer is on.
-fn of_groups(report: &Report) -> Option<String> {
+fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     let clusters = &report.clusters;
-    if !clusters.are_apart() {
+    if !clusters.are_apart() || situation == RunSituation::MasterAndWorkers {
         return None;
     }
     let groups: Vec<String> = clusters.rows.iter().map(|row| named_ranks(&row.ranks)).collect();

@@ -1,7 +1,7 @@
 //! The answer in a sentence: how much is lost, and why.
 
 use super::end::ending;
-use super::phrases::{capitalized, members, short_percent};
+use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
 use crate::text::threads;
 use crate::verdict::{GOOD_BALANCE, LossKind, Worst};
@@ -43,6 +43,7 @@ pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
         RunSituation::NoCores => without_cores(report),
         RunSituation::SetUp => set_up(report),
         RunSituation::Threads => threads::sentence(report),
+        RunSituation::MasterAndWorkers => master_and_workers(report),
         RunSituation::Asleep | RunSituation::Balanced | RunSituation::UnclearPolls => well_used(report, situation),
         _ => format!("{}{}{}.", how_much(report), why(report, situation), second_part(report)),
     }
@@ -250,6 +251,18 @@ fn second_part(report: &Report) -> String {
     };
     let by = if matches!(second.kind, LossKind::Imbalance | LossKind::Control) { "because " } else { "to " };
     format!("; {} of the time {by}{what}", short_percent(second.share))
+}
+
+/// Returns that the workers work and the master is idle.
+fn master_and_workers(report: &Report) -> String {
+    let Some(master) = &report.idle_master else { return String::new() };
+    let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
+    let work = match report.doubts.iter().any(|doubt| matches!(doubt, Doubt::Asleep { .. })) {
+        true => format!("spend {share} of the time outside of MPI, much of it asleep or waiting for I/O"),
+        false => format!("work {share} of the time"),
+    };
+    let workers = capitalized(&named_ranks(&master.workers));
+    format!("{workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
 }
 
 /// Returns that there is little to gain.

@@ -1,6 +1,5 @@
 //! Comparisons of runs made by hand: what changed is named first, the parts add up, equal runs differ by nothing.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use lbprof_collector::Activity;
@@ -10,7 +9,6 @@ use lbprof_study::compare::condition::Condition;
 use lbprof_study::compare::noise::Limits;
 use lbprof_study::compare::reasons::What;
 use lbprof_study::compare::{Comparison, Contribution, Named, Side, Sides, Whose, json, junit, markdown, text};
-use lbprof_study::run::{FunctionFigures, FunctionSums};
 use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -420,48 +418,4 @@ fn runs_of_a_study_are_compared_and_shown_on_a_page() {
     );
     lb_report(here.path(), &["study", "html", "none.study", "none.html"]).code(5);
     assert!(!here.path().join("none.html").exists());
-}
-
-/// Every key of the JSON is in its document, and nothing else is.
-#[test]
-fn all_keys_are_documented() {
-    let document = include_str!("../../../docs/compare-json.md");
-    let documented: BTreeSet<String> = document
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
-        .map(|(key, _)| key.to_owned())
-        .collect();
-    let conditions: Vec<Condition> = vec!["elapsed_s > base".parse().unwrap()];
-    let mut written = BTreeSet::new();
-    for new in [run(steps(4, after)), run(steps(3, after))] {
-        let sampled = |run: Run, force_s: f64| {
-            let sums = |force_s: f64| FunctionSums {
-                times: [("force (md.c)".to_owned(), (force_s, 0.001))].into(),
-                others_s: 0.0,
-            };
-            let regions = [("main/step/force".to_owned(), sums(force_s))].into();
-            Run { functions: Some(FunctionFigures { program: sums(force_s), regions }), ..run }
-        };
-        let comparison = compare(sampled(run(steps(4, before)), 0.1), sampled(new, 0.2));
-        let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
-        keys("", &json::document(&comparison, &judged), &mut written);
-    }
-    assert_eq!(documented, written);
-}
-
-fn keys(prefix: &str, value: &serde_json::Value, found: &mut BTreeSet<String>) {
-    match value {
-        // Of the user's own names one stands for all.
-        serde_json::Value::Object(object) => object.iter().for_each(|(name, value)| {
-            let name = if prefix.ends_with("params.") { "*" } else { name };
-            // Both sides, and both lists of parts, have the same keys.
-            let key = format!("{prefix}{name}").replace("new.", "base.").replace("places[]", "reasons[]");
-            found.insert(key.clone());
-            keys(&format!("{key}."), value, found);
-        }),
-        serde_json::Value::Array(list) => {
-            list.iter().for_each(|value| keys(&format!("{}[].", prefix.trim_end_matches('.')), value, found));
-        }
-        _ => {}
-    }
 }

@@ -23,7 +23,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use self::error::StoreError;
-pub use self::schema::{StudyTable, TABLES};
+pub use self::schema::{CREATE_TABLES, StudyTable, TABLES};
 use super::Run;
 
 /// How long to wait for another that writes.

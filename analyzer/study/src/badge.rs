@@ -128,10 +128,10 @@ impl Display for Badge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbprof_analysis::metrics::load_balance::Times;
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
     fn run(avg_computation_s: f64) -> Run {
-        let times = Times { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
+        let times = EfficiencyTimes { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
         Run { complete: true, times, ..Run::default() }
     }
 
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn figures_that_are_not_known_are_not_made_up() {
-        let none = Run { times: Times::default(), ..run(1.0) };
+        let none = Run { times: EfficiencyTimes::default(), ..run(1.0) };
         assert_eq!(Badge::new(BadgeMetric::LoadBalance, &none).value, "not known");
         let partial = Run { complete: false, ..run(1.0) };
         assert!(BadgeMetric::ALL.iter().all(|metric| Badge::new(*metric, &partial).value == "incomplete data"));

@@ -31,8 +31,11 @@ pub mod timeline;
 mod watcher;
 pub mod what_if;
 
-pub use segments::{FollowOptions, Surveyed, decline_share, follow, follow_share};
+pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_share};
 #[cfg(test)]
 mod tests;
-pub use scope::{PartWatcher, Scope};
-pub use watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};
+pub use scope::{ReplayScope, ScopeObserver};
+pub use watcher::{
+    EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
+    TeamInterval,
+};

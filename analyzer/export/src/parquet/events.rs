@@ -8,10 +8,10 @@ use parquet::data_type::ByteArray;
 
 use super::table::{Cell, Column, Kind, Table};
 use super::{About, column, optional};
-use lbprof_analysis::analyse::exported::{Exported, Format};
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 
 /// One row per wait.
@@ -153,7 +153,7 @@ fn known(number: u32) -> Cell {
     Cell::known(Some(number).filter(|&number| number != NONE))
 }
 
-impl<W: Write + Send> Watcher for Events<W> {
+impl<W: Write + Send> ReplayObserver for Events<W> {
     fn spends(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
         let rank = Cell::Whole(self.ranks.get(thread.rank as usize).copied().unwrap_or(NONE).into());
@@ -194,7 +194,7 @@ impl<W: Write + Send> Watcher for Events<W> {
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         self.messages.push([
             Cell::Whole(message.from.into()),
             Cell::Whole(message.to.into()),
@@ -207,8 +207,8 @@ impl<W: Write + Send> Watcher for Events<W> {
     }
 }
 
-impl<W: Write + Send> Format for Events<W> {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl<W: Write + Send> ExportFormat for Events<W> {
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();

@@ -8,7 +8,7 @@ use super::table::{Cell, Column, Kind, Table};
 use super::{About, SUMS, by_activity, column, optional};
 use crate::Analysed;
 use crate::source_path::source_path;
-use lbprof_analysis::model::{Cell as Sums, Model, RankModel, SiteKey};
+use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -188,7 +188,7 @@ fn site_row<'a>(
     rank: &RankModel,
     threads: &Cell,
     (sites, paths): (&'a [[Cell; 7]], &[Cell]),
-    key: &SiteKey,
+    key: &SiteTotalsKey,
     sums: &Sums,
 ) -> impl Iterator<Item = Cell> + use<'a> {
     const UNKNOWN: [Cell; 7] = [const { Cell::Null }; 7];

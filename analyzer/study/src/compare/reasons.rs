@@ -21,8 +21,8 @@ use lbprof_collector::Activity;
 
 use super::regions::Regions;
 use crate::Run;
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 
 /// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`Regions::paths`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -122,8 +122,8 @@ pub fn by_place(run: &Run, at: usize, regions: &Regions) -> Parts {
     }
     for phase in &run.phases {
         match phase.phase {
-            Phase::Idle => add(What::Idle, &phase.seconds),
-            Phase::NotRecorded => add(What::NotRecorded, &phase.seconds),
+            TimeCategory::Idle => add(What::Idle, &phase.seconds),
+            TimeCategory::NotRecorded => add(What::NotRecorded, &phase.seconds),
             _ => {}
         }
     }
@@ -156,10 +156,10 @@ pub fn by_reason(run: &Run, at: usize, regions: &Regions) -> Option<Parts> {
     for cause in causes {
         let region = regions.idx(at, &cause.region);
         let reason = match (cause.class, region) {
-            (Class::Imbalance | Class::Control, Some(region)) => What::In(region, Activity::Computation),
-            (Class::Communication, Some(region)) => What::WaitingForCalls(region),
-            (Class::Recorder, _) => What::Recorder,
-            (Class::MessageDelay, _) | (_, None) => What::Messages,
+            (CauseClass::Imbalance | CauseClass::Control, Some(region)) => What::In(region, Activity::Computation),
+            (CauseClass::Communication, Some(region)) => What::WaitingForCalls(region),
+            (CauseClass::Recorder, _) => What::Recorder,
+            (CauseClass::MessageDelay, _) | (_, None) => What::Messages,
         };
         parts.entry(reason).or_default().add_caused(cause.rank, cause.caused_s / n);
     }
@@ -180,7 +180,7 @@ mod tests {
             rank: 1,
             region: "main".into(),
             activity: Some(Activity::Computation),
-            class: Class::Imbalance,
+            class: CauseClass::Imbalance,
             caused_s: 6.0,
         };
         Run {
@@ -191,7 +191,7 @@ mod tests {
                 blocked_s: Some(6.0),
                 ..Default::default()
             }],
-            phases: vec![PhaseTime { phase: Phase::Idle, seconds: vec![0.0, 0.0] }],
+            phases: vec![PhaseTime { phase: TimeCategory::Idle, seconds: vec![0.0, 0.0] }],
             causes: Some(vec![cause]),
             ..Run::default()
         }

@@ -6,7 +6,7 @@ mod own;
 mod ranks;
 mod regions;
 
-pub use code::{Code, Codes, RankCode, Run, codes};
-pub use own::{OwnCode, own_code};
-pub use ranks::{ClusterOrRank, Clusters, Radius, clusters};
-pub use regions::{Groups, groups};
+pub use code::{CodePiece, CodeUsage, RankCode, RunCode, codes};
+pub use own::{DistinctiveCode, own_code};
+pub use ranks::{ClusterOrRank, ClusterRadius, RankClusters, clusters};
+pub use regions::{RegionGroups, groups};

@@ -19,8 +19,8 @@ mod source;
 mod step;
 mod steps;
 
-pub use piece::{Piece, are_packed};
-pub use places::{Places, RegionTable};
-pub use source::{RankInput, Source};
-pub use step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
-pub use steps::{Ids, RankSteps};
+pub use piece::{StepChunk, are_packed};
+pub use places::{RegionLookup, RegionTable};
+pub use source::{RankInput, StepSource};
+pub use step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
+pub use steps::{RankSteps, RunIds};

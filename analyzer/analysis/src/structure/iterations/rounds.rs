@@ -71,13 +71,13 @@ fn round_length(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::found::Anchor;
+    use crate::structure::iterations::found::LoopAnchor;
 
     fn found_loop(parent: Option<usize>, tokens: &[u32], iterations: usize) -> FoundLoop {
         FoundLoop {
             parent,
             tokens: tokens.to_vec(),
-            anchor: Anchor { tokens: tokens[tokens.len() - 1..].to_vec(), run: false },
+            anchor: LoopAnchor { tokens: tokens[tokens.len() - 1..].to_vec(), run: false },
             core: tokens.to_vec(),
             by_rhythm: parent.is_none(),
             every: NonZeroU32::MIN,

@@ -7,8 +7,8 @@ use lbprof_collector::record::{Flags, NO_PEER, NONE};
 use lbprof_collector::semantics::{EpochStep, On, Pattern, Semantics, SendMode};
 use lbprof_collector::{Activity, Record};
 
-use super::{Comm, RankSteps};
-use crate::replay::timeline::step::{CommEvent, Role};
+use super::{LogCommunicator, RankSteps};
+use crate::replay::timeline::step::{CommEvent, CommRole};
 
 impl RankSteps<'_> {
     /// What a call does with others by its own record, apart from its parts.
@@ -19,17 +19,17 @@ impl RankSteps<'_> {
         }
         match semantics {
             Semantics::Nothing | Semantics::AskForMessage | Semantics::AskForRequest => None,
-            Semantics::Send(mode) => Some(self.send(record, Role::Send, mode)),
-            Semantics::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
+            Semantics::Send(mode) => Some(self.send(record, CommRole::Send, mode)),
+            Semantics::Exchange => Some(self.send(record, CommRole::Send, SendMode::Standard)),
             Semantics::Recv => {
                 let any = self.probed.is_received_by(record);
-                let event = self.message(record, Role::Recv, record.received);
+                let event = self.message(record, CommRole::Recv, record.received);
                 Some(CommEvent { any: event.any || any, ..event })
             }
-            Semantics::Probe => Some(self.message(record, Role::Probe, 0)),
-            Semantics::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Semantics::Probe => Some(self.message(record, CommRole::Probe, 0)),
+            Semantics::StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
             Semantics::StartRecv => Some(self.starts_receive(record)),
-            Semantics::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            Semantics::StartExchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
             Semantics::PrepareSend(_) | Semantics::PrepareRecv | Semantics::PrepareCollective(_) => {
                 self.prepared.add(record, semantics);
                 None
@@ -37,15 +37,15 @@ impl RankSteps<'_> {
             Semantics::StartAll | Semantics::Wait | Semantics::Test if has_parts => None,
             Semantics::Start | Semantics::StartAll => self.started(record),
             Semantics::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
-            Semantics::Ready => Some(self.message(record, Role::Ready, 0)),
+            Semantics::Ready => Some(self.message(record, CommRole::Ready, 0)),
             Semantics::Wait | Semantics::Test | Semantics::Look => self.completion(record, semantics),
-            Semantics::Collective(pattern, on) => Some(self.enter(record, Role::Collective(pattern), on)),
+            Semantics::Collective(pattern, on) => Some(self.enter(record, CommRole::Collective(pattern), on)),
             Semantics::StartCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
+                Some(self.enter(record, CommRole::StartCollective(pattern), On::Communicator))
             }
             Semantics::Epoch(step) => Some(self.epoch(record, step)),
-            Semantics::Lock => self.lock(record, Role::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }),
-            Semantics::Unlock => self.lock(record, Role::Unlock),
+            Semantics::Lock => self.lock(record, CommRole::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }),
+            Semantics::Unlock => self.lock(record, CommRole::Unlock),
         }
     }
 
@@ -53,9 +53,9 @@ impl RankSteps<'_> {
     fn unfinished(&mut self, record: &Record, semantics: Semantics) -> Option<CommEvent> {
         use Semantics::*;
         match semantics {
-            Send(mode) | StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Exchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Collective(pattern, on) => Some(self.enter(record, Role::StartCollective(pattern), on)),
+            Send(mode) | StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
+            Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
+            Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
             Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
             Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
             Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
@@ -68,28 +68,28 @@ impl RankSteps<'_> {
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
-        self.on_window(record, Role::Epoch(step), (comm, peer))
+        self.on_window(record, CommRole::Epoch(step), (comm, peer))
     }
 
     /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
-    fn lock(&mut self, record: &Record, role: Role) -> Option<CommEvent> {
+    fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
         let is_nobody = record.peer < 0 && record.peer != NO_PEER;
         let target = self.peer(record.comm, record.peer);
         (!is_nobody).then(|| self.on_window(record, role, target))
     }
 
-    fn on_window(&self, record: &Record, role: Role, (comm, peer): (u32, u32)) -> CommEvent {
+    fn on_window(&self, record: &Record, role: CommRole, (comm, peer): (u32, u32)) -> CommEvent {
         let (tag, mode) = (self.object(record, On::Window), SendMode::Standard);
         CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }
 
-    pub(super) fn message(&mut self, record: &Record, role: Role, bytes: u64) -> CommEvent {
+    pub(super) fn message(&mut self, record: &Record, role: CommRole, bytes: u64) -> CommEvent {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let any = record.flags.contains(Flags::ANY_SOURCE);
         CommEvent { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
     }
 
-    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> CommEvent {
+    fn send(&mut self, record: &Record, role: CommRole, mode: SendMode) -> CommEvent {
         CommEvent { mode, ..self.message(record, role, record.sent) }
     }
 
@@ -97,9 +97,9 @@ impl RankSteps<'_> {
     fn starts_receive(&mut self, record: &Record) -> CommEvent {
         let any = record.flags.contains(Flags::ANY_SOURCE) || record.flags.contains(Flags::ANY_TAG);
         match self.arrived.get(&record.request) {
-            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
-            _ if any => self.message(record, Role::StartRecvAny, 0),
-            _ => self.message(record, Role::StartRecv, 0),
+            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, CommRole::StartRecv, 0),
+            _ if any => self.message(record, CommRole::StartRecvAny, 0),
+            _ => self.message(record, CommRole::StartRecv, 0),
         }
     }
 
@@ -109,10 +109,10 @@ impl RankSteps<'_> {
             return None;
         }
         let role = match semantics {
-            _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
-            Semantics::Test => Role::Found,
-            Semantics::Look => Role::Seen,
-            _ => Role::Done,
+            _ if record.flags.contains(Flags::CANCELLED) => CommRole::Cancelled,
+            Semantics::Test => CommRole::Found,
+            Semantics::Look => CommRole::Seen,
+            _ => CommRole::Done,
         };
         Some(self.message(record, role, record.received))
     }
@@ -123,20 +123,20 @@ impl RankSteps<'_> {
         let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
         match self.prepared.find(record)? {
             Semantics::PrepareSend(_) | Semantics::PrepareRecv if nobody => None,
-            Semantics::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            Semantics::PrepareSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
             Semantics::PrepareRecv => Some(self.starts_receive(record)),
             Semantics::PrepareCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
+                Some(self.enter(record, CommRole::StartCollective(pattern), On::Communicator))
             }
             _ => None,
         }
     }
 
-    fn enter(&mut self, record: &Record, role: Role, on: On) -> CommEvent {
-        let rooted = matches!(role, Role::Collective(Pattern::OneToAll | Pattern::AllToOne))
-            || matches!(role, Role::StartCollective(Pattern::OneToAll | Pattern::AllToOne));
+    fn enter(&mut self, record: &Record, role: CommRole, on: On) -> CommEvent {
+        let rooted = matches!(role, CommRole::Collective(Pattern::OneToAll | Pattern::AllToOne))
+            || matches!(role, CommRole::StartCollective(Pattern::OneToAll | Pattern::AllToOne));
         let (comm, mut peer) = self.peer(record.comm, record.peer);
-        if matches!(role, Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours)) {
+        if matches!(role, CommRole::Collective(Pattern::Neighbours) | CommRole::StartCollective(Pattern::Neighbours)) {
             let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
             return CommEvent {
                 role,
@@ -189,7 +189,7 @@ impl RankSteps<'_> {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
-            Comm { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
+            LogCommunicator { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
         });
         (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
     }

@@ -2,12 +2,12 @@
 
 use lbprof_collector::folder::Folder;
 
-use crate::analyse::share::ReplayJob;
+use crate::analyse::replay_job::ReplayJob;
 use crate::profile::{GatherInput, gather_part};
+use crate::read::distributed_run::{OpenRun, ProcessCommand, RecordPass, RunPart};
 use crate::read::files::{LogInventory, OpenedLog};
 use crate::read::open::RecordedRun;
 use crate::read::pass::PartialFold;
-use crate::read::together::{OpenRun, ProcessCommand, RecordPass, RunPart};
 use crate::replay::decline_share;
 use crate::structure::survey::{CallSurvey, survey_part};
 use crate::transport::{ProcessGroup, TransportFailure};

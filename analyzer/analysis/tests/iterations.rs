@@ -3,7 +3,7 @@
 use lbprof_analysis::model::loops::IterationEnds;
 use lbprof_analysis::model::loops::{IterationAnchors, TokenClass};
 use lbprof_analysis::structure::iterations::find::find_loops;
-use lbprof_analysis::structure::iterations::found::FoundLoop;
+use lbprof_analysis::structure::iterations::found_loop::FoundLoop;
 use lbprof_analysis::structure::iterations::number::{IterationNumbering, number};
 use lbprof_analysis::structure::iterations::split::CallSplitter;
 use lbprof_analysis::structure::iterations::window::{CallInterval, CallWindow};

@@ -37,9 +37,9 @@ use self::packets::{
     TrackDescriptor, TrackEvent,
 };
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
-use lbprof_analysis::model::followed::ReplayedThread;
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};

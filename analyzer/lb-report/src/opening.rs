@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
-use lbprof_analysis::read::together::LeaderProcess;
 
 use crate::on_disk::OnDisk;
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse_part};
+use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
-use lbprof_analysis::read::together::LeaderProcess;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::serve::serve;
 use lbprof_analysis::transport::threads::in_threads;

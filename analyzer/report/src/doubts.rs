@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use lbprof_analysis::metrics::asleep::{SleepTime, asleep};
 use lbprof_analysis::metrics::findings::UNCLEAR;
 use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, PreemptionLoss, preemption};
+use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::model::{Model, RankModel, ResourceUsage};

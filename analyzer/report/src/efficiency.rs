@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use lbprof_analysis::metrics::load_balance::{self, EfficiencyTimes, PhaseProfileIdeal, is_above_elapsed};
 use lbprof_analysis::metrics::serialization::{SerializationTimes, serialization};
-use lbprof_analysis::model::followed::ReplayResults;
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// Efficiencies, with the times that they follow from.

@@ -9,7 +9,7 @@ use super::{largest, serial};
 use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use lbprof_analysis::metrics::load_balance::is_above_elapsed;
 use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown, PhaseTime};
-use lbprof_analysis::model::alone::SoloTime;
+use lbprof_analysis::model::solo_time::SoloTime;
 use lbprof_analysis::model::{Model, RankModel};
 
 /// Overheads of the run.

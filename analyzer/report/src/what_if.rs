@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::bounds::{Bounds, first};
 use super::{Clusters, serial};
-use lbprof_analysis::model::followed::ReplayResults;
 use lbprof_analysis::model::region_state::RegionState;
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::model::{Model, OwnLoops};
 use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};

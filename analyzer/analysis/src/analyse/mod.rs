@@ -1,19 +1,19 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
 pub mod exported;
-pub(crate) mod share;
-mod watchers;
+mod observers;
+pub(crate) mod replay_job;
 
 use std::time::Duration;
 
 use lbprof_collector::format::Mode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
-use self::watchers::{RequiredObservers, RunObservers};
+use self::observers::{RequiredObservers, RunObservers};
 use crate::metrics::cluster::{self, ClusterOrRank};
 use crate::metrics::findings::findings;
 use crate::model::Model;
-use crate::model::followed::ReplayResults;
+use crate::model::replay_results::ReplayResults;
 use crate::model::statistics::RunStatistics;
 use crate::model::what_if::WhatIfScenario;
 use crate::profile::gather;
@@ -22,7 +22,7 @@ use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::{condition, plan, plan_within};
 use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow};
-use crate::select::asked::AskedScenario;
+use crate::select::scenario::AskedScenario;
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::code_readers::CodeReaders;
 use crate::structure::sampled_code::SampledCode;
@@ -333,7 +333,7 @@ impl<'a> RunPreparation<'a> {
         let ReplayWishes { watchers: wanted, scenarios } = wanted;
         let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
-        let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
+        let input = || replay_job::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
         let mut watchers = RunObservers::new(model, wanted);
         let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),

@@ -3,10 +3,8 @@
 //! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
-pub mod alone;
 pub mod exact_sum;
 mod facts;
-pub mod followed;
 pub mod interval;
 pub mod lifetime;
 pub mod loops;
@@ -16,10 +14,12 @@ pub mod program_list;
 mod rank;
 mod region;
 pub mod region_state;
+pub mod replay_results;
 pub mod samples;
 pub mod selected;
 mod series;
 pub mod sites;
+pub mod solo_time;
 pub mod statistics;
 pub mod summary;
 pub mod threads;
@@ -39,11 +39,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, Problem};
 
-use alone::SoloTime;
-use followed::ReplayResults;
 use loops::{Loop, NoLoopReason};
+use replay_results::ReplayResults;
 use samples::{CpuTimeOverRanks, SampledLine};
 use sites::CallSiteTable;
+use solo_time::SoloTime;
 use statistics::RunStatistics;
 use threads::AskedThreads;
 use what_if::WhatIfScenario;

@@ -28,7 +28,7 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::walk::{Reached, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 
-use crate::model::alone::SoloTime;
+use crate::model::solo_time::SoloTime;
 use crate::read::span::TickSpan;
 
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the

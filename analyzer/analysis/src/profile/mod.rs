@@ -21,7 +21,7 @@
 
 mod bounds;
 pub mod concurrency;
-mod found;
+mod found_iterations;
 mod iterations;
 mod lines;
 mod others;
@@ -29,9 +29,9 @@ mod parallel;
 mod parallel_marks;
 mod partial_model;
 mod rank;
+mod rank_summaries;
 pub mod samples;
 pub mod span;
-mod summed_up;
 pub mod sums;
 mod tables;
 pub mod times;
@@ -50,22 +50,22 @@ use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
 use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
 use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::read::span::TickSpan;
-use crate::read::together::RecordPass;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
 use crate::structure::{CallPlacer, RunStructure};
 use crate::transport::TransportFailure;
 use crate::transport::codec::{decoded, encoded};
-use found::FoundIterations;
+use found_iterations::FoundIterations;
 use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
 use partial_model::PartialModel;
 use rank::RankBuilder;
+use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 use samples::SortedSamples;
-use summed_up::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.

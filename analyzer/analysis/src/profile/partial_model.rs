@@ -11,7 +11,7 @@ use crate::model::samples::SampledLine;
 use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
 use crate::profile::concurrency::ConcurrencySlices;
-use crate::profile::summed_up::SummarizedRanks;
+use crate::profile::rank_summaries::SummarizedRanks;
 use crate::read::pass::MergeHigher;
 use crate::structure::RunStructure;
 use crate::structure::region_path::PathPart;

@@ -9,7 +9,7 @@ use lbprof_collector::polling::{PollSums, Polling};
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 
-use super::found::FoundIterations;
+use super::found_iterations::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
 use crate::model::lifetime::ProcessLifetime;

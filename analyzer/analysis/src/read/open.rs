@@ -16,10 +16,10 @@ use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::Plural;
 use lbprof_collector::{Problem, ProblemKind};
 
+use crate::read::distributed_run::{DistributedRun, LeaderProcess, RunPart};
 use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
 use crate::read::known_threads::KnownThreads;
 use crate::read::span::TickSpan;
-use crate::read::together::{DistributedRun, LeaderProcess, RunPart};
 use crate::transport::TransportFailure;
 
 /// What the names of folders begin with that the recorder makes by default.

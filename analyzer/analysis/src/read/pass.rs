@@ -17,8 +17,8 @@ use lbprof_collector::reader::Item;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
+use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
-use crate::read::together::RecordPass;
 use crate::transport::TransportFailure;
 
 /// What a rank's log is folded into, item by item, in the log's order.

@@ -4,13 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::watcher::{
+use super::observer::{
     EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
     TeamInterval,
 };
-use crate::model::followed::ReplayedThread;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::{Model, RegionIdx};
 use crate::read::open::RecordedRun;
 use crate::replay::what_if::ReplayConditions;

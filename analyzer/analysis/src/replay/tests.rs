@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::timeline::{RankSteps, RegionLookup, RegionTable, RunIds};
 use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
 use crate::model::RegionIdx;
-use crate::model::followed::ReplayResults;
+use crate::model::replay_results::ReplayResults;
 use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::structure::sampled_code::SampledCode;

@@ -4,10 +4,10 @@
 //! who waits for whom takes all logs.
 
 pub mod activities;
-pub mod asked;
 pub mod names;
 pub mod ranks;
 pub mod region;
+pub mod scenario;
 pub mod spans;
 mod threads;
 

@@ -14,11 +14,11 @@
 //! known is nearly as good: no other code of the program makes it. Where all such calls are made equally often, that is how often the loop
 //! runs; where they are not, some are left out of an iteration, or are made again in one.
 
-use super::groups::UnassignedRank;
+use super::unassigned_ranks::UnassignedRank;
 use crate::model::loops::IterationCount;
 use crate::model::loops::IterationEnds;
 use crate::structure::call_tree::CallTree;
-use crate::structure::iterations::found::{FoundLoop, LoopAnchor};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
 /// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,

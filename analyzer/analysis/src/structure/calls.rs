@@ -18,7 +18,7 @@ use crate::read::definitions::RankDefinitions;
 use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::find::find_loops;
-use crate::structure::iterations::found::{FoundLoop, move_main};
+use crate::structure::iterations::found_loop::{FoundLoop, move_main};
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::rounds::take_rounds;

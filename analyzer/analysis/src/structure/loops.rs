@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   rank 0   | Send Recv    Allreduce | …        the same end, as often, but other calls within: a group of its own, whose
-//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::together`])
+//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::lockstep`])
 //!   rank 2   | Gather | Gather | …               another end: a loop of its own, as of a master
 //! ```
 
@@ -17,15 +17,15 @@ use super::StructureOptions;
 use super::activations::ActivationFinder;
 use super::anchors::{CallEvidence, common_ends};
 use super::calls::{RankCalls, classes};
-use super::group::LoopGroup;
-use super::groups::{candidates, repeats_only_what, representative};
+use super::lockstep::LockstepTeam;
+use super::loop_group::LoopGroup;
 use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
 use super::segment_name::label;
-use super::together::LockstepTeam;
+use super::unassigned_ranks::{candidates, repeats_only_what, representative};
 use crate::model::loops::{IterationAnchors, IterationEnds, Loop, TokenClass};
 use crate::read::open::RecordedRun;
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 use crate::structure::symbols::{CodePlace, ResolvedNames};
 

@@ -19,16 +19,16 @@ mod calls;
 pub mod code_place;
 pub mod code_readers;
 mod control_flow;
-mod copies;
 mod debug_budget;
 mod demangled_name;
 mod distribution;
+mod duplicate_calls;
 mod frames;
 mod function_symbols;
-mod group;
-mod groups;
 pub mod iterations;
+mod lockstep;
 mod loop_body;
+mod loop_group;
 mod loops;
 mod machine_code;
 pub mod named;
@@ -42,7 +42,7 @@ mod sources;
 pub mod survey;
 pub mod symbols;
 mod time_budget;
-mod together;
+mod unassigned_ranks;
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
@@ -102,7 +102,7 @@ impl RunStructure {
         names: &ResolvedNames,
         wanted: &StructureOptions,
     ) -> RunStructure {
-        let (tokens, counted) = copies::as_one(survey, &names.first_copy);
+        let (tokens, counted) = duplicate_calls::as_one(survey, &names.first_copy);
         let mut structure = RunStructure { tokens, without: without(survey, wanted), ..RunStructure::default() };
         if structure.without == NoLoopReason::Nothing {
             structure.loops = loops::find(run, &counted, names, wanted, &structure.tokens);

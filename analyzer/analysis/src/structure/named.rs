@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::structure::iterations::found::{FoundLoop, LoopAnchor};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::{CallSurvey, CallToken};
 use crate::structure::symbols::CodePlace;

@@ -16,9 +16,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
 use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
-use crate::read::together::RecordPass;
 use crate::structure::call_kinds::{CallKind, CallKinds};
 use crate::transport::TransportFailure;
 

@@ -12,12 +12,12 @@
 //! pass knows how bytes travel, and no transport knows what they mean.
 
 pub mod codec;
-pub mod team;
+pub mod process_group;
 pub mod threads;
 
 use bincode::{Decode, Encode};
 
-pub use team::ProcessGroup;
+pub use process_group::ProcessGroup;
 
 /// Gets bytes from one process to another. Between two processes they arrive in the order in which they were sent.
 pub trait Transport: Send + Sync {
@@ -32,7 +32,7 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Sends bytes, at most [`team::PIECE`] of them, to another process. It may wait until they are received.
+    /// Sends bytes, at most [`process_group::PIECE`] of them, to another process. It may wait until they are received.
     ///
     /// Errors: the other process is not there any more.
     fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure>;

@@ -23,9 +23,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
-use lbprof_analysis::model::followed::ReplayedThread;
 use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
 use lbprof_analysis::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::moment::WindowBoundary;
-use lbprof_analysis::select::asked::AskedScenario;
+use lbprof_analysis::select::scenario::AskedScenario;
 use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
 use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::polling::Polling;

@@ -9,7 +9,7 @@ use super::data::{DelayingFunction, DelayingRank};
 use crate::blocking::{BlockingTable, CauseRow};
 use lbprof_analysis::metrics::functions::{FunctionTime, SampledEstimate};
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::followed::DelayingCode;
+use lbprof_analysis::model::replay_results::DelayingCode;
 
 /// Most ranks and regions that are listed, and most functions of each.
 const MOST: (usize, usize) = (20, 3);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lbprof_analysis::metrics::blocking::CauseClass;
-use lbprof_analysis::model::followed::ReplayCounts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lbprof_analysis::model::followed::ReplayCounts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_collector::Operation;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};

@@ -1,6 +1,6 @@
 //! What holds for every run, on scripts of chance.
 
-use lbprof_analysis::model::followed::ReplayCounts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, Operation};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::followed::ReplayResults;
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;

@@ -1,6 +1,6 @@
 //! Waits among some ranks of a communicator or window: neighbourhood collectives, epochs with groups, locks.
 
-use lbprof_analysis::model::followed::ReplayCounts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::*;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::definition::{Definition, Group, RankList};

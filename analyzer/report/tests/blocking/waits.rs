@@ -1,6 +1,6 @@
 //! Every way to wait: who waits how long, and for what, in small runs worked out by hand.
 
-use lbprof_analysis::model::followed::ReplayCounts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::{self, *};
 use lbprof_simulator::scenario::Scenario;
 

@@ -17,8 +17,8 @@ pub use self::class::{CauseClass, WaitsByClass};
 use self::own::OwnTimes;
 pub use self::phases::PhaseCost;
 use super::imbalance::ImbalanceSplit;
-use crate::model::followed::ReplayResults;
 use crate::model::region_state::RegionState;
+use crate::model::replay_results::ReplayResults;
 use crate::model::waits::WaitState;
 use crate::model::{Model, RegionIdx};
 

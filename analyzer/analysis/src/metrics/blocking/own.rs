@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 
-use crate::model::followed::ReplayResults;
 use crate::model::region_state::RegionState;
+use crate::model::replay_results::ReplayResults;
 use crate::model::{Model, RegionIdx, SiteTotalsKey};
 
 /// Seconds without waiting.

@@ -2,11 +2,11 @@
 
 mod code;
 mod difference;
-mod own;
+mod distinctive_code;
 mod ranks;
 mod regions;
 
 pub use code::{CodePiece, CodeUsage, RankCode, RunCode, codes};
-pub use own::{DistinctiveCode, own_code};
+pub use distinctive_code::{DistinctiveCode, own_code};
 pub use ranks::{ClusterOrRank, ClusterRadius, RankClusters, clusters};
 pub use regions::{RegionGroups, groups};

@@ -5,7 +5,7 @@
 //! of the function that the region is, or whose code it is. So computation in a function that is no region, because less than 0.5 % of the
 //! time goes by in it, is of the function around it.
 
-mod place;
+mod builder;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +14,7 @@ use lbprof_collector::record::NONE;
 
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::call_tree::CallTree;
-use place::ProgramTreeBuilder;
+use builder::ProgramTreeBuilder;
 
 /// What a node of the tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -15,8 +15,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{ThreadHistory, ThreadState, ThreadStates};
-use crate::model::followed::CriticalPathEntry;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::CriticalPathEntry;
 
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;

@@ -22,8 +22,8 @@ use super::history::{PastInterval, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use super::tables::add_each;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::DelayingCode;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::DelayingCode;
 
 /// A sample of a rank's first thread.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]

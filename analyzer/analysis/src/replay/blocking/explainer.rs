@@ -16,9 +16,9 @@ use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
 use super::tables::{WaitTotals, WaitsAndCauses, add_each};
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::CriticalPathEntry;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::CriticalPathEntry;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.

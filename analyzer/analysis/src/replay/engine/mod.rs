@@ -16,21 +16,21 @@ use rayon::Scope as Tasks;
 use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::cut::{ConsistentCut, RankAtCut};
+use super::consistent_cut::{ConsistentCut, RankAtCut};
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
 use super::needs::{CallNeed, EndedCall};
-use super::part::SegmentResult;
+use super::observer::ReplayObserver;
 use super::scope::ReplayScope;
+use super::segment_result::SegmentResult;
 use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, NewThread, ObserverSink, WaitAnalysis};
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
-use super::watcher::ReplayObserver;
 use super::what_if::{ReplayClocks, ReplayConditions};
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{ReplayCounts, ReplayedThread};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
+use crate::model::replay_results::{ReplayCounts, ReplayedThread};
 use crate::read::pass::FoldProgress;
 
 /// Steps after which what they were is handed over to be explained.

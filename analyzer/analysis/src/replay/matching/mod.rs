@@ -44,9 +44,9 @@ use super::sinks::NewThread;
 use super::thread::ReplayThread;
 use super::timeline::{CommEvent, TimelineStep};
 use crate::model::Model;
-use crate::model::followed::ReplayCounts;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayCounts;
 
 /// An event of the call in which a thread is.
 pub struct CurrentCallEvent<'a> {

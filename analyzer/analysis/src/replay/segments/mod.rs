@@ -6,37 +6,37 @@
 //!                                                                  └→ engine: …                  ┘
 //! ```
 //!
-//! Whether a run can be cut there ([`super::cut`]) is known only when the segment before it was followed. Where it can't, all from the begin of that
+//! Whether a run can be cut there ([`super::consistent_cut`]) is known only when the segment before it was followed. Where it can't, all from the begin of that
 //! segment on is followed as one. So the result does not depend on how many segments are followed at a time.
 //!
 //! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers
 //! ([`super::matching`]). Each segment learns it anew.
 
-mod ground;
+mod distributed;
 mod rank_reading;
 mod reading;
+mod surveyed_run;
 #[cfg(test)]
 mod tests;
-mod together;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use self::ground::{LocalRanks, LookupTables, leading, open, own_places, setting};
-pub use self::ground::{ReplayOptions, SurveyedRun};
+pub use self::distributed::{decline_share, follow_share};
 use self::reading::{ReplaySegment, ReplaySegments, SegmentReading};
-pub use self::together::{decline_share, follow_share};
-use super::cut::ConsistentCut;
+use self::surveyed_run::{LocalRanks, LookupTables, leading, open, own_places, setting};
+pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
+use super::consistent_cut::ConsistentCut;
 use super::engine::{ReplayEngine, ReplaySetting};
-use super::part::SegmentResult;
+use super::observer::{ObserverState, ReplayObserver, SegmentObserver};
+use super::segment_result::SegmentResult;
 use super::timeline::RunIds;
-use super::watcher::{ObserverState, ReplayObserver, SegmentObserver};
 use super::what_if::ReplayConditions;
-use crate::model::followed::ReplayResults;
+use crate::model::replay_results::ReplayResults;
 use crate::model::what_if::WhatIfScenario;
-use crate::read::ahead::ReadAhead;
 use crate::read::pass::FoldProgress;
+use crate::read::read_ahead::ReadAhead;
 use crate::transport::TransportFailure;
 
 /// Most segments that are followed at a time: each needs memory for the state of all ranks.
@@ -51,7 +51,7 @@ pub fn follow(
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<ReplayResults, TransportFailure> {
     let model = surveyed.model;
-    let team = together::team(surveyed, &options)?;
+    let team = distributed::team(surveyed, &options)?;
     let own = if team.is_some() { own_places(surveyed) } else { 0..model.ranks.len() };
     let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, options.watcher.is_some());
@@ -59,7 +59,7 @@ pub fn follow(
     let can_cut = options.can_cut(model) && ranks.are_all();
     let LocalRanks { logs, samples } = ranks;
     let (team, samples) = match team {
-        Some(team) => match together::begin(team, (own.clone(), can_cut), samples)? {
+        Some(team) => match distributed::begin(team, (own.clone(), can_cut), samples)? {
             Some(samples) => (Some(team), samples),
             None => return follow(surveyed, ReplayOptions { input: None, ..options }, progress),
         },

@@ -8,7 +8,7 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashSet;
 
 use crate::model::region_state::{Ns, RegionState};
-use crate::replay::cut::{RankAtCut, may_cut};
+use crate::replay::consistent_cut::{RankAtCut, may_cut};
 use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
 /// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.

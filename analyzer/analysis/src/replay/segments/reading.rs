@@ -1,6 +1,6 @@
 //! Reads the steps of ranks, one segment of the run after another.
 //!
-//! A segment ends with the first collective at which a run may be cut ([`crate::replay::cut::may_cut`]) after so many steps of one rank, and with the same
+//! A segment ends with the first collective at which a run may be cut ([`crate::replay::consistent_cut::may_cut`]) after so many steps of one rank, and with the same
 //! collective of each other rank. So segments do not depend on who follows them, nor on how many do.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::rank_reading::{CutMark, RankReading, StepsUpToCut};
 use crate::model::region_state::Ns;
-use crate::replay::cut::{ConsistentCut, RankAtCut};
+use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::timeline::{RankInput, RankSteps, are_packed};
 
 /// Where some ranks were read to, or all: those of a process.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
-use crate::model::followed::CriticalPathEntry;
+use crate::model::replay_results::CriticalPathEntry;
 use crate::profile::gather;
 use crate::read::open::RecordedRun;
 use crate::replay::scope::ReplayScope;

@@ -9,16 +9,16 @@
 //!
 //! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
 
-mod explaining;
+mod explanation_queue;
+mod observer_sink;
 mod predictions;
 mod sync_times;
 mod wait_analysis;
-mod watching;
 
-pub use explaining::ExplanationQueue;
+pub use explanation_queue::ExplanationQueue;
+pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
-pub use watching::ObserverSink;
 
 use super::needs::EndedCall;
 use super::timeline::ParallelPart;

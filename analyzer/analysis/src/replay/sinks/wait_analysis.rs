@@ -3,7 +3,7 @@
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::explaining::ExplanationQueue;
+use super::explanation_queue::ExplanationQueue;
 use super::sync_times::{PairSync, SyncTimes};
 use super::{ContinuedThread, EventSink, NewThread};
 use crate::model::interval::TimeInterval;

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 
 use rayon::Scope;
 
-use super::piece::{StepChunk, are_packed};
 use super::step::StepBatch;
+use super::step_chunk::{StepChunk, are_packed};
 use super::steps::RankSteps;
-use crate::read::ahead::ReadAhead;
+use crate::read::read_ahead::ReadAhead;
 
 /// Reads ahead one batch of each rank.
 pub struct StepSource<'a, 'scope> {

@@ -17,13 +17,13 @@ use lbprof_collector::walk::{Reached, Walk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
-use super::dense::DenseMap;
+use super::dense_map::DenseMap;
 use super::lists::RankLists;
 use super::packed;
 use super::parallel::ParallelParts;
 use super::persistent::PreparedRequests;
-use super::places::RegionLookup;
-use super::probed::ProbedMessage;
+use super::probed_message::ProbedMessage;
+use super::region_lookup::RegionLookup;
 use super::step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};

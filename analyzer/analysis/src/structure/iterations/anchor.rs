@@ -19,7 +19,7 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::iterations::counts::counts;
-use crate::structure::iterations::cut::IterationSplit;
+use crate::structure::iterations::iteration_split::IterationSplit;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::CallWindow;
 

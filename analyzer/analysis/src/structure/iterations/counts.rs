@@ -28,9 +28,7 @@ pub(super) fn counted_in(
 }
 
 /// How often each symbol occurs among the items.
-pub(super) fn counted<'a>(
-    items: impl IntoIterator<Item = &'a SequenceItem>,
-) -> FxHashMap<SequenceSymbol, usize> {
+pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a SequenceItem>) -> FxHashMap<SequenceSymbol, usize> {
     let mut counts = FxHashMap::default();
     items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
     counts

@@ -1,7 +1,7 @@
 //! The loops in a rank's calls, found from the calls alone.
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
-use crate::structure::iterations::found::{FoundLoop, count_within};
+use crate::structure::iterations::found_loop::{FoundLoop, count_within};
 use crate::structure::iterations::judge::{self, FEWEST_ITERATIONS};
 use crate::structure::iterations::outline;
 use crate::structure::iterations::sequence::CallSequence;

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::found::{FoundLoop, LoopAnchor};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::judge::FEWEST_ITERATIONS;
 use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 use crate::structure::iterations::window::{CallInterval, CallWindow};

@@ -10,7 +10,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 
 /// Most iterations of a round.
@@ -71,7 +71,7 @@ fn round_length(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::found::LoopAnchor;
+    use crate::structure::iterations::found_loop::LoopAnchor;
 
     fn found_loop(parent: Option<usize>, tokens: &[u32], iterations: usize) -> FoundLoop {
         FoundLoop {

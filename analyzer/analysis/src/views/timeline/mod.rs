@@ -11,9 +11,9 @@
 mod blocked;
 mod cells;
 mod longest;
+mod observer;
 mod region_shares;
 mod shares;
-mod watch;
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub use crate::model::statistics::STATES;
 use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::CodePlace;
 use lbprof_collector::words::Count;
-pub use watch::TimelineObserver;
+pub use observer::TimelineObserver;
 
 /// The state of waiting; the others have the numbers of their activities.
 pub const WAITING: u8 = statistics::WAITING as u8;

@@ -14,7 +14,7 @@ use lb_report::command_line::{Arguments, parsed, run};
 use lb_report::exit::{Exit, name};
 use lb_report::on_disk::OnDisk;
 use lb_report::{code_reader, exit, memory, opening, processor};
-use lbprof_analysis::read::together::LeaderProcess;
+use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::serve::serve;
 use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
 use mpi::traits::Communicator;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::structure::iterations::found::LoopAnchor;
+use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
 /// How much the number of a loop's ends may differ between ranks that run the same code.

@@ -3,9 +3,9 @@
 use bincode::{Decode, Encode};
 
 use crate::model::RegionIdx;
-use crate::model::followed::ReplayedThread;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
 use crate::replay::timeline::CallFacts;
 

@@ -205,8 +205,8 @@ mod tests {
 
     use super::*;
     use crate::model::RankModel;
-    use crate::model::followed::ReplayedThread;
     use crate::model::region_state::RegionState;
+    use crate::model::replay_results::ReplayedThread;
     use crate::model::waits::WaitState;
     use crate::replay::timeline::CallFacts;
 

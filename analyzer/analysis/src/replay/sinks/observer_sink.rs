@@ -4,13 +4,13 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
 use super::{EventSink, NewThread, ReceivedMessage, RequestEnd};
-use crate::model::followed::ReplayedThread;
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
+use crate::replay::observer::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use crate::replay::timeline::{CallFacts, ParallelPart, TimelineStep};
-use crate::replay::watcher::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 
 /// The watcher, and what it calls threads; nobody by default.
 #[derive(Default)]

@@ -20,18 +20,18 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::ground::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
 use super::rank_reading::{CutMark, StepsUpToCut};
 use super::reading::{LastEntry, ReplaySegment, SegmentReading};
+use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
 use super::{JoinedSegments, SegmentOutcome, SegmentReplay, at_a_time, watched};
 use crate::model::what_if::WhatIfScenario;
+use crate::read::distributed_run::RecordPass;
 use crate::read::pass::FoldProgress;
-use crate::read::together::RecordPass;
 use crate::replay::blocking::TimedSample;
-use crate::replay::cut::{ConsistentCut, RankAtCut};
-use crate::replay::part::SegmentResult;
+use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
+use crate::replay::observer::{ObserverState, ReplayObserver};
+use crate::replay::segment_result::SegmentResult;
 use crate::replay::timeline::{RankInput, StepChunk};
-use crate::replay::watcher::{ObserverState, ReplayObserver};
 use crate::replay::what_if::ReplayConditions;
 use crate::transport::{ProcessGroup, TransportFailure};
 

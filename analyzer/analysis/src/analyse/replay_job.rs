@@ -1,6 +1,6 @@
 //! What a process needs to know to follow segments of a run for process 0.
 
-use super::watchers::{RequiredObservers, RunObservers};
+use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
 use crate::model::what_if::WhatIfScenario;
 use crate::read::open::RecordedRun;

@@ -12,11 +12,11 @@ use crate::profile::samples::of_first_thread;
 use crate::read::open::RecordedRun;
 use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::cut::communicators_of_all;
+use crate::replay::consistent_cut::communicators_of_all;
 use crate::replay::engine::ReplaySetting;
+use crate::replay::observer::ReplayObserver;
 use crate::replay::scope::ReplayScope;
 use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunIds, are_packed};
-use crate::replay::watcher::ReplayObserver;
 use crate::replay::what_if::ReplayConditions;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::CallSurvey;
@@ -53,7 +53,7 @@ pub struct ReplayOptions<'a> {
     pub watcher: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::followed::ReplayResults::kept).
+    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
     pub most_kept: usize,
     /// Steps of a segment, of all ranks together; `None`: as many as serve best.
     pub segment_steps: Option<usize>,

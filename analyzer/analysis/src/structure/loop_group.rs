@@ -4,10 +4,10 @@ use std::num::NonZeroU32;
 
 use super::anchors::{CallEvidence, is_oftener};
 use super::calls::RankCalls;
-use super::groups::{UnassignedRank, has_loop};
+use super::unassigned_ranks::{UnassignedRank, has_loop};
 use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, IterationEnds};
 use crate::read::definitions::RankDefinitions;
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 
 /// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.

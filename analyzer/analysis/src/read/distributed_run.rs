@@ -7,7 +7,7 @@
 //!   Choose: which logs are the run's       ─→
 //!   Pass: which one, over what part        ─→     first and second pass: fold their ranks
 //!                                          ←─     their parts, joined by a tree in the order of ranks
-//!                                                 third pass: what replay/segments/together.rs says
+//!                                                 third pass: what replay/segments/distributed.rs says
 //!   End                                    ─→     end
 //! ```
 //!

@@ -13,9 +13,9 @@ use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
 
 use super::calls::RankCalls;
-use super::group::LoopGroup;
+use super::loop_group::LoopGroup;
 use crate::read::definitions::RankDefinitions;
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found_loop::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct LockstepTeam<'a> {

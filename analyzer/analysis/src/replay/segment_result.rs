@@ -4,8 +4,8 @@ use bincode::{Decode, Encode};
 
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
 use crate::model::what_if::WhatIfScenario;
 use crate::replay::blocking::ExplainedWaits;
 use crate::replay::matching::OnDemand;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rayon::Scope;
 
 use crate::model::region_state::Ns;
-use crate::read::ahead::ReadAhead;
+use crate::read::read_ahead::ReadAhead;
 use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 
 /// Event batches that may wait to be explained before the engine does.

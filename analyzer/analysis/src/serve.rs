@@ -80,7 +80,7 @@ impl ServedRun {
         *self = ServedRun::default();
         self.folder = run.share(team)?;
         self.opened = Some(run);
-        Ok(self.found(LogInventory::all(&self.folder)))
+        Ok(self.found(LogInventory::of_all_ranks(&self.folder)))
     }
 
     fn open_by_rank(&mut self, team: &ProcessGroup) -> Result<LogInventory, TransportFailure> {

@@ -247,7 +247,7 @@ fn pid(rank: u32) -> i32 {
 }
 
 impl<W: Write + Send> ExportFormat for Perfetto<W> {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
         self.kept = self.most_calls.filter(|&most| calls > most).map(Kept::counting);
@@ -341,7 +341,7 @@ impl<W: Write + Send> Perfetto<W> {
 }
 
 impl<W: Write + Send> ReplayObserver for Perfetto<W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
             return;
         }
@@ -384,7 +384,7 @@ impl<W: Write + Send> ReplayObserver for Perfetto<W> {
         self.end(track, team.interval.end);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let Some((thread, _)) = self.call else { return };
         let track = self.thread(thread);
         self.n_flows += 1;

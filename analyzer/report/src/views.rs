@@ -92,7 +92,7 @@ impl Views {
 /// Sums over the ranks of each row of a figure of each rank.
 fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
     let mut sums = vec![0.0; rows.len()];
-    figures.enumerate().for_each(|(place, figure)| sums[rows.of(place)] += figure);
+    figures.enumerate().for_each(|(place, figure)| sums[rows.row_of(place)] += figure);
     sums.into_iter().map(|sum| sum as f32).collect()
 }
 

@@ -127,9 +127,9 @@ pub fn analyse(
     let mut watched = None;
     if options.asked.is_some() {
         model.asked = asked(&mut model, &first.names, options)?;
-        let all = ReplayScope::all(&model);
+        let all = ReplayScope::whole_run(&model);
         let scenarios = plan(&model, &model.asked);
-        let wanted = RequiredObservers::of(options);
+        let wanted = RequiredObservers::from_options(options);
         let found = first.follow_watched(
             (&model, &all),
             &model,
@@ -198,7 +198,7 @@ fn analyse_with(
         (followed, watched, statistics) = match format {
             Some(format) => {
                 let part = ExportSelection { model: &model, places: &first.names.places, region };
-                format.begins(&part)?;
+                format.on_start(&part)?;
                 loop {
                     let watcher = &mut RegionObserver::new(&part, format);
                     let options = ReplayOptions { watcher: Some(watcher), ..ReplayOptions::new(&scope) };
@@ -209,8 +209,11 @@ fn analyse_with(
                 }
             }
             None => {
-                let wanted =
-                    if region.is_none() { RequiredObservers::of(options) } else { RequiredObservers::default() };
+                let wanted = if region.is_none() {
+                    RequiredObservers::from_options(options)
+                } else {
+                    RequiredObservers::default()
+                };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
                 let wishes = ReplayWishes { watchers: wanted, scenarios };

@@ -19,7 +19,7 @@ pub(super) struct RequiredObservers {
 
 impl RequiredObservers {
     /// Those that serve what the user wants.
-    pub(super) fn of(options: &AnalysisOptions) -> Self {
+    pub(super) fn from_options(options: &AnalysisOptions) -> Self {
         RequiredObservers { watch: options.watch, statistics: options.statistics }
     }
 }
@@ -55,28 +55,28 @@ impl<'a> RunObservers<'a> {
 }
 
 impl ReplayObserver for RunObservers<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.watch.iter_mut().for_each(|watch| watch.spends(state));
-        self.statistics.iter_mut().for_each(|statistics| statistics.spends(state));
+    fn on_interval(&mut self, state: &StateInterval) {
+        self.watch.iter_mut().for_each(|watch| watch.on_interval(state));
+        self.statistics.iter_mut().for_each(|statistics| statistics.on_interval(state));
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        self.watch.iter_mut().for_each(|watch| watch.receives(message));
-        self.statistics.iter_mut().for_each(|statistics| statistics.receives(message));
+    fn on_message(&mut self, message: &MatchedMessage) {
+        self.watch.iter_mut().for_each(|watch| watch.on_message(message));
+        self.statistics.iter_mut().for_each(|statistics| statistics.on_message(message));
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         let watchers = [
-            self.watch.as_ref().map(ReplayObserver::of_segment),
-            self.statistics.as_ref().map(ReplayObserver::of_segment),
+            self.watch.as_ref().map(ReplayObserver::fork_for_segment),
+            self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
         ];
         Some(Box::new(SegmentObservers(watchers.map(Option::flatten))))
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.add(seen));
-        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.add(seen));
+        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.merge(seen));
+        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.merge(seen));
     }
 }
 
@@ -84,23 +84,23 @@ impl ReplayObserver for RunObservers<'_> {
 struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
 
 impl ReplayObserver for SegmentObservers<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.spends(state));
+    fn on_interval(&mut self, state: &StateInterval) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_interval(state));
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.receives(message));
+    fn on_message(&mut self, message: &MatchedMessage) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_message(message));
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
         let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
-        own.for_each(|(watcher, seen)| watcher.add(seen));
+        own.for_each(|(watcher, seen)| watcher.merge(seen));
     }
 }
 
 impl SegmentObserver for SegmentObservers<'_> {
-    fn seen(self: Box<Self>) -> ObserverState {
-        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::seen)))
+    fn into_state(self: Box<Self>) -> ObserverState {
+        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::into_state)))
     }
 }

@@ -50,7 +50,7 @@ impl ReplayJob {
     ) -> Result<(), TransportFailure> {
         let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
         let survey = own.with_sites(model.sites.clone());
-        let scope = ReplayScope::all(model);
+        let scope = ReplayScope::whole_run(model);
         let mut watchers = RunObservers::new(model, self.watchers);
         let mut part = watchers.any().map(|watchers| ScopeObserver::new(&scope, watchers));
         let options = ReplayOptions {

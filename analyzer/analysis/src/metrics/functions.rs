@@ -124,7 +124,7 @@ impl<'a> FunctionTimes<'a> {
             }
             for (function, time) in of_rank {
                 let sums = functions.entry(function).or_default();
-                sums.over.add(&CpuTimeOverRanks::of(rank.rank, &time));
+                sums.over.add(&CpuTimeOverRanks::from_rank(rank.rank, &time));
                 if Some(position) == at {
                     sums.own = time;
                 }

@@ -98,7 +98,7 @@ pub struct OverheadBreakdown {
 impl OverheadBreakdown {
     /// The overheads of phases in which ranks spend `phases` seconds of `elapsed_s` each. `t_seq_s`: the time on one rank where
     /// it is known.
-    pub fn of(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
+    pub fn new(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
         let work = || phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum();
         OverheadBreakdown { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
     }
@@ -139,7 +139,7 @@ impl OverheadBreakdown {
 /// T is [`Model::recorded_s`], as it is for all efficiencies; so with an assumed T_seq, and no region marked as control, E is the
 /// parallel efficiency.
 pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> OverheadBreakdown {
-    OverheadBreakdown::of(phases(model), model.recorded_s(), t_seq_s)
+    OverheadBreakdown::new(phases(model), model.recorded_s(), t_seq_s)
 }
 
 /// Seconds below which a difference of times is but rounding: clocks have nanoseconds.
@@ -206,7 +206,7 @@ mod tests {
             phase(COLLECTIVE, &[2.0, 3.0]),
             phase(TimeCategory::Idle, &[0.0, 1.0]),
         ];
-        OverheadBreakdown::of(phases, 8.0, t_seq_s)
+        OverheadBreakdown::new(phases, 8.0, t_seq_s)
     }
 
     #[test]
@@ -233,12 +233,12 @@ mod tests {
             phase(TimeCategory::Serial, &[2.0, 0.0]),
             phase(TimeCategory::Control, &[1.0, 0.0]),
         ];
-        assert_eq!(OverheadBreakdown::of(phases, 7.0, None).t_seq_s, 10.0);
+        assert_eq!(OverheadBreakdown::new(phases, 7.0, None).t_seq_s, 10.0);
     }
 
     #[test]
     fn without_work_there_is_no_ratio() {
-        let overheads = OverheadBreakdown::of(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
+        let overheads = OverheadBreakdown::new(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
         assert_eq!(overheads.ratio(&overheads.phases[0]), None);
         assert_eq!((overheads.efficiency(), overheads.speedup()), (None, None));
         assert_eq!(OverheadBreakdown::default().speedup(), None);
@@ -259,7 +259,7 @@ mod tests {
             let of = |at: usize| scaled.iter().map(|rank| rank[at]).collect::<Vec<f64>>();
             let phases = [TimeCategory::Useful, TimeCategory::Control, COLLECTIVE, TimeCategory::Idle];
             let phases = phases.into_iter().enumerate().map(|(at, of_phase)| phase(of_phase, &of(at))).collect();
-            let overheads = OverheadBreakdown::of(phases, elapsed_s, t_seq);
+            let overheads = OverheadBreakdown::new(phases, elapsed_s, t_seq);
             let n = scaled.len() as f64;
             let expected = overheads.t_seq_s / (n * elapsed_s);
             prop_assert!((overheads.efficiency().unwrap() - expected).abs() <= 1e-12 * expected);

@@ -98,7 +98,7 @@ impl TimeWindows {
 }
 
 impl ReplayObserver for StatisticsObserver<'_> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         if state.operation != 0 {
             self.counts(state);
         }
@@ -116,16 +116,16 @@ impl ReplayObserver for StatisticsObserver<'_> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         self.found.message_sizes.count(message.bytes);
         sent(&mut self.found, (message.from, message.to), MessageVolume { messages: 1, bytes: message.bytes });
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         Some(Box::new(self.anew()))
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         if let Some(seen) = decoded(&seen) {
             add(&mut self.found, seen);
         }
@@ -133,7 +133,7 @@ impl ReplayObserver for StatisticsObserver<'_> {
 }
 
 impl SegmentObserver for StatisticsObserver<'_> {
-    fn seen(self: Box<Self>) -> ObserverState {
+    fn into_state(self: Box<Self>) -> ObserverState {
         encoded(&self.found)
     }
 }

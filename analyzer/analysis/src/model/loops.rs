@@ -62,7 +62,7 @@ impl Loop {
     }
 
     /// Whether some kind of calls belongs to both loops.
-    pub fn shares_kinds_with(&self, other: &Loop) -> bool {
+    pub fn has_common_kinds(&self, other: &Loop) -> bool {
         self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
     }
 

@@ -109,7 +109,7 @@ impl ReplayCounts {
     }
 
     /// Returns whether a considerable part of the messages waited for the other rank to be in MPI again.
-    pub fn depends_on_progress(&self) -> bool {
+    pub fn is_progress_dependent(&self) -> bool {
         self.progress_waits > 0 && 50 * self.progress_waits >= self.messages
     }
 

@@ -157,7 +157,7 @@ pub struct CpuTimeOverRanks {
 
 impl CpuTimeOverRanks {
     /// That of one rank.
-    pub fn of(rank: u32, time: &CpuTime) -> CpuTimeOverRanks {
+    pub fn from_rank(rank: u32, time: &CpuTime) -> CpuTimeOverRanks {
         CpuTimeOverRanks { ranks: 1, sum: *time, min_s: time.seconds, max_s: time.seconds, max_rank: rank }
     }
 

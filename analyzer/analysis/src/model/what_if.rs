@@ -33,7 +33,7 @@ pub enum WhatIfScenario {
 
 impl WhatIfScenario {
     /// Whether ranks would do other parts of the work.
-    pub fn moves_work(self) -> bool {
+    pub fn is_redistribution(self) -> bool {
         match self {
             WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,
             WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,

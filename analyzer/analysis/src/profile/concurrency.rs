@@ -380,7 +380,7 @@ impl RankSampler {
                     break;
                 }
                 if instant >= from_ns {
-                    let sample = self.at(state, from_ns, instant, to_ns);
+                    let sample = self.sample_between(state, from_ns, instant, to_ns);
                     self.all.add(slice, &sample);
                 }
                 slice += 1;
@@ -389,7 +389,7 @@ impl RankSampler {
     }
 
     /// The sample of an instant between two others.
-    fn at(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
+    fn sample_between(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
         let until_s = seconds(instant, to_ns);
         match state {
             RankState::Computing => ConcurrencySample {

@@ -26,15 +26,15 @@ pub(super) struct LineTimes {
 
 impl LineTimes {
     /// That of one rank.
-    pub(super) fn of(rank: u32, time: &CpuTime) -> LineTimes {
+    pub(super) fn from_rank(rank: u32, time: &CpuTime) -> LineTimes {
         LineTimes {
             ranks: 1,
             samples: time.samples,
-            seconds: ExactSeconds::of(time.seconds),
-            squares: ExactSeconds::of(time.squares),
+            seconds: ExactSeconds::from_f64(time.seconds),
+            squares: ExactSeconds::from_f64(time.squares),
             instructions: time.counted.instructions,
             cycles: time.counted.cycles,
-            counted: ExactSeconds::of(time.counted.seconds),
+            counted: ExactSeconds::from_f64(time.counted.seconds),
             min_s: time.seconds,
             max_s: time.seconds,
             max_rank: rank,
@@ -79,7 +79,7 @@ mod tests {
     fn joined(seconds: &[f64], cut: usize) -> CpuTimeOverRanks {
         let of = |at: usize| {
             let counted = HardwareCounts { seconds: seconds[at] / 3.0, ..HardwareCounts::default() };
-            LineTimes::of(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
+            LineTimes::from_rank(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
         };
         let part = |from: usize, to: usize| {
             (from..to).map(of).fold(LineTimes::default(), |mut all, one| {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_time_of_one_rank_stays_as_it_is() {
         let time = CpuTime::sample(0.003_217);
-        assert_eq!(LineTimes::of(5, &time).finish(), CpuTimeOverRanks::of(5, &time));
+        assert_eq!(LineTimes::from_rank(5, &time).finish(), CpuTimeOverRanks::from_rank(5, &time));
     }
 
     proptest! {

@@ -211,7 +211,7 @@ impl<'a> RankGather<'a> {
             0 => self.first.get_or_insert_with(|| {
                 ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
             }),
-            _ => self.others.of(&batch.head, self.span),
+            _ => self.others.thread_sums_mut(&batch.head, self.span),
         };
         thread.absorb(batch);
     }
@@ -238,7 +238,7 @@ impl RankPass for RankGather<'_> {
                     0 => self.first.get_or_insert_with(|| {
                         ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
                     }),
-                    _ => self.others.of(&head, self.span),
+                    _ => self.others.thread_sums_mut(&head, self.span),
                 };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
                     Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),

@@ -25,7 +25,7 @@ pub(super) struct OtherThreadSums {
 
 impl OtherThreadSums {
     /// The thread of a batch that begins with `head`.
-    pub(super) fn of(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
+    pub(super) fn thread_sums_mut(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
         // Adding to long lists takes a while: the longer they are, the more is added at once.
         if self.apart.len() >= MOST_APART.max(self.sums.rest.sites.len() / 64) && !self.apart.contains_key(&head.thread)
         {
@@ -78,7 +78,7 @@ mod tests {
             for thread in 1..=n {
                 let head = BatchHead { thread, first, previous_end: begin, ..BatchHead::default() };
                 let call = Record { end: begin + 10, ..Record::new(Operation::Barrier, begin) };
-                others.of(&head, TickSpan::ALL).records(&head, &[call]);
+                others.thread_sums_mut(&head, TickSpan::ALL).records(&head, &[call]);
                 assert!(others.apart.len() <= MOST_APART);
             }
         }

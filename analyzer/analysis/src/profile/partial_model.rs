@@ -40,7 +40,7 @@ impl MergeHigher for PartialModel {
         for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
             let parent = numbers.regions.get(region.parent as usize).copied().unwrap_or(0);
-            let idx = tables.region(parent, &PathPart::of(region)).unwrap_or(parent);
+            let idx = tables.region(parent, &PathPart::from_region(region)).unwrap_or(parent);
             numbers.regions.push(idx);
         }
         numbers.counters = higher.tables.counters.iter().map(|name| tables.counter(name)).collect();

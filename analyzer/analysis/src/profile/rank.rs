@@ -287,7 +287,7 @@ impl<'a> RankBuilder<'a> {
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
         let rank = self.rank.rank;
-        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::of(rank, &time))));
+        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::from_rank(rank, &time))));
     }
 
     /// The other threads, so many, and their sums.

@@ -154,7 +154,7 @@ pub struct TimesByRegion {
 
 impl TimesByRegion {
     /// Each region with its times.
-    pub fn all(self) -> impl Iterator<Item = (u32, ActivityTicks)> {
+    pub fn into_regions(self) -> impl Iterator<Item = (u32, ActivityTicks)> {
         self.regions.into_iter().map(|(region, times, _)| (region, times))
     }
 

@@ -166,7 +166,7 @@ impl LeaderProcess {
         self.team.broadcast(&command)?;
         let ProcessCommand::Open(run) = command else { unreachable!("it was made above") };
         let folder = run.share(&self.team);
-        let found = folder.as_ref().map(LogInventory::all).map_err(Clone::clone);
+        let found = folder.as_ref().map(LogInventory::of_all_ranks).map_err(Clone::clone);
         let shares = self.team.gather(found)?.unwrap_or_default();
         let (Ok(folder), true) = (folder, are_apart(&shares)) else {
             // The ranks of a node do not follow one another: all open all files, and each takes some of the ranks.

@@ -44,7 +44,7 @@ pub(crate) struct LogInventory {
 
 impl LogInventory {
     /// All logs of the ranks in `folder`.
-    pub(crate) fn all(folder: &Folder) -> LogInventory {
+    pub(crate) fn of_all_ranks(folder: &Folder) -> LogInventory {
         let all = 0..folder.ranks().count();
         LogInventory::of_ranks(folder, all)
     }
@@ -98,7 +98,7 @@ pub(crate) struct RemoteLogs {
 
 impl RunFiles {
     /// All of them are opened.
-    pub(crate) fn all(folder: Folder) -> RunFiles {
+    pub(crate) fn open_all(folder: Folder) -> RunFiles {
         RunFiles { folder, others: None }
     }
 
@@ -122,9 +122,9 @@ impl RunFiles {
     }
 
     /// The folder that has the log of `rank`.
-    pub(crate) fn of(&self, rank: u32) -> &Folder {
+    pub(crate) fn folder_of_rank(&self, rank: u32) -> &Folder {
         match &self.others {
-            Some(others) if !others.own.contains(&rank) => others.all(),
+            Some(others) if !others.own.contains(&rank) => others.folder(),
             _ => &self.folder,
         }
     }
@@ -141,7 +141,7 @@ impl RemoteLogs {
         let _ = self.chosen.set(chosen);
     }
 
-    fn all(&self) -> &Folder {
+    fn folder(&self) -> &Folder {
         self.all.get_or_init(|| {
             let mut folder = Folder::of(&self.dir, self.names.clone());
             self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));

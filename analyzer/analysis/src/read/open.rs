@@ -145,8 +145,8 @@ impl RecordedRun {
     fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
         let folder = Folder::list(dir).map_err(|error| unreadable(dir, error))?;
-        let found = LogInventory::all(&folder);
-        Ok(RecordedRun::of_logs(dir, RunFiles::all(folder), vec![found])?.0)
+        let found = LogInventory::of_all_ranks(&folder);
+        Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
     }
 
     /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
@@ -171,7 +171,7 @@ impl RecordedRun {
 
     /// The run of which a process has these files, and the headers of the logs in them.
     pub(crate) fn of_share(dir: &Path, folder: Folder, headers: Vec<Header>) -> RecordedRun {
-        RecordedRun { dir: dir.into(), headers, files: RunFiles::all(folder), ..RecordedRun::default() }
+        RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
     }
 
     /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
@@ -301,7 +301,7 @@ impl RecordedRun {
 
     /// The same with polls as they were recorded.
     pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
-        self.files.of(header.rank).open(header.rank)
+        self.files.folder_of_rank(header.rank).open(header.rank)
     }
 
     /// The same run of which the time between unsuccessful polls is taken for what `polling` says.

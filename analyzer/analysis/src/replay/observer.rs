@@ -12,81 +12,81 @@ use crate::replay::timeline::CallFacts;
 /// Receives what threads do, in the order in which they are followed.
 pub trait ReplayObserver: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
-    fn spends(&mut self, state: &StateInterval);
+    fn on_interval(&mut self, state: &StateInterval);
 
     /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
     fn on_team(&mut self, _team: &TeamInterval) {}
 
     /// A message has arrived, in the call that was reported last.
-    fn receives(&mut self, message: &MatchedMessage);
+    fn on_message(&mut self, message: &MatchedMessage);
 
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
-    fn ends_request(&mut self, _ended: &EndedRequest) {}
+    fn on_request_end(&mut self, _ended: &EndedRequest) {}
 
     /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }
 
     /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
     /// what one of all these would have.
-    fn add(&mut self, _seen: ObserverState) {}
+    fn merge(&mut self, _seen: ObserverState) {}
 }
 
 /// Receives what threads do in a segment of the run.
 pub trait SegmentObserver: ReplayObserver {
-    /// What it has seen, for [`ReplayObserver::add`] of the one that made it.
-    fn seen(self: Box<Self>) -> ObserverState;
+    /// What it has seen, for [`ReplayObserver::merge`] of the one that made it.
+    fn into_state(self: Box<Self>) -> ObserverState;
 }
 
 /// What a watcher of a segment has seen, as bytes ([`crate::transport::codec`]): another process may have followed it.
 pub type ObserverState = Vec<u8>;
 
 impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
-    fn spends(&mut self, state: &StateInterval) {
-        (**self).spends(state);
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        (**self).receives(message);
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
-        (**self).ends_request(ended);
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        (**self).of_segment()
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        (**self).fork_for_segment()
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        (**self).add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
     }
 }
 
 impl ReplayObserver for Box<dyn SegmentObserver + '_> {
-    fn spends(&mut self, state: &StateInterval) {
-        (**self).spends(state);
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        (**self).receives(message);
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
-        (**self).ends_request(ended);
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        (**self).add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
     }
 }
 

@@ -32,7 +32,7 @@ pub struct ReplayScope {
 
 impl ReplayScope {
     /// All of a run.
-    pub fn all(model: &Model) -> ReplayScope {
+    pub fn whole_run(model: &Model) -> ReplayScope {
         ReplayScope {
             begin: 0,
             windows: vec![Some(TimeInterval::new(0, Ns::MAX)); model.ranks.len()],
@@ -164,10 +164,10 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 }
 
 impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
-        cut.iter().for_each(|state| self.watcher.spends(state));
+        cut.iter().for_each(|state| self.watcher.on_interval(state));
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
@@ -184,10 +184,10 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
             let since = |time: Ns| time - self.scope.begin;
-            self.watcher.receives(&MatchedMessage {
+            self.watcher.on_message(&MatchedMessage {
                 sent: since(message.sent),
                 posted: since(message.posted),
                 received: since(message.received),
@@ -196,24 +196,24 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
         }
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
+    fn on_request_end(&mut self, ended: &EndedRequest) {
         if self.inside {
-            self.watcher.ends_request(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
+            self.watcher.on_request_end(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
         }
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let watcher = self.watcher.of_segment()?;
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        let watcher = self.watcher.fork_for_segment()?;
         Some(Box::new(ScopeObserver { scope: self.scope, watcher, inside: false }))
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        self.watcher.add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        self.watcher.merge(seen);
     }
 }
 
 impl SegmentObserver for ScopeObserver<'_, Box<dyn SegmentObserver + '_>> {
-    fn seen(self: Box<Self>) -> ObserverState {
-        self.watcher.seen()
+    fn into_state(self: Box<Self>) -> ObserverState {
+        self.watcher.into_state()
     }
 }

@@ -17,7 +17,7 @@ impl ResumeOrder {
     pub const NEVER: ResumeOrder = ResumeOrder(Ns::MAX);
 
     /// The begin of a call at a time, or the end of one.
-    pub fn at(time: Ns, ends: bool) -> ResumeOrder {
+    pub fn new(time: Ns, ends: bool) -> ResumeOrder {
         ResumeOrder(time.saturating_mul(2).saturating_add(Ns::from(ends)))
     }
 }
@@ -148,13 +148,13 @@ impl ReplayThread {
 
     /// Where it is: its step and what belongs to it.
     #[inline]
-    pub fn here(&self) -> BatchPosition {
+    pub fn position(&self) -> BatchPosition {
         BatchPosition { batch: Rc::clone(&self.batch), step: self.step, event: self.event, parallel: self.parallel }
     }
 
     /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
     #[inline]
-    pub fn comes_back(&mut self, away: TimeInterval) -> Option<u8> {
+    pub fn assign_return_slot(&mut self, away: TimeInterval) -> Option<u8> {
         if away.ns() <= SHORT {
             return None;
         }
@@ -209,7 +209,7 @@ impl ReplayThread {
         self.in_call = end;
         self.next = self.batch.steps.get(self.step).map(|step| {
             let time = if end { step.end } else { step.begin };
-            ResumeOrder::at(time.saturating_add(self.shift).max(self.now), end)
+            ResumeOrder::new(time.saturating_add(self.shift).max(self.now), end)
         });
     }
 }

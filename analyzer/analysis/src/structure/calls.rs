@@ -51,7 +51,7 @@ impl RankCalls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
     pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
-            return named.of(window).map(|one| vec![one]);
+            return named.find_in(window).map(|one| vec![one]);
         }
         let is_collective = |token: u32| self.is_collective(token);
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
@@ -231,11 +231,11 @@ impl RankCalls<'_> {
                 Item::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {
-                        let kind = record.is_call().then(|| kinds.of(record) as usize);
+                        let kind = record.is_call().then(|| kinds.intern(record) as usize);
                         if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
                             let token = kinds
                                 .get(kind as u32)
-                                .map(|kind| CallToken::of(kind, &self.survey.sites, &definitions));
+                                .map(|kind| CallToken::from_kind(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
                         let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());

@@ -48,7 +48,7 @@ pub struct Caller {
 
 impl Caller {
     /// That at a place.
-    pub fn of(place: &CodePlace) -> Caller {
+    pub fn from_place(place: &CodePlace) -> Caller {
         let CodePlace { function, file, line, module, offset, .. } = place.clone();
         Caller { function, file, line, module, offset }
     }
@@ -254,9 +254,9 @@ mod tests {
         let module = Some("/opt/libpetsc.so".to_owned());
         let unnamed = |offset| CodePlace { module: module.clone(), offset, ..CodePlace::default() };
         let named = |name: &str| CodePlace { function: Some(name.into()), ..unnamed(0x20) };
-        let callers = [unnamed(0x30), named("VecScatterEnd")].iter().map(Caller::of).collect();
+        let callers = [unnamed(0x30), named("VecScatterEnd")].iter().map(Caller::from_place).collect();
         assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "VecScatterEnd (+0x20) via +0x10");
-        let callers = vec![Caller::of(&unnamed(0x30))];
+        let callers = vec![Caller::from_place(&unnamed(0x30))];
         assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "libpetsc.so+0x30 via libpetsc.so+0x10");
     }
 

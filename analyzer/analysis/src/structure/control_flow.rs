@@ -174,7 +174,7 @@ impl ControlFlow {
     }
 
     /// Whether it is not known what follows a step.
-    pub(super) fn leads_anywhere(&self, step: usize) -> bool {
+    pub(super) fn has_unknown_successor(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::Unknown)
     }
 
@@ -219,7 +219,7 @@ impl ControlFlow {
     /// whose address `can_pass` holds.
     pub(super) fn work_between(&self, bounds: &CodeBounds, can_pass: impl FnMut(u64) -> bool) -> Option<Vec<u64>> {
         let edges = self.edges_between(bounds, can_pass)?;
-        let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.skips_loop(edge)).collect();
+        let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.is_jump_over_loop(edge)).collect();
         let passed = steps_on_all_ways(&without_skips).or_else(|| steps_on_all_ways(&edges)).unwrap_or_default();
         let mut work: Vec<u64> =
             passed.into_iter().filter(|&step| self.is_work(step)).map(|step| self.steps[step].begin).collect();
@@ -264,7 +264,7 @@ impl ControlFlow {
     }
 
     /// Whether a jump passes over a loop that would go around no time.
-    fn skips_loop(&self, edge: &FlowEdge) -> bool {
+    fn is_jump_over_loop(&self, edge: &FlowEdge) -> bool {
         let next = self.loops.partition_point(|one| one.last <= edge.from);
         let is_forward = edge.to < self.steps.len() && edge.from < edge.to;
         is_forward && self.loops[next..].iter().take_while(|one| one.last < edge.to).any(|one| edge.from < one.first)

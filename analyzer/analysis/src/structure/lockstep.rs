@@ -37,7 +37,7 @@ struct TeamGroup<'a> {
 
 impl<'a> LockstepTeam<'a> {
     /// A group by itself.
-    pub fn of(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
+    pub fn from_group(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
         let member = TeamGroup {
             calls: group.calls,
             main: group.main().clone(),
@@ -50,11 +50,11 @@ impl<'a> LockstepTeam<'a> {
     }
 
     /// Whether both go through the same iterations.
-    pub fn goes_with(&self, other: &LockstepTeam) -> bool {
+    pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
         let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
         let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
             let is_same_loop = own.main.anchor == other.main.anchor;
-            is_same_loop || own.meets(other) || own.exchanges_with(other) || other.exchanges_with(own)
+            is_same_loop || own.has_common_collective(other) || own.exchanges_with(other) || other.exchanges_with(own)
         };
         self.iterations == other.iterations && pairs.into_iter().any(meet)
     }
@@ -65,12 +65,12 @@ impl<'a> LockstepTeam<'a> {
     pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
         let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
         let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
-        others.retain(|team| !self.shares_calls_with(team));
+        others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
         others.last().map(|team| team.iterations)
     }
 
-    fn shares_calls_with(&self, other: &LockstepTeam) -> bool {
+    fn has_common_calls(&self, other: &LockstepTeam) -> bool {
         let tokens =
             |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
         let others = tokens(other);
@@ -100,7 +100,7 @@ impl<'a> LockstepTeam<'a> {
 
 impl TeamGroup<'_> {
     /// Whether all ranks of both take part in a collective operation at least once an iteration.
-    fn meets(&self, other: &TeamGroup) -> bool {
+    fn has_common_collective(&self, other: &TeamGroup) -> bool {
         let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
         self.collectives().any(|(operation, uid, group)| {
             others.contains(&(operation, uid)) && has_all(group, &self.ranks) && has_all(group, &other.ranks)

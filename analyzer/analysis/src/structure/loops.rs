@@ -22,7 +22,7 @@ use super::loop_group::LoopGroup;
 use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
 use super::segment_name::label;
-use super::unassigned_ranks::{candidates, repeats_only_what, representative};
+use super::unassigned_ranks::{candidates, has_repeated_calls_of, representative};
 use crate::model::loops::{IterationAnchors, IterationEnds, Loop, TokenClass};
 use crate::read::open::RecordedRun;
 use crate::structure::iterations::found_loop::FoundLoop;
@@ -61,11 +61,11 @@ pub fn find(
     let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
-        let team = LockstepTeam::of(group);
+        let team = LockstepTeam::from_group(group);
         let known = teams.iter().position(|known| match named {
             // Where the user says what ends an iteration, as many of them are the same ones.
             Some(_) => known.iterations == team.iterations,
-            None => known.goes_with(&team),
+            None => known.is_in_lockstep_with(&team),
         });
         let name = known.unwrap_or(teams.len());
         match teams.get_mut(name) {
@@ -139,7 +139,7 @@ fn groups<'a>(
             continue;
         };
         remaining.retain(|one| {
-            let has = group.ends_as(*one) && repeats_only_what(*one, chosen);
+            let has = group.ends_as(*one) && has_repeated_calls_of(*one, chosen);
             group.ranks.extend(has.then_some(one.rank.rank));
             !has
         });

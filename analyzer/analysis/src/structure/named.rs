@@ -28,7 +28,7 @@ impl NamedLoop {
     }
 
     /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
-    pub fn of(&self, calls: &[CallInterval]) -> Option<FoundLoop> {
+    pub fn find_in(&self, calls: &[CallInterval]) -> Option<FoundLoop> {
         let is_end = |step: &CallInterval| self.tokens.contains(&step.token);
         let first = calls.iter().position(is_end)?;
         let last = calls.iter().rposition(is_end).filter(|&last| last > first)?;

@@ -190,7 +190,7 @@ impl<'a> CallPlacer<'a> {
     #[inline(always)]
     pub fn place(&mut self, record: &Record, definitions: &RankDefinitions) -> (PlacedCall, Option<PlacedCall>) {
         let from = self.kinds.last();
-        let kind = self.kinds.of(record);
+        let kind = self.kinds.intern(record);
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
@@ -227,7 +227,7 @@ impl<'a> CallPlacer<'a> {
     #[cold]
     fn learn(&mut self, definitions: &RankDefinitions) {
         let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
-        let known = CallToken::of(kind, self.sites, definitions);
+        let known = CallToken::from_kind(kind, self.sites, definitions);
         let token = self.structure.tokens.get(&known).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));

@@ -32,7 +32,7 @@ pub struct PathPart {
 
 impl PathPart {
     /// That of a region of a model.
-    pub fn of(region: &Region) -> Self {
+    pub fn from_region(region: &Region) -> Self {
         PathPart {
             name: region.name.clone(),
             kind: region.kind,

@@ -65,7 +65,7 @@ pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoin
         if !place.is_named() {
             let around = calls.callers_to_named(at);
             place.callers =
-                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::from_place(&node.place)).collect();
         }
         let called = called(at);
         // Nodes of calls that lead to others are also there without them.

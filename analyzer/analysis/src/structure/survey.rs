@@ -58,7 +58,7 @@ pub struct CallToken {
 
 impl CallToken {
     /// The token of calls of a kind, whose call site is an id of `definitions`.
-    pub fn of(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
+    pub fn from_kind(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
         CallToken { site, operation: kind.operation, comm: kind.comm }
     }
@@ -213,7 +213,7 @@ impl RankPassState {
     }
 
     /// Records of a thread lie before a sequence number.
-    fn reaches(&mut self, thread: u32, next: u64) {
+    fn extend_to(&mut self, thread: u32, next: u64) {
         let last = self.threads.entry(thread).or_default();
         *last = next.max(*last);
     }
@@ -226,17 +226,17 @@ impl RankPass for RankPassState {
         match item {
             Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
             Item::Records { head, records } => {
-                self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
+                self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
                     self.calls.add(&records, head.previous_end);
                 }
             }
             Item::Profile(batch) => {
-                self.reaches(batch.head.thread, batch.next.first);
+                self.extend_to(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
             Item::Summary(summary) if self.is_first_look => {
-                self.reaches(summary.thread(), summary.batch.next.first);
+                self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
                 self.profiles |= self.clock.mode == Mode::Profile;
             }
@@ -256,7 +256,7 @@ impl RankPass for RankPassState {
         let tokens: Vec<CallToken> = self
             .calls
             .kinds
-            .all()
+            .iter()
             .map(|kind| CallToken { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
             .collect();
         let clock = self.definitions.clock(&self.clock);
@@ -318,14 +318,14 @@ impl ThreadCalls {
     fn add(&mut self, records: &[Record], begin: u64) {
         for record in records.iter().filter(|record| record.is_call()) {
             let from = self.kinds.last();
-            let kind = self.kinds.of(record);
+            let kind = self.kinds.intern(record);
             if kind as usize >= self.counts.len() {
                 self.counts.push(0);
                 self.followed.push((NONE, PairSums::default()));
             }
             let since = self.last_end.unwrap_or(begin);
             let end = record.end.max(record.begin).max(since);
-            self.follows(from, kind, end - since);
+            self.count_pair(from, kind, end - since);
             self.counts[kind as usize] += 1;
             self.last_end = Some(end);
             self.n += 1;
@@ -333,7 +333,7 @@ impl ThreadCalls {
     }
 
     #[inline(always)]
-    fn follows(&mut self, from: u32, to: u32, ticks: u64) {
+    fn count_pair(&mut self, from: u32, to: u32, ticks: u64) {
         let Some(place) = self.followed.get_mut(from as usize) else {
             return self.settle(from, (to, PairSums { count: 1, ticks }));
         };

@@ -239,7 +239,8 @@ fn known_calls<'a>(
             let to_named = calls.callers_to_named(node);
             around = if to_named.is_empty() { around } else { to_named };
         }
-        place.callers = around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+        place.callers =
+            around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::from_place(&node.place)).collect();
     }
     let mut problems = Vec::new();
     if places.len() > MOST_SITES {

@@ -60,6 +60,6 @@ pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor
 }
 
 /// Whether `chosen` has all kinds of calls that `one` repeats.
-pub fn repeats_only_what(one: UnassignedRank, chosen: UnassignedRank) -> bool {
+pub fn has_repeated_calls_of(one: UnassignedRank, chosen: UnassignedRank) -> bool {
     one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
 }

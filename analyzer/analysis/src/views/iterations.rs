@@ -127,7 +127,7 @@ impl IterationColumns {
     }
 
     /// The column of the iteration with this number; `near` is that of one that mostly is the one before.
-    pub fn of(&self, number: u32, near: usize) -> Option<usize> {
+    pub fn column_of(&self, number: u32, near: usize) -> Option<usize> {
         let first = near * self.per_column;
         let here = self.numbers.get(first..).unwrap_or_default();
         let at = match here.get(..2 * self.per_column).unwrap_or(here).iter().position(|&one| one == number) {
@@ -176,7 +176,7 @@ impl IterationView {
         let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
-                sums.add(rows.of(place), place, series);
+                sums.add(rows.row_of(place), place, series);
             }
         }
         let mut view = sums.finish(model, idx, slowest);
@@ -258,7 +258,7 @@ impl<'a> ColumnSums<'a> {
         let mut own_known = vec![0_u32; n];
         let mut column = 0;
         for (at, &number) in series.numbers.iter().enumerate() {
-            let Some(found) = self.columns.of(number, column) else { continue };
+            let Some(found) = self.columns.column_of(number, column) else { continue };
             column = found;
             let is_known = !self.entering.contains(&number);
             for (of, matrix) in self.activities.iter_mut().filter(|(of, _)| is_known || *of != Activity::Computation) {
@@ -394,7 +394,7 @@ mod tests {
         let slowest = &model.slowest[0];
         let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
         let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
-        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.of(place), place, rank.series(0).unwrap()));
+        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.row_of(place), place, rank.series(0).unwrap()));
         sums.finish(model, 0, slowest)
     }
 
@@ -487,7 +487,7 @@ mod tests {
         let columns = |ranks, matrices| IterationColumns::new((0..10_000).collect(), ranks, matrices);
         assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
         assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
-        assert_eq!(columns(1000, 4).of(9_999, 0), Some(149));
-        assert_eq!(columns(1000, 4).of(10_000, 0), None);
+        assert_eq!(columns(1000, 4).column_of(9_999, 0), Some(149));
+        assert_eq!(columns(1000, 4).column_of(10_000, 0), None);
     }
 }

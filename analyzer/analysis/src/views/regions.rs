@@ -53,7 +53,7 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let mut calls = vec![0.0_f64; rows.len()];
     for (place, rank) in model.ranks.iter().enumerate() {
         let from = rank.cells.partition_point(|&((region, _), _)| region < idx);
-        let row = rows.of(place);
+        let row = rows.row_of(place);
         for ((_, activity), cell) in rank.cells[from..].iter().take_while(|((region, _), _)| *region == idx) {
             seconds[*activity as usize][row] += cell.seconds;
             if !matches!(activity, Activity::Computation | Activity::Recorder) {

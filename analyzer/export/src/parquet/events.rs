@@ -154,7 +154,7 @@ fn known(number: u32) -> Cell {
 }
 
 impl<W: Write + Send> ReplayObserver for Events<W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
         let rank = Cell::Whole(self.ranks.get(thread.rank as usize).copied().unwrap_or(NONE).into());
         let number = Cell::Whole(thread.number.into());
@@ -194,7 +194,7 @@ impl<W: Write + Send> ReplayObserver for Events<W> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         self.messages.push([
             Cell::Whole(message.from.into()),
             Cell::Whole(message.to.into()),
@@ -208,7 +208,7 @@ impl<W: Write + Send> ReplayObserver for Events<W> {
 }
 
 impl<W: Write + Send> ExportFormat for Events<W> {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();

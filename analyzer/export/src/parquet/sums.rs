@@ -132,7 +132,7 @@ pub fn write_sums<W: Write + Send>(
                     Cell::Whole(rank.rank.into()),
                     time(&series.begin_s),
                     time(&series.end_s),
-                    Cell::Whole(series.knows_computation(number).into()),
+                    Cell::Whole(series.has_computation(number).into()),
                 ];
                 let seconds = Activity::ALL.map(|activity| Cell::Real(series.seconds_at(activity, at)));
                 iterations.push_all(first.into_iter().chain(seconds));

@@ -40,7 +40,7 @@ impl CauseClass {
     ];
 
     /// That of a kind of time in one of `regions`.
-    pub fn of(regions: &[Region], kind: RegionState) -> CauseClass {
+    pub fn classify(regions: &[Region], kind: RegionState) -> CauseClass {
         let region = regions.get(kind.region() as usize).map(|region| region.kind);
         match kind.activity() {
             _ if kind.is_delay() => CauseClass::MessageDelay,

@@ -130,11 +130,11 @@ pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> 
     }
     let own = OwnTimes::new(model, followed);
     for (&(rank, kind), &caused_s) in &caused {
-        let class = CauseClass::of(&followed.regions, kind);
+        let class = CauseClass::classify(&followed.regions, kind);
         sums.by_class.add(class, caused_s);
         *sums.causes_s.entry(rank).or_default() += caused_s;
         let (region, activity) = (kind.region(), kind.activity());
-        let own_s = activity.and_then(|_| own.of(rank, kind));
+        let own_s = activity.and_then(|_| own.seconds(rank, kind));
         let call = own.call(rank, kind).filter(|_| class == CauseClass::Communication);
         sums.causes.push(WaitCause { rank, region, activity, class, caused_s, own_s, call });
     }

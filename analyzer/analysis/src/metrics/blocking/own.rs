@@ -55,7 +55,7 @@ impl OwnTimes {
     }
 
     /// Seconds of a rank in a kind; `None`: the part has none.
-    pub(super) fn of(&self, rank: u32, kind: RegionState) -> Option<f64> {
+    pub(super) fn seconds(&self, rank: u32, kind: RegionState) -> Option<f64> {
         self.by_kind.get(&(rank, kind)).copied()
     }
 

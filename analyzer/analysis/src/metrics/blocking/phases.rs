@@ -41,10 +41,10 @@ impl PhaseCost {
 pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<PhaseCost> {
     let mut phases: BTreeMap<(RegionIdx, CauseClass), (f64, f64)> = BTreeMap::new();
     for (kind, own_s) in own.iter() {
-        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().0 += own_s;
+        phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().0 += own_s;
     }
     for (&(_, kind), &caused_s) in caused {
-        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().1 += caused_s;
+        phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().1 += caused_s;
     }
     let communication = |region| phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0);
     let mut costs: Vec<PhaseCost> = phases

@@ -64,7 +64,7 @@ impl RegionTimes {
     }
 
     /// Of a region of a run; one entry a rank of the model.
-    pub fn of(model: &Model, region: RegionIdx) -> RegionTimes {
+    pub fn from_model(model: &Model, region: RegionIdx) -> RegionTimes {
         let mut seconds: [Vec<f64>; Activity::COUNT] = Default::default();
         for (at, rank) in model.ranks.iter().enumerate() {
             for (of_activity, own) in seconds.iter_mut().zip(rank.exclusive(region)) {
@@ -135,8 +135,8 @@ pub struct Dispersion {
 impl Dispersion {
     /// Of a run. T is the run's elapsed time: t_ij are means over ranks, so all of them, with the ranks' idle and unrecorded
     /// time, sum to it, and SID is ID times the share of the elapsed time that reports print.
-    pub fn of(model: &Model) -> Dispersion {
-        let regions = (0..model.regions.len() as RegionIdx).map(|region| RegionTimes::of(model, region));
+    pub fn from_model(model: &Model) -> Dispersion {
+        let regions = (0..model.regions.len() as RegionIdx).map(|region| RegionTimes::from_model(model, region));
         Dispersion::new(regions, model.ranks.len(), model.elapsed_s())
     }
 

@@ -77,7 +77,7 @@ impl HistoryBatch {
     /// A thread goes on until `end` with time of a kind.
     #[inline]
     pub fn spend(&mut self, thread: u32, kind: RegionState, end: Ns) {
-        self.goes_on(thread, BatchInterval { end, kind, waits: false });
+        self.push_interval(thread, BatchInterval { end, kind, waits: false });
     }
 
     /// A thread waits, because of these.
@@ -89,19 +89,19 @@ impl HistoryBatch {
         let before = self.sources.len();
         self.sources.extend(sources);
         self.waits.push((wait, self.sources.len() - before));
-        self.goes_on(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
+        self.push_interval(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
     }
 
     #[inline]
-    fn goes_on(&mut self, thread: u32, interval: BatchInterval) {
+    fn push_interval(&mut self, thread: u32, interval: BatchInterval) {
         match self.intervals.get_mut(thread as usize) {
             Some(intervals) => intervals.push(interval),
-            None => self.goes_on_first(thread, interval),
+            None => self.push_first_interval(thread, interval),
         }
     }
 
     #[cold]
-    fn goes_on_first(&mut self, thread: u32, interval: BatchInterval) {
+    fn push_first_interval(&mut self, thread: u32, interval: BatchInterval) {
         self.intervals.resize_with(thread as usize + 1, Vec::new);
         self.intervals[thread as usize].push(interval);
     }

@@ -58,7 +58,7 @@ pub struct CauseFinder {
 
 impl CauseFinder {
     /// The parts of the last wait that who ended it caused by computing himself.
-    pub fn own(&self) -> &[OwnCause] {
+    pub fn own_causes(&self) -> &[OwnCause] {
         &self.own
     }
 
@@ -67,7 +67,12 @@ impl CauseFinder {
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion; then what both computed in different regions,
     /// so that who computes no longer is not blamed.
-    pub fn of(&mut self, states: &mut ThreadStates, wait: ThreadWait, sources: &[DelaySource]) -> &[StateDuration] {
+    pub fn find_causes(
+        &mut self,
+        states: &mut ThreadStates,
+        wait: ThreadWait,
+        sources: &[DelaySource],
+    ) -> &[StateDuration] {
         self.found.clear();
         self.own.clear();
         self.paths.clear();
@@ -78,7 +83,7 @@ impl CauseFinder {
             }
         }
         for part in &mut self.found {
-            part.ns = std::mem::take(&mut self.caused[part.state.at()]);
+            part.ns = std::mem::take(&mut self.caused[part.state.index()]);
         }
         keep_the_largest(&mut self.found, states);
         &self.found
@@ -93,14 +98,14 @@ impl CauseFinder {
         };
         let since = source.since.max(own.begin()).max(other.begin());
         let at = by.at.min(end);
-        let delay = source.delay.filter(|_| end > at).map(|kind| states.of(by.thread, kind));
+        let delay = source.delay.filter(|_| end > at).map(|kind| states.intern(by.thread, kind));
         self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
         if let Some(state) = delay {
             self.paths.add_other(StateDuration { state, ns: (end - at.max(since)) as f64 });
         }
         self.paths.cancel(states, (thread, by.thread));
-        self.caused.resize(states.all().len(), 0.0);
+        self.caused.resize(states.entries().len(), 0.0);
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
@@ -119,8 +124,8 @@ impl CauseFinder {
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
-            let state = last.unwrap_or_else(|| states.of(by.thread, RegionState::unknown(0)));
-            self.caused.resize(states.all().len(), 0.0);
+            let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
+            self.caused.resize(states.entries().len(), 0.0);
             cause(&mut self.caused, &mut self.found, StateDuration { state, ns });
         }
     }
@@ -128,7 +133,7 @@ impl CauseFinder {
 
 #[inline]
 fn cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
-    let caused = &mut all[part.state.at()];
+    let caused = &mut all[part.state.index()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);
     }
@@ -158,7 +163,7 @@ mod tests {
 
     fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
         let mut history = ThreadHistory::new(0);
-        intervals.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
+        intervals.iter().for_each(|&(end, kind)| history.spend(end, states.intern(thread, kind)));
         history
     }
 
@@ -179,7 +184,7 @@ mod tests {
     ) -> Vec<(u32, RegionState, f64)> {
         let mut causes = CauseFinder::default();
         let waiting = ThreadWait { histories, thread: 0, time: wait };
-        let found = causes.of(&mut states, waiting, sources).to_vec();
+        let found = causes.find_causes(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
         let named = |part: &StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
         found.iter().map(named).collect()
@@ -206,8 +211,8 @@ mod tests {
     fn a_wait_on_the_path_is_replaced_by_its_causes() {
         let mut states = ThreadStates::default();
         let mut middle = history(&mut states, 1, &[(2, X)]);
-        middle.wait(8, states.of(1, Y));
-        middle.explain(None, &[StateDuration { state: states.of(2, X), ns: 6.0 }]);
+        middle.wait(8, states.intern(1, Y));
+        middle.explain(None, &[StateDuration { state: states.intern(2, X), ns: 6.0 }]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
         assert_eq!(causes(states, &histories, TimeInterval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
@@ -218,9 +223,9 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut waited = |thread, more: Ns| {
             let mut history = ThreadHistory::new(0);
-            history.wait(5, states.of(thread, Y));
-            history.explain(None, &[StateDuration { state: states.of(2, X), ns: 5.0 }]);
-            history.spend(5 + more, states.of(thread, X));
+            history.wait(5, states.intern(thread, Y));
+            history.explain(None, &[StateDuration { state: states.intern(2, X), ns: 5.0 }]);
+            history.spend(5 + more, states.intern(thread, X));
             history
         };
         let histories = [waited(0, 1), waited(1, 4)];

@@ -124,7 +124,7 @@ impl CriticalPathFinder {
         to: (u32, Ns),
     ) -> (PathSums, u32) {
         let mut sums = PathSums::default();
-        room.spent.resize(states.all().len(), 0.0);
+        room.spent.resize(states.entries().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = to;
         let mut origin = None;
@@ -165,7 +165,7 @@ impl CriticalPathFinder {
                         continue 'thread;
                     }
                     _ => {
-                        let (spent, ns) = (&mut room.spent[past.state.at()], (past.end - past.begin) as f64);
+                        let (spent, ns) = (&mut room.spent[past.state.index()], (past.end - past.begin) as f64);
                         if *spent == 0.0 {
                             room.on_path.push(past.state);
                         }
@@ -181,7 +181,7 @@ impl CriticalPathFinder {
             break;
         }
         for state in room.on_path.drain(..) {
-            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.at()]);
+            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
         room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
         let origin = origin.unwrap_or(thread);
@@ -212,12 +212,12 @@ mod tests {
         let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut first = ThreadHistory::new(0);
-        first.spend(3, states.of(0, computation(1)));
-        first.wait(10, states.of(0, barrier));
+        first.spend(3, states.intern(0, computation(1)));
+        first.wait(10, states.intern(0, barrier));
         first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
-        first.spend(12, states.of(0, computation(2)));
+        first.spend(12, states.intern(0, computation(2)));
         let mut last = ThreadHistory::new(0);
-        last.spend(10, states.of(1, computation(1)));
+        last.spend(10, states.intern(1, computation(1)));
         let (path, origin) = CriticalPathFinder::default().to(&states, &[first, last], 0, 12);
         assert_eq!(origin, 1);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
@@ -230,7 +230,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut waits_for = |thread: u32| {
             let mut history = ThreadHistory::new(0);
-            history.wait(5, states.of(1 - thread, kind));
+            history.wait(5, states.intern(1 - thread, kind));
             history.explain(Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
@@ -250,13 +250,13 @@ mod tests {
             let (end, last) = (Ns::from(i) * 100, i as u32 % 4);
             for (thread, history) in (0..).zip(&mut histories) {
                 let behind = Ns::from((thread + 4 - last) % 4);
-                history.spend(end - 10 - 7 * behind, states.of(thread, kinds[i as usize % 2]));
+                history.spend(end - 10 - 7 * behind, states.intern(thread, kinds[i as usize % 2]));
                 if thread != last {
                     let delay = Ns::from(thread);
-                    history.wait(end - 10 + delay, states.of(thread, barrier));
+                    history.wait(end - 10 + delay, states.intern(thread, barrier));
                     history.explain(Some(EndedBy { thread: last, at: end - 10 }), &[]);
                 }
-                history.spend(end, states.of(thread, barrier));
+                history.spend(end, states.intern(thread, barrier));
             }
         }
         for time in [3950, 3991, 4000] {

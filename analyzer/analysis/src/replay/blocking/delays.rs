@@ -139,7 +139,7 @@ impl DelayTotals {
         if self.samples_of(by.thread).is_empty() {
             return;
         }
-        let at = by.state.at();
+        let at = by.state.index();
         if self.own.len() <= at {
             self.own.resize(at + 1, 0.0);
         }
@@ -196,12 +196,12 @@ impl DelayTotals {
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
         let exact = |SampledDelay { samples, ns, squares }| {
-            let (ns, squares) = (ExactNs::of(ns), ExactNs::of(squares));
+            let (ns, squares) = (ExactNs::from_f64(ns), ExactNs::from_f64(squares));
             ExactSampledDelay { samples, ns, squares }
         };
-        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), exact(share)));
-        let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
-        DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::of(ns))).collect() }
+        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.entries()[at], leaf), exact(share)));
+        let own = states.entries().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
+        DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::from_f64(ns))).collect() }
     }
 }
 
@@ -251,7 +251,7 @@ mod tests {
     fn samples_in_the_time_that_is_waited_for_share_the_wait() {
         let (x, y) = (RegionState::new(1, Activity::Computation), RegionState::new(2, Activity::Computation));
         let mut states = ThreadStates::default();
-        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.of(thread, kind));
+        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.intern(thread, kind));
         // thread 0  |= x 20 from 80 on =|.............................|
         // thread 1  |== y 100 ==|==== x 60 ====|== y 20 ==|== x 20 ==|
         let (mut waits, mut history) = (ThreadHistory::new(80), ThreadHistory::new(0));
@@ -285,7 +285,7 @@ mod tests {
     fn of_one_thread(samples: Vec<TimedSample>, alone: &[f64], all: f64) -> Vec<DelayingCode> {
         let x = RegionState::new(1, Activity::Computation);
         let mut states = ThreadStates::default();
-        let state = states.of(0, x);
+        let state = states.intern(0, x);
         let mut history = ThreadHistory::new(0);
         history.spend(100, state);
         let mut delays = DelayTotals::new(Arc::new(vec![samples]));

@@ -110,7 +110,7 @@ impl WaitExplainer {
         batch.begins.iter().for_each(|begin| self.begin(begin));
         for ((thread, history), intervals) in (0..).zip(&mut self.histories).zip(&batch.intervals) {
             for interval in intervals {
-                let state = self.states.of(thread, interval.kind);
+                let state = self.states.intern(thread, interval.kind);
                 match interval.waits {
                     false => history.spend(interval.end, state),
                     true => history.wait(interval.end, state),
@@ -158,8 +158,10 @@ impl WaitExplainer {
 
     fn path_to(&self, end: u32, time: Ns) -> PathToEnd {
         let (path, origin) = self.path.to(&self.states, &self.histories, end, time);
-        let sums =
-            path.into_iter().map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect();
+        let sums = path
+            .into_iter()
+            .map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::from_f64(ns)))
+            .collect();
         PathToEnd { origin, end, sums }
     }
 
@@ -180,7 +182,7 @@ impl WaitExplainer {
         if late && at > 0 {
             let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = StateDuration { state: self.states.of(thread, kind), ns: at as f64 };
+            let cause = StateDuration { state: self.states.intern(thread, kind), ns: at as f64 };
             self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
@@ -192,13 +194,13 @@ impl WaitExplainer {
     fn explain(&mut self, wait: &BlockingInterval, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
         let waiting = ThreadWait { histories: &self.histories, thread, time: TimeInterval::new(wait.begin, end) };
-        let found = self.causes.of(&mut self.states, waiting, sources);
+        let found = self.causes.find_causes(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         let share = wait.in_any_region as f64 / (end - wait.begin) as f64;
         self.sums.add_in_any_region(&self.states, share, found);
         self.histories[thread as usize].explain(Some(wait.by), found);
         let share = (wait.counted.waiting + wait.counted.delay) as f64 / (end - wait.begin) as f64;
-        for own in self.causes.own().iter().filter(|_| share > 0.0) {
+        for own in self.causes.own_causes().iter().filter(|_| share > 0.0) {
             self.delays.add(&self.histories, own, share);
         }
     }

@@ -258,9 +258,9 @@ mod tests {
     fn state(region: u32) -> ThreadState {
         let mut states = ThreadStates::default();
         (0..region).for_each(|before| {
-            states.of(0, RegionState::new(before, Activity::Computation));
+            states.intern(0, RegionState::new(before, Activity::Computation));
         });
-        states.of(0, RegionState::new(region, Activity::Computation))
+        states.intern(0, RegionState::new(region, Activity::Computation))
     }
 
     fn intervals(history: &ThreadHistory, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {

@@ -36,9 +36,9 @@ impl WaitTotals {
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
-        self.caused.resize(states.all().len(), 0.0);
+        self.caused.resize(states.entries().len(), 0.0);
         for part in causes {
-            self.caused[part.state.at()] += part.ns * share;
+            self.caused[part.state.index()] += part.ns * share;
             let (thread, _) = states.get(part.state);
             *self.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
@@ -55,15 +55,15 @@ impl WaitTotals {
 
     /// The sums.
     pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
-        let caused = states.all().iter().copied().zip(self.caused.into_iter().map(ExactNs::of));
+        let caused = states.entries().iter().copied().zip(self.caused.into_iter().map(ExactNs::from_f64));
         WaitsAndCauses {
             waits: self.waits.into_iter().collect(),
             causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
-            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
+            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::from_f64(ns))).collect(),
             causes_in_any_region: self
                 .caused_in_any_region
                 .into_iter()
-                .map(|(state, ns)| (state, ExactNs::of(ns)))
+                .map(|(state, ns)| (state, ExactNs::from_f64(ns)))
                 .collect(),
         }
     }

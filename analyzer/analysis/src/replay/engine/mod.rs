@@ -79,21 +79,21 @@ struct NewcomerSinks<'m, 'a, 'scope> {
 }
 
 impl ReadListener for NewcomerSinks<'_, '_, '_> {
-    fn lacks_records(&mut self, rank: u32) {
-        self.matcher.lacks_records(rank);
+    fn on_missing_records(&mut self, rank: u32) {
+        self.matcher.mark_incomplete(rank);
     }
 
-    fn lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>) {
+    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>) {
         self.matcher.add_lists(rank, lists);
     }
 
-    fn begins(&mut self, thread: NewThread) {
+    fn on_thread_start(&mut self, thread: NewThread) {
         let own = |cut: &ConsistentCut| {
             Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
         };
         let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
-        self.matcher.begins(thread);
-        self.sinks.begins(thread, self.scope.window(thread.rank));
+        self.matcher.add_thread(thread);
+        self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
     }
 }
 
@@ -119,7 +119,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                 clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 watching: match watcher {
-                    Some(watcher) => ObserverSink::of(watcher),
+                    Some(watcher) => ObserverSink::new(watcher),
                     None => ObserverSink::default(),
                 },
             },
@@ -182,7 +182,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     fn run(&mut self, to_end: bool, progress: impl Fn(FoldProgress)) {
         let mut reported = self.counts.steps;
         loop {
-            let mut first = self.scheduler.first();
+            let mut first = self.scheduler.pop_first();
             while let Some(thread) = first {
                 first = self.go_on(thread);
                 if self.counts.steps - reported >= HAND_OVER_AFTER {
@@ -211,12 +211,12 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
                         self.scheduler.park(thread);
-                        return self.scheduler.first();
+                        return self.scheduler.pop_first();
                     }
                 }
                 Some(_) => self.begin(thread),
                 None if one.number == 0 && !one.ended => break,
-                None => return self.scheduler.first(),
+                None => return self.scheduler.pop_first(),
             }
         }
         let (scheduler, mut newcomers) = self.reading();
@@ -226,15 +226,15 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// The thread computes up to its next call and enters it.
     fn begin(&mut self, thread: u32) {
         let one = self.scheduler.thread_mut(thread);
-        let here = one.here();
+        let here = one.position();
         let Some((step, events)) = here.step() else { return };
         let before = TimeInterval::new(one.now, step.begin.saturating_add(one.shift).max(one.now));
         (one.now, one.begun) = (before.end, before.end);
-        let back = one.comes_back(before);
-        self.matcher.computes(thread, step.before, before);
-        self.sinks.computes(thread, step.before, before, here.parallel(step));
+        let back = one.assign_return_slot(before);
+        self.matcher.on_computation(thread, step.before, before);
+        self.sinks.on_computation(thread, step.before, before, here.parallel(step));
         if let Some(slot) = back {
-            self.sinks.comes_back(thread, slot);
+            self.sinks.on_return_to_mpi(thread, slot);
         }
         self.counts.steps += 1;
         let mut ends = false;
@@ -258,21 +258,21 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let time = TimeInterval::new(begun, step.end.max(begun));
         // Correcting the times of an earlier call may have left none of it; but one that had none, as MPI_Finalize at the end of the window, is no part of the run.
         if step.begin < step.end || !time.is_empty() {
-            self.sinks.calls(&EndedCall { thread, step, time, needs: &[], wait: None });
+            self.sinks.on_call(&EndedCall { thread, step, time, needs: &[], wait: None });
         }
         self.leave(thread, step, time.end);
     }
 
     /// The thread's call ends; `false`: others have to be followed first.
     fn end(&mut self, thread: u32) -> bool {
-        let here = self.scheduler.threads()[thread as usize].here();
+        let here = self.scheduler.threads()[thread as usize].position();
         let Some((step, events)) = here.step() else { return true };
         if !self.find_needs(thread, step, events) {
             return false;
         }
         let time = self.corrected(thread, step);
         self.matcher.needs_progress(self.scheduler.threads(), thread, time, &mut self.needs);
-        self.sinks.calls(&EndedCall::new(thread, step, time, &self.needs.all));
+        self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
             self.matcher.is_over(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
@@ -338,7 +338,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[one(at).rank as usize]) {
             let idle = TimeInterval::new(one(thread).now, end);
             if !idle.is_empty() {
-                self.sinks.ends_early(thread, last.unwrap_or(thread), idle);
+                self.sinks.on_early_end(thread, last.unwrap_or(thread), idle);
             }
         }
         let last_end = firsts.iter().map(|&at| one(at).now.min(self.scope.window(one(at).rank).end));
@@ -358,7 +358,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 }
 
 fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
-    times_ns.into_iter().map(ExactNs::of).collect()
+    times_ns.into_iter().map(ExactNs::from_f64).collect()
 }
 
 /// When the windows of the ranks in `scope` ended, once all threads have passed these ends: all have been followed until `now`.

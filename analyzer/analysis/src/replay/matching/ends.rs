@@ -67,12 +67,12 @@ impl EventMatcher<'_> {
                     &MessageTransfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
-                        sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
+                        sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let (posted, posted_by) = posted.map_or((time.begin, thread), |side| (side.at, side.thread));
                         let (time, bytes) = (TimeInterval::new(sent.at, time.end), sent.bytes);
                         let (send_request, request) = (sent.request, event.request);
-                        sinks.receives(&ReceivedMessage {
+                        sinks.on_message(&ReceivedMessage {
                             from,
                             to: thread,
                             posted_by,
@@ -92,11 +92,11 @@ impl EventMatcher<'_> {
                     MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
                         if sends && sent.is_rendezvous() && time.has(posted.at) =>
                     {
-                        sinks.synchronises(PairSync::new(posted.thread, posted.at, thread, time));
+                        sinks.on_pair_sync(PairSync::new(posted.thread, posted.at, thread, time));
                     }
                     _ => {}
                 }
-                self.reports_request(at, id, sends, sinks);
+                self.report_request(at, id, sends, sinks);
                 self.end_transfer(id, time.end, sinks);
             }
             StartedOperation::Collective(id) => {
@@ -111,7 +111,7 @@ impl EventMatcher<'_> {
             StartedOperation::Any(id) => {
                 if let Some(side) = self.channels.take_any(id) {
                     if event.role == CommRole::Cancelled {
-                        sinks.ends_request(&RequestEnd::new(&side, true));
+                        sinks.on_request_end(&RequestEnd::new(&side, true));
                     }
                     sinks.forget(side.noted);
                 }
@@ -122,14 +122,14 @@ impl EventMatcher<'_> {
 
     /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
     #[inline]
-    fn reports_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
+    fn report_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
         let cancelled = at.event.role == CommRole::Cancelled;
         if at.event.request == NONE || sends == cancelled {
             return;
         }
         let transfer = self.channels.get(id);
         if let Some(side) = if sends { &transfer.sent } else { &transfer.posted } {
-            sinks.ends_request(&RequestEnd::new(side, cancelled));
+            sinks.on_request_end(&RequestEnd::new(side, cancelled));
         }
     }
 
@@ -161,7 +161,7 @@ impl EventMatcher<'_> {
             Pattern::Prefix => entry.member < own,
         };
         for entry in instance.entries.iter().filter(is_needed) {
-            sinks.synchronises(PairSync::new(entry.thread, entry.at, at.thread, time));
+            sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
         }
     }
 }

@@ -236,7 +236,7 @@ impl EventMatcher<'_> {
     ) {
         self.counts.epochs += 1;
         if let Some(release) = self.released(at, exclusive, time) {
-            sinks.synchronises(PairSync::new(release.thread, release.at, at.thread, time));
+            sinks.on_pair_sync(PairSync::new(release.thread, release.at, at.thread, time));
         }
     }
 
@@ -258,7 +258,7 @@ impl EventMatcher<'_> {
         for sent in sent.into_iter().flatten() {
             sinks.forget(sent.noted);
             if sent.at <= time.end {
-                sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
+                sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
             }
         }
     }

@@ -163,7 +163,7 @@ impl<'a> EventMatcher<'a> {
     }
 
     /// A further thread begins; its number is the next one.
-    pub fn begins(&mut self, new: NewThread) {
+    pub fn add_thread(&mut self, new: NewThread) {
         let thread = self.started.len() as u32;
         self.started.push(Vec::new());
         self.demands.add_thread(new.world);
@@ -173,7 +173,7 @@ impl<'a> EventMatcher<'a> {
     }
 
     /// Records of a rank are missing.
-    pub fn lacks_records(&mut self, rank: u32) {
+    pub fn mark_incomplete(&mut self, rank: u32) {
         self.ranks[rank as usize].broken = true;
         self.expected.clear();
     }
@@ -185,7 +185,7 @@ impl<'a> EventMatcher<'a> {
 
     /// A thread was outside of MPI.
     #[inline]
-    pub fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
+    pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
             self.demands.has_computed(thread, time.ns());
         }

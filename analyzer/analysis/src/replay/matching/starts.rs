@@ -124,7 +124,7 @@ impl EventMatcher<'_> {
             self.counts.collectives += 1;
             self.counts.mixed_collectives += u64::from(instance.mixed);
             if instance.pattern == Pattern::AllToAll && !instance.mixed {
-                sinks.synchronises_all(event.comm, instance.last.at);
+                sinks.on_collective_sync(event.comm, instance.last.at);
             }
         }
         StartedOperation::Collective(id)

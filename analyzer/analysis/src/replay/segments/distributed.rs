@@ -109,7 +109,7 @@ struct ReplayedSegments {
 
 impl ReplayedSegments {
     /// That of all these segments; `watcher` is one that has seen none of them.
-    fn of(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+    fn from_outcomes(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
         let none = ReplayedSegments { found: None, not_cut: None };
         all.into_iter().fold(none, |before, found| match found {
             Ok(found) => before.and(ReplayedSegments { found: Some(found), not_cut: None }, watcher),
@@ -134,9 +134,9 @@ impl ReplayedSegments {
 
 /// What was seen in two parts of the run.
 fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverState>; 2]) -> Option<ObserverState> {
-    let mut both = watcher?.of_segment()?;
-    seen.into_iter().flatten().for_each(|seen| both.add(seen));
-    Some(both.seen())
+    let mut both = watcher?.fork_for_segment()?;
+    seen.into_iter().flatten().for_each(|seen| both.merge(seen));
+    Some(both.into_state())
 }
 
 /// What the ranks of one process do after the last cut.
@@ -155,7 +155,7 @@ pub(super) fn team<'a>(
     surveyed: SurveyedRun<'a>,
     options: &ReplayOptions,
 ) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
-    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.of_segment().is_some());
+    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.fork_for_segment().is_some());
     match (&surveyed.run.together, options.input) {
         (Some(together), Some(input))
             if together.team().is_some_and(|team| team.processes() > 1)
@@ -344,7 +344,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
             let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
-            self.team.guarded(|| Ok(ReplayedSegments::of(follow(), watcher)))
+            self.team.guarded(|| Ok(ReplayedSegments::from_outcomes(follow(), watcher)))
         });
         let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
         let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;

@@ -75,7 +75,7 @@ pub fn follow(
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &progress };
     let part = match (team, watcher) {
         (Some(team), watcher) => following.together(team, reading, watcher)?,
-        (None, Some(watcher)) if watcher.of_segment().is_none() => {
+        (None, Some(watcher)) if watcher.fork_for_segment().is_none() => {
             following.one_after_another(ReplaySegments::new(reading, can_cut), watcher)
         }
         (None, watcher) => following.side_by_side(ReplaySegments::new(reading, can_cut), watcher),
@@ -136,7 +136,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
             let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
             to.filter(|to| engine.follow_to(to, self.progress)).map(|to| engine.finish_at(&to))
         });
-        Ok((part.ok_or(from)?, watcher.map(SegmentObserver::seen)))
+        Ok((part.ok_or(from)?, watcher.map(SegmentObserver::into_state)))
     }
 
     /// The last segment, after those of which this was found.
@@ -210,7 +210,7 @@ impl JoinedSegments<'_> {
     /// Adds what was found in the next ones.
     fn add(&mut self, (part, seen): (SegmentResult, Option<ObserverState>)) {
         self.part = Some(after(self.part.take(), part));
-        self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
+        self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.merge(seen));
     }
 }
 
@@ -219,7 +219,7 @@ fn watched<'a, 'w>(
     watcher: Option<&'w dyn ReplayObserver>,
     segments: Vec<ReplaySegment<'a>>,
 ) -> Vec<(ReplaySegment<'a>, Option<Box<dyn SegmentObserver + 'w>>)> {
-    segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::of_segment))).collect()
+    segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::fork_for_segment))).collect()
 }
 
 /// How many segments this process follows at a time.

@@ -105,7 +105,7 @@ impl SyncTime {
     }
 
     /// Returns whether it makes another one needless: it is available later, and collected no later.
-    fn replaces(self, other: Self) -> bool {
+    fn covers(self, other: Self) -> bool {
         self.available_ns >= other.available_ns && self.collected_ns <= other.collected_ns
     }
 }
@@ -119,13 +119,13 @@ impl RecentSyncs {
 
     /// Records a synchronisation. They may come out of order.
     fn record(&mut self, new: SyncTime) {
-        if self.0.iter().any(|kept| kept.replaces(new)) {
+        if self.0.iter().any(|kept| kept.covers(new)) {
             return;
         }
         let mut kept = [SyncTime::NEVER; MAX_KEPT + 1];
         kept[0] = new;
         for (slot, &old) in kept[1..].iter_mut().zip(&self.0) {
-            if !new.replaces(old) {
+            if !new.covers(old) {
                 *slot = old;
             }
         }

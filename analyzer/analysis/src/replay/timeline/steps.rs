@@ -490,7 +490,7 @@ impl<'a> RankSteps<'a> {
 
     fn site(&mut self, call_site: u64) -> u32 {
         let (definitions, places) = (&self.definitions, &self.ids.places);
-        *self.sites.of(call_site, || {
+        *self.sites.get_or_insert_with(call_site, || {
             let id = u32::try_from(call_site).ok();
             id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
         })
@@ -501,7 +501,7 @@ impl<'a> RankSteps<'a> {
         let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
         if thread.placed.0 != region {
             let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-            let idx = *self.regions.of(region.into(), || places.region(rank, definitions, region));
+            let idx = *self.regions.get_or_insert_with(region.into(), || places.region(rank, definitions, region));
             thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
     }

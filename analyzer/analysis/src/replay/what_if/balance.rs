@@ -24,7 +24,7 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<ComputationPace<'a>> {
-    let places = BranchGroups::of(model);
+    let places = BranchGroups::from_model(model);
     let means: Vec<Arc<IterationMeans>> =
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
@@ -67,7 +67,7 @@ impl SharedWork {
     /// Returns which ranks of a run compute where.
     pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
-        let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+        let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
         let much = regions.filter(|(region, place)| place.first() == Some(region)).filter_map(|(_, place)| {
             let times = exclusive_s(model, &place);
             (times.iter().sum::<f64>() > MUCH_OF_RUN * all_s).then(|| who_computes(&times))
@@ -95,7 +95,7 @@ pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
     let work = SharedWork::new(model, places);
     for region in 0..model.regions.len() as RegionIdx {
-        let place = places.at(region);
+        let place = places.branches_at(region);
         let times = exclusive_s(model, &place);
         if place.first() == Some(&region) && work.is_shared(&times) {
             let factors = factors(&times, mean_of_who_computes(&times));
@@ -116,7 +116,7 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
         (own_s, own_s - times.iter().sum::<f64>() / times.len().max(1) as f64)
     };
     let (_, all_over_s) = over_mean_s(&model.inclusive_s(0, Activity::Computation));
-    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
     let excesses: Vec<(Vec<RegionIdx>, f64, f64)> = at_places
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(_, place)| {
@@ -159,9 +159,9 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
 }
 
 /// By iteration of a region: sum and number of the computation of the ranks that compute in it.
-fn sums_each(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
+fn sum_by_iteration(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
     let mut sums: IterationValues<(f64, u32)> = IterationValues::default();
-    each(model, region, |(number, place), own_s| {
+    for_each_iteration(model, region, |(number, place), own_s| {
         let sum = sums.entry(number, place);
         *sum = (sum.0 + own_s, sum.1 + 1);
     });
@@ -170,12 +170,13 @@ fn sums_each(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
 
 /// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
 fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
-    let sums = sums_each(model, region);
+    let sums = sum_by_iteration(model, region);
     let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
     let mut place_of: BTreeMap<RegionIdx, RegionIdx> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (part, column) in &series.parts {
-            let place = *place_of.entry(*part).or_insert_with(|| places.at(*part).first().copied().unwrap_or(*part));
+            let place =
+                *place_of.entry(*part).or_insert_with(|| places.branches_at(*part).first().copied().unwrap_or(*part));
             let of_place = part_sums.entry(place).or_default();
             for (at, (&number, &own_s)) in series.numbers.iter().zip(column).enumerate() {
                 *of_place.entry(number, at) += f64::from(own_s);
@@ -192,16 +193,16 @@ fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMe
 /// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
     let mut longest: IterationValues<f64> = IterationValues::default();
-    each(model, region, |(number, place), own_s| {
+    for_each_iteration(model, region, |(number, place), own_s| {
         let known = longest.entry(number, place);
         *known = known.max(own_s);
     });
-    let means = sums_each(model, region).map(|(sum, n)| sum / f64::from(n));
+    let means = sum_by_iteration(model, region).map(|(sum, n)| sum / f64::from(n));
     longest.ascending().sum::<f64>() - means.ascending().sum::<f64>()
 }
 
 /// Calls `take` with the number and the place of each iteration of a region in which a rank computes, and how long.
-fn each(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
+fn for_each_iteration(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (at, &number) in series.numbers.iter().enumerate() {
             let own_s = series.seconds_at(Activity::Computation, at);

@@ -24,9 +24,9 @@ pub struct BranchGroups {
 
 impl BranchGroups {
     /// Those of all regions.
-    pub fn of(model: &Model) -> BranchGroups {
+    pub fn from_model(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
-        let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::of(model, region)).collect();
+        let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::from_region(model, region)).collect();
         let parents: BTreeSet<RegionIdx> = left.iter().map(|branch| branch.parent).collect();
         let common: BTreeMap<RegionIdx, BTreeSet<String>> =
             parents.into_iter().map(|parent| (parent, calls_of_all(model, parent))).collect();
@@ -35,7 +35,7 @@ impl BranchGroups {
             let common = &common[&first.parent];
             let mut place = vec![first];
             loop {
-                let between = BranchCalls::of(&place, &left, common);
+                let between = BranchCalls::find(&place, &left, common);
                 let belongs =
                     |one: &mut CodeBranch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
                 let found: Vec<CodeBranch> = left.extract_if(.., belongs).collect();
@@ -53,7 +53,7 @@ impl BranchGroups {
     }
 
     /// The regions at the place of one, itself among them, ascending.
-    pub fn at(&self, region: RegionIdx) -> Vec<RegionIdx> {
+    pub fn branches_at(&self, region: RegionIdx) -> Vec<RegionIdx> {
         let found = self.places.iter().find(|place| place.contains(&region));
         found.cloned().unwrap_or_else(|| vec![region])
     }
@@ -106,7 +106,7 @@ struct CodeBranch {
 }
 
 impl CodeBranch {
-    fn of(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
+    fn from_region(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
         let (parent, (from, to)) = code(model, region)?;
         let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
@@ -130,7 +130,7 @@ struct BranchCalls {
 }
 
 impl BranchCalls {
-    fn of(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
+    fn find(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
         let parent = place.first().map_or(0, |branch| branch.parent);
         let steps = || left.iter().filter(|branch| branch.parent == parent);
         let forth = || steps().map(|branch| (&branch.from, &branch.to));

@@ -185,9 +185,9 @@ impl<'a> ReplayClocks<'a> {
     fn ends(&mut self, thread: u32, shown: impl Fn(&ThreadClocks) -> [f64; WIDTH]) {
         let one = &mut self.threads[thread as usize];
         if one.at_end.is_empty() {
-            one.at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
+            one.at_end = self.groups.iter().flat_map(|group| shown(group.thread_clocks(thread))).collect();
             one.changes_at = Ns::MAX;
-            self.groups.iter_mut().for_each(|group| group.computes_as_it_did(thread));
+            self.groups.iter_mut().for_each(|group| group.reset_pace(thread));
         }
     }
 
@@ -222,7 +222,7 @@ impl<'a> ReplayClocks<'a> {
     /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
     #[inline]
     pub fn keep_return(&mut self, thread: u32, slot: u8) {
-        self.groups.iter_mut().for_each(|group| group.comes_back(thread, slot));
+        self.groups.iter_mut().for_each(|group| group.keep_return(thread, slot));
     }
 
     /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
@@ -248,7 +248,7 @@ impl<'a> ReplayClocks<'a> {
         let replays = self.groups.iter().map(ReplayGroup::replays).sum();
         let mut latest = vec![0.0_f64; replays];
         for thread in threads {
-            let now = self.groups.iter().flat_map(|group| group.of(thread).now);
+            let now = self.groups.iter().flat_map(|group| group.thread_clocks(thread).now);
             let at_end = &self.threads[thread as usize].at_end;
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
             latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));

@@ -119,7 +119,7 @@ impl<'a> ReplayGroup<'a> {
     }
 
     /// The clocks of a thread.
-    pub fn of(&self, thread: u32) -> &ThreadClocks {
+    pub fn thread_clocks(&self, thread: u32) -> &ThreadClocks {
         &self.clocks[thread as usize]
     }
 
@@ -132,7 +132,7 @@ impl<'a> ReplayGroup<'a> {
             let begun = &mut self.reached[thread as usize][lane];
             let (now, next);
             let pace = times.get(rank as usize);
-            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.at(time, *begun));
+            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.factor_at(time, *begun));
             self.parts[thread as usize][lane] = pace.and_then(|pace| pace.part_factors(time, *begun));
             *factor = now.min(f64::MAX);
             until = until.min(next);
@@ -141,7 +141,7 @@ impl<'a> ReplayGroup<'a> {
     }
 
     /// What a thread computes takes as long as it did from now on.
-    pub fn computes_as_it_did(&mut self, thread: u32) {
+    pub fn reset_pace(&mut self, thread: u32) {
         self.clocks[thread as usize].factors = [1.0; WIDTH];
         self.changed_ranks[thread as usize] = None;
     }
@@ -249,7 +249,7 @@ impl<'a> ReplayGroup<'a> {
 
     /// A thread comes back to MPI: keeps what its clocks show.
     #[inline]
-    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+    pub fn keep_return(&mut self, thread: u32, slot: u8) {
         let clocks = &mut self.clocks[thread as usize];
         clocks.returns[usize::from(slot) % RETURNS] = clocks.now;
     }

@@ -166,7 +166,7 @@ impl<'a> ComputationPace<'a> {
 
     /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
     /// had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
-    pub fn at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
+    pub fn factor_at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
         let is_begun = |nth: usize| self.begin(nth as u32) <= time;
         let begun = passed(self.iterations as usize, near as usize, is_begun) as u32;
         let next = if begun < self.iterations { self.begin(begun) } else { Ns::MAX };
@@ -189,7 +189,7 @@ impl<'a> ComputationPace<'a> {
     }
 
     /// How many times as long computation takes by region in the iteration in which a time lies, `begun` iterations having begun by then; `None`: as
-    /// long everywhere, which [`ComputationPace::at`] says.
+    /// long everywhere, which [`ComputationPace::factor_at`] says.
     pub fn part_factors(&self, time: Ns, begun: u32) -> Option<PartFactors> {
         let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
         of.time(place).filter(|own| time < own.end)?;
@@ -370,8 +370,8 @@ mod tests {
     /// Factor and end at a time in seconds, from wherever the search begins.
     fn at(pace: &ComputationPace, time_s: f64) -> (f64, f64) {
         let time = nanoseconds(time_s);
-        let (factor, until, begun) = pace.at(time, 0);
-        (0..9).for_each(|near| assert_eq!(pace.at(time, near), (factor, until, begun), "{time_s} from {near}"));
+        let (factor, until, begun) = pace.factor_at(time, 0);
+        (0..9).for_each(|near| assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}"));
         (factor, if until == Ns::MAX { f64::INFINITY } else { until as f64 / 1e9 })
     }
 

@@ -65,7 +65,7 @@ impl ScalarReplay {
         }
     }
 
-    fn computes(&mut self, thread: usize, kind: RegionState, time: TimeInterval) {
+    fn compute(&mut self, thread: usize, kind: RegionState, time: TimeInterval) {
         let middle = time.begin + time.ns() / 2;
         let window = self.threads[thread].window;
         let begin = time.begin.max(window.begin.min(time.end));
@@ -241,13 +241,13 @@ impl ReplayPair {
         TimeInterval::new(begin, begin + ns)
     }
 
-    fn happens(&mut self, event: ScalarEvent) {
+    fn apply(&mut self, event: ScalarEvent) {
         match event {
             ScalarEvent::Computes(thread, region, activity, ns) => {
                 let kind = activity.map_or(RegionState::unknown(region), |activity| RegionState::new(region, activity));
                 let time = self.passes(thread, ns);
                 self.together.compute(thread as u32, kind, time, &[]);
-                self.alone.iter_mut().for_each(|one| one.computes(thread, kind, time));
+                self.alone.iter_mut().for_each(|one| one.compute(thread, kind, time));
             }
             ScalarEvent::Calls(thread, ns, needs) => {
                 let time = self.passes(thread, ns);
@@ -295,7 +295,7 @@ proptest! {
         let conditions: Vec<ReplayConditions<'static>> =
             conditions.into_iter().map(|(network, work)| ReplayConditions { network, work }).collect();
         let mut both = ReplayPair::new(&conditions, &windows);
-        events.into_iter().for_each(|event| both.happens(event));
+        events.into_iter().for_each(|event| both.apply(event));
         let alone: Vec<f64> = both.alone.iter().map(ScalarReplay::time_s).collect();
         prop_assert_eq!(both.together.times_s(0..THREADS as u32), alone);
     }

@@ -32,7 +32,7 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
             ReplayConditions { network: ReplayNetwork::Given { latency_s, bytes_per_s }, work: ReplayWork::Measured }
         }
         WhatIfScenario::Balanced(region) => {
-            let place = BranchGroups::of(model).at(region);
+            let place = BranchGroups::from_model(model).branches_at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
             work(ReplayWork::Region { regions: with_inner(model, &place), factors })
@@ -41,9 +41,11 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
         WhatIfScenario::RunBalancedEach => {
             work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
         }
-        WhatIfScenario::RegionsBalanced => work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::of(model)))),
+        WhatIfScenario::RegionsBalanced => {
+            work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
+        }
         WhatIfScenario::RankAsMean(rank) => {
-            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::of(model), rank)))
+            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
         }
         WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
@@ -67,11 +69,11 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
 pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = LEAST_GAIN * model.recorded_s();
-    let together = OwnLoops::of(model).is_empty();
-    let places = BranchGroups::of(model);
+    let together = OwnLoops::from_model(model).is_empty();
+    let places = BranchGroups::from_model(model);
     let work = SharedWork::new(model, &places);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
-        .map(|region| (region, places.at(region)))
+        .map(|region| (region, places.branches_at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (region, computation_s(model, &place)))
         .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
@@ -154,7 +156,7 @@ fn is_marked(model: &Model, region: RegionIdx) -> bool {
 
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
 fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork, least: f64) -> bool {
-    let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
     let times =
         regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| exclusive_s(model, &place));
     let excesses = times

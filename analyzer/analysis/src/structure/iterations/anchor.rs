@@ -53,7 +53,7 @@ pub(super) fn choose(
     }
     let cuts = tried(&candidates, &counts)
         .into_iter()
-        .map(|symbol| IterationSplit::of(sequence, visits, symbol, counts.len()));
+        .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
     // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
     let as_often = |symbol: &SequenceSymbol| counts[symbol].abs_diff(best.iterations) <= visits.len();

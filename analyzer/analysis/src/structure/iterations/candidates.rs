@@ -58,7 +58,7 @@ pub(super) struct FollowerCounts(Vec<((SequenceSymbol, SequenceSymbol), usize)>)
 
 impl FollowerCounts {
     /// Counts pairs of neighbours.
-    pub fn of(items: &[SequenceItem]) -> FollowerCounts {
+    pub fn count(items: &[SequenceItem]) -> FollowerCounts {
         let mut counts: FxHashMap<(SequenceSymbol, SequenceSymbol), usize> = FxHashMap::default();
         for pair in items.windows(2) {
             *counts.entry((pair[0].symbol, pair[1].symbol)).or_default() += 1;

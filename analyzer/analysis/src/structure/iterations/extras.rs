@@ -112,7 +112,7 @@ struct TickRange {
 
 impl TickRange {
     /// From the end of the call before these to the end of the last.
-    fn of(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
+    fn from_calls(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
         let Some(before) = calls.start.checked_sub(1) else { return TickRange::default() };
         let (Some(before), Some(own)) = (sequence.calls.get(before), sequence.calls.get(calls)) else {
             return TickRange::default();
@@ -153,9 +153,9 @@ impl OuterRounds {
                     && sequence.tokens_of(item.symbol).iter().any(|token| tokens.contains(token));
                 continue;
             }
-            let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
+            let Some(visit) = InnerVisit::from_item(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                let ticks = TickRange::of(sequence, before..visit.after_first_anchor.start);
+                let ticks = TickRange::from_calls(sequence, before..visit.after_first_anchor.start);
                 self.extras.push(RoundExtras { ticks, ..since });
             }
             let gap = visited.map(|end| end.saturating_sub(1)..item.calls().start + 1);
@@ -297,7 +297,7 @@ impl OuterRounds {
 }
 
 impl InnerVisit {
-    fn of(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
+    fn from_item(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
         let inner = sequence.loop_of(item.symbol)?;
         let parts = &sequence.parts[item.parts()];
         let is_anchor = |part: &&SequenceItem| part.symbol == inner.anchor;
@@ -316,7 +316,7 @@ impl InnerVisit {
             complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
-            ticks: TickRange::of(sequence, after_first_anchor.clone()),
+            ticks: TickRange::from_calls(sequence, after_first_anchor.clone()),
             after_first_anchor,
         })
     }

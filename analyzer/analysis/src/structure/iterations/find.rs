@@ -17,14 +17,14 @@ const MOST_REPEATED: usize = 50;
 pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
     let mut sequence = CallSequence::new(window.calls);
     reduce_repeated(&mut sequence, window);
-    let mut followers = FollowerCounts::of(&sequence.items);
+    let mut followers = FollowerCounts::count(&sequence.items);
     let mut least = followers.most();
     let mut found = 0;
     while FEWEST_ITERATIONS - 1 <= least && found < MOST_CYCLES {
         if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
             found += 1;
             reduce_repeated(&mut sequence, window);
-            followers = FollowerCounts::of(&sequence.items);
+            followers = FollowerCounts::count(&sequence.items);
             least = least.min(followers.most());
         } else {
             // Counts that differ by less mean the same: the window cuts some off.

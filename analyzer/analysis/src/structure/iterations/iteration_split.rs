@@ -46,7 +46,7 @@ struct IterationKind {
 
 impl IterationSplit {
     /// Cuts `visits`, which hold `n_symbols` different symbols, after each `symbol`.
-    pub fn of(
+    pub fn split_after(
         sequence: &CallSequence,
         visits: &[Range<usize>],
         symbol: SequenceSymbol,

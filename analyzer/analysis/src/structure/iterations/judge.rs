@@ -72,10 +72,10 @@ fn judge(
 ) -> Option<(SequenceLoop, Vec<VisitRanges>)> {
     let visits = visits(sequence, group, sections)?;
     let mut layout = PartLayout { from: sequence.parts.len(), inlined: FxHashSet::default() };
-    let mut parts = layout.of(sequence, &visits);
+    let mut parts = layout.lay_out(sequence, &visits);
     while let Some(stray) = stray(sequence, &parts) {
         layout.inlined.insert(stray);
-        parts = layout.of(sequence, &visits);
+        parts = layout.lay_out(sequence, &visits);
     }
     let mut only = None;
     let mut by_rhythm = false;
@@ -87,7 +87,7 @@ fn judge(
             SurroundingItems::Variants => {
                 only = sequence.loop_of(inner).map(|inner| inner.core.clone());
                 layout.inlined.insert(inner);
-                parts = layout.of(sequence, &visits);
+                parts = layout.lay_out(sequence, &visits);
             }
         }
     }
@@ -95,7 +95,7 @@ fn judge(
         Some(chosen) => chosen,
         None => {
             layout.inlined.extend(sequence.tokens.len() as SequenceSymbol..sequence.n_symbols() as SequenceSymbol);
-            parts = layout.of(sequence, &visits);
+            parts = layout.lay_out(sequence, &visits);
             anchor::choose(sequence, window, &parts, None)?
         }
     };
@@ -185,7 +185,7 @@ struct PartLayout {
 
 impl PartLayout {
     /// The parts of visits, in place of any laid out before: a range for each visit.
-    fn of(&self, sequence: &mut CallSequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
+    fn lay_out(&self, sequence: &mut CallSequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
         sequence.parts.truncate(self.from);
         visits.iter().map(|visit| self.add(sequence, visit)).collect()
     }

@@ -88,7 +88,7 @@ impl CallSplitter {
         };
         let meaning = if meaning.class == TokenClass::Anchor { self.ended(meaning) } else { meaning };
         match &mut self.open {
-            Some(open) if !begins_another(open, meaning.class, self.anchors.run) => open.take(meaning, end),
+            Some(open) if !is_new_interval(open, meaning.class, self.anchors.run) => open.take(meaning, end),
             _ => self.open_another(meaning, begin, end),
         }
         self.closed.len() as u32
@@ -152,7 +152,7 @@ impl OpenInterval {
 
 /// Whether a call of this class does not belong to the open interval any more.
 #[inline]
-fn begins_another(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
+fn is_new_interval(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;
     match class {
         TokenClass::Foreign | TokenClass::Occasional => open.interval.inside,

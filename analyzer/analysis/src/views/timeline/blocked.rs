@@ -30,7 +30,7 @@ impl<'a> BlockedIterations<'a> {
     pub(super) fn new(model: &'a Model, rows: &RankRows) -> Option<Self> {
         let ViewPlan { idx, columns, .. } = ViewPlan::new(model, rows)?;
         let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| IterationCursor {
-            row: rows.of(place),
+            row: rows.row_of(place),
             series: rank.series(idx),
             at: 0,
             column: 0,
@@ -63,7 +63,7 @@ impl<'a> BlockedIterations<'a> {
         if series.begin_s.get(cursor.at).is_some_and(|&begin_s| begin_s > middle_s) {
             return;
         }
-        if let Some(column) = self.columns.of(number, cursor.column) {
+        if let Some(column) = self.columns.column_of(number, cursor.column) {
             cursor.column = column;
             let cell = self.ns.get_mut(cursor.row * self.columns.len() + column);
             cell.into_iter().for_each(|ns| *ns += (end - begin).max(0) as u64);
@@ -72,7 +72,7 @@ impl<'a> BlockedIterations<'a> {
 
     /// Where ranks waited.
     pub(super) fn cells(&self) -> CellTimes {
-        CellTimes::of(&self.ns)
+        CellTimes::from_dense(&self.ns)
     }
 
     /// Adds what another one has found of other waits.

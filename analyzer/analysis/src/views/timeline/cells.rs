@@ -8,7 +8,7 @@ pub(super) struct CellTimes(Vec<(u32, u64)>);
 
 impl CellTimes {
     /// Those of `all`, row by row, in which is something.
-    pub(super) fn of(all: &[u64]) -> CellTimes {
+    pub(super) fn from_dense(all: &[u64]) -> CellTimes {
         CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }
 

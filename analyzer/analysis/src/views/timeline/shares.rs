@@ -44,7 +44,7 @@ impl StateShares {
 
     /// What is there, by state.
     pub(super) fn cells(&self) -> [CellTimes; STATES] {
-        self.ns.each_ref().map(|all| CellTimes::of(all))
+        self.ns.each_ref().map(|all| CellTimes::from_dense(all))
     }
 
     /// Adds that of other time.

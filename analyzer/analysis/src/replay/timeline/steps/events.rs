@@ -185,7 +185,7 @@ impl RankSteps<'_> {
     /// The run's index of a communicator, and the world rank of a peer in it.
     pub(super) fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
         let (definitions, communicators) = (&self.definitions, self.ids.communicators);
-        let known = self.comms.of(comm.into(), || {
+        let known = self.comms.get_or_insert_with(comm.into(), || {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });

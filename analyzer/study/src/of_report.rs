@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use lbprof_collector::Activity;
 
 use super::run::{
-    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, Run,
+    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::model::samples::Counted;
@@ -15,9 +15,9 @@ use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
 use lbprof_report::threads::ThreadTable;
 use lbprof_report::{RegionRow, Report};
 
-impl Run {
+impl RunMetrics {
     /// The figures of the run of `model`, whose report is `report`.
-    pub fn new(report: &Report, model: &Model) -> Run {
+    pub fn new(report: &Report, model: &Model) -> RunMetrics {
         let mut hosts: Vec<String> = model.ranks.iter().map(|rank| rank.host.clone()).collect();
         hosts.sort_unstable();
         hosts.dedup();
@@ -28,7 +28,7 @@ impl Run {
             params.entry("threads".to_owned()).or_insert_with(|| f64::from(cores.threads_per_rank));
         }
         let blocked_s = report.blocking.as_ref().map(blocked_by_region);
-        Run {
+        RunMetrics {
             id: facts.run_id,
             command: facts.command.clone(),
             started_unix_s: facts.started_unix_s,

@@ -6,7 +6,7 @@ mod watchers;
 
 use std::time::Duration;
 
-use lbprof_collector::format::Mode;
+use lbprof_collector::format::RecordingMode;
 
 use self::exported::{Exported, Format, InRegion};
 use self::watchers::{WantedWatchers, Watchers};
@@ -329,7 +329,7 @@ impl<'a> First<'a> {
     /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
     /// whom.
     fn follow(&self, all: &Model, options: FollowOptions) -> Result<Option<Followed>, Failure> {
-        if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
+        if self.run.headers.iter().all(|header| header.mode == RecordingMode::Profile) {
             return Ok(None);
         }
         let scope = options.scope;

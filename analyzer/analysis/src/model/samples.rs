@@ -6,7 +6,7 @@
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
-use lbprof_collector::sample::{Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
 
 use super::region::RegionIdx;
 
@@ -107,7 +107,7 @@ pub struct ThreadSamples {
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankSamples {
     /// How it was sampled, where its log says so.
-    pub sampling: Option<Sampling>,
+    pub sampling: Option<SamplingSetup>,
     /// By [`SampledThreads`].
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.

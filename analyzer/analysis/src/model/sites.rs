@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Location, SampleCaller};
+use lbprof_collector::sample::{ModuleAddress, SampleCaller};
 
 use crate::read::definitions::Definitions;
 
@@ -100,10 +100,14 @@ impl Sites {
     }
 
     /// Enters addresses at which samples were taken and the calls that led there, by ids of modules and of callers that a rank's log defines.
-    pub fn enter_sampled<'a>(&mut self, definitions: &Definitions, samples: impl Iterator<Item = &'a (Location, u32)>) {
+    pub fn enter_sampled<'a>(
+        &mut self,
+        definitions: &Definitions,
+        samples: impl Iterator<Item = &'a (ModuleAddress, u32)>,
+    ) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
-        for &(Location { module, offset }, call_path) in samples {
+        for &(ModuleAddress { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });
@@ -339,8 +343,8 @@ pub struct Function {
     pub file: String,
 }
 
-impl From<&definition::Function> for Function {
-    fn from(function: &definition::Function) -> Function {
+impl From<&definition::InterpretedFunction> for Function {
+    fn from(function: &definition::InterpretedFunction) -> Function {
         Function { name: function.name.clone(), file: function.file.clone() }
     }
 }

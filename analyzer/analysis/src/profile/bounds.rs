@@ -13,7 +13,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub(super) fn of(one: &profile::Iteration) -> Self {
+    pub(super) fn of(one: &profile::RegionInvocation) -> Self {
         Bounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
     }
 

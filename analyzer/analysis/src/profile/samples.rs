@@ -16,9 +16,9 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::format::{BatchHead, Header};
-use lbprof_collector::reader::Item;
-use lbprof_collector::sample::{self, Counts, Sample, SamplePlaces};
+use lbprof_collector::format::{BatchHead, LogHeader};
+use lbprof_collector::reader::LogItem;
+use lbprof_collector::sample::{self, HardwareCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,13 +66,13 @@ impl Samples {
     }
 
     /// Those of the rank of `header` in `span`; `None` where it has none.
-    pub(super) fn read(of: (&Run, &Header), code: (&Sites, &SampledCode), span: Span) -> Option<Samples> {
+    pub(super) fn read(of: (&Run, &LogHeader), code: (&Sites, &SampledCode), span: Span) -> Option<Samples> {
         Samples::read_at_most(of, code, (span, MOST_SAMPLES))
     }
 
     /// The same, and never more than `most`.
     fn read_at_most(
-        (run, header): (&Run, &Header),
+        (run, header): (&Run, &LogHeader),
         (sites, code): (&Sites, &SampledCode),
         (span, most): (Span, usize),
     ) -> Option<Samples> {
@@ -85,7 +85,7 @@ impl Samples {
         let mut places = SamplePlaces::default();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => {
+                LogItem::Definitions(list) => {
                     for one in list {
                         match one {
                             Definition::SamplePlaces(of_next) => places = of_next,
@@ -93,7 +93,7 @@ impl Samples {
                         }
                     }
                 }
-                Item::Samples { head, samples: list } => {
+                LogItem::Samples { head, samples: list } => {
                     let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
@@ -141,7 +141,7 @@ impl Samples {
             self.every *= 2;
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(Counts { instructions, cycles }) = sample.counts {
+        if let Some(HardwareCounts { instructions, cycles }) = sample.counts {
             time.counted = Counted { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
@@ -151,7 +151,7 @@ impl Samples {
 
 /// The samples of the first thread of the rank of a header in the order of time: their ticks, the lines that they hit, and the CPU time that each stands for in seconds. Of all threads
 /// together `most` are kept.
-pub fn of_first_thread(of: (&Run, &Header), code: (&Sites, &SampledCode), most: usize) -> Vec<(u64, u32, f64)> {
+pub fn of_first_thread(of: (&Run, &LogHeader), code: (&Sites, &SampledCode), most: usize) -> Vec<(u64, u32, f64)> {
     let Some(Samples { all, whose, .. }) = Samples::read_at_most(of, code, (Span::ALL, most)) else {
         return Vec::new();
     };
@@ -295,12 +295,12 @@ impl PlacedSamples {
 mod tests {
     use lbprof_collector::Operation;
     use lbprof_collector::record::NONE;
-    use lbprof_collector::sample::Location;
+    use lbprof_collector::sample::ModuleAddress;
 
     use super::*;
 
     fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: Location::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+        Sample { ticks, location: ModuleAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
     }
 
     fn head(previous_end: u64) -> BatchHead {

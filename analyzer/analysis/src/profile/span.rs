@@ -14,9 +14,9 @@
 //! entered where it ends, are outside.
 
 use crate::read::span::Span;
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Profile, ProfileBatch};
+use lbprof_collector::profile::{ProfileBatch, ThreadProfile};
 use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;
@@ -43,7 +43,7 @@ enum Position {
 
 /// A fold over one thread of which a span counts.
 pub struct SpanFold {
-    fold: Fold<TimesByRegion>,
+    fold: ProfileFold<TimesByRegion>,
     span: Span,
     position: Position,
     uncut: bool,
@@ -53,7 +53,7 @@ impl SpanFold {
     /// A fold that begins after `head`, of which `span` counts.
     pub fn new(head: BatchHead, span: Span) -> Self {
         let position = if span == Span::ALL { Position::Within } else { Position::Before(Crossing::Nothing) };
-        SpanFold { fold: Fold::with_times(head), span, position, uncut: false }
+        SpanFold { fold: ProfileFold::with_times(head), span, position, uncut: false }
     }
 
     /// The innermost region that markers have opened, and its iteration.
@@ -69,7 +69,7 @@ impl SpanFold {
     }
 
     /// The next record, which is no part of a call, and the time before it belong to this region and iteration: as
-    /// [`Fold::place_in`].
+    /// [`ProfileFold::place_in`].
     #[inline(always)]
     pub fn place_in(&mut self, region: u32, iteration: u32) {
         if let Position::Before(crossing @ (Crossing::Call(..) | Crossing::Marker(..))) = self.position {
@@ -79,7 +79,7 @@ impl SpanFold {
         self.fold.place_in(region, iteration);
     }
 
-    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`Fold::advance`].
+    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`ProfileFold::advance`].
     pub fn advance(&mut self, ticks: u64) {
         let ticks = ticks.min(self.span.end);
         if let Position::Before(crossing) = self.position
@@ -226,7 +226,7 @@ impl SpanFold {
         match self.position {
             Position::Before(_) => {
                 self.fold.take_times();
-                ProfileBatch { profile: Profile::default(), ..batch }
+                ProfileBatch { profile: ThreadProfile::default(), ..batch }
             }
             _ => batch,
         }

@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Problem;
-use lbprof_collector::folder::{Folder, Names};
-use lbprof_collector::format::Header;
+use lbprof_collector::folder::{RunFileNames, RunFolder};
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::reader::OpenError;
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ pub(crate) struct OpenedLog {
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
-    pub(crate) header: Result<Header, NotOpened>,
+    pub(crate) header: Result<LogHeader, NotOpened>,
 }
 
 /// Why a log has no header.
@@ -44,13 +44,13 @@ pub(crate) struct Found {
 
 impl Found {
     /// All logs of the ranks in `folder`.
-    pub(crate) fn all(folder: &Folder) -> Found {
+    pub(crate) fn all(folder: &RunFolder) -> Found {
         let all = 0..folder.ranks().count();
         Found::of_ranks(folder, all)
     }
 
     /// The logs of some of the ranks in `folder`, which are counted from the lowest.
-    pub(crate) fn of_ranks(folder: &Folder, ranks: Range<usize>) -> Found {
+    pub(crate) fn of_ranks(folder: &RunFolder, ranks: Range<usize>) -> Found {
         let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
         let logs: Vec<(u32, usize)> =
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
@@ -76,7 +76,7 @@ impl Found {
 /// The files of a run's folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Files {
-    folder: Folder,
+    folder: RunFolder,
     /// Where other processes have opened files, too: what this one knows of them.
     others: Option<Arc<Others>>,
 }
@@ -87,19 +87,19 @@ pub(crate) struct Others {
     /// The ranks whose logs this process has; empty where it has none.
     own: RangeInclusive<u32>,
     dir: PathBuf,
-    names: Names,
+    names: RunFileNames,
     chosen: OnceLock<Vec<(u32, usize)>>,
-    all: OnceLock<Folder>,
+    all: OnceLock<RunFolder>,
 }
 
 impl Files {
     /// All of them are opened.
-    pub(crate) fn all(folder: Folder) -> Files {
+    pub(crate) fn all(folder: RunFolder) -> Files {
         Files { folder, others: None }
     }
 
     /// Process 0 has opened those in `folder`; what all have found is `shares`, `names` is all there is.
-    pub(crate) fn share(folder: Folder, dir: &Path, names: Names, shares: &[Found]) -> (Files, Arc<Others>) {
+    pub(crate) fn share(folder: RunFolder, dir: &Path, names: RunFileNames, shares: &[Found]) -> (Files, Arc<Others>) {
         #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
         let own = shares.first().and_then(Found::ranks).unwrap_or(1..=0);
         let (chosen, all) = Default::default();
@@ -113,7 +113,7 @@ impl Files {
     }
 
     /// The folder that has the log of `rank`.
-    pub(crate) fn of(&self, rank: u32) -> &Folder {
+    pub(crate) fn of(&self, rank: u32) -> &RunFolder {
         match &self.others {
             Some(others) if !others.own.contains(&rank) => others.all(),
             _ => &self.folder,
@@ -132,9 +132,9 @@ impl Others {
         let _ = self.chosen.set(chosen);
     }
 
-    fn all(&self) -> &Folder {
+    fn all(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = Folder::of(&self.dir, self.names.clone());
+            let mut folder = RunFolder::of(&self.dir, self.names.clone());
             self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
             folder
         })

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::format::{Header, Mode};
-use lbprof_collector::reader::Item;
+use lbprof_collector::format::{LogHeader, RecordingMode};
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::Location;
+use lbprof_collector::sample::ModuleAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::Sites;
@@ -103,14 +103,14 @@ pub struct Pair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Result<Survey, Failure> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     let found = pass::fold(run, (Pass::Survey, Vec::new), start, progress)?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &Run) -> Option<Survey> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     pass::fold_ranks(run, &run.headers, start, |_| ())
 }
 
@@ -189,15 +189,15 @@ struct RankPassState {
     is_summed_up: bool,
     is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.
-    clock: Header,
+    clock: LogHeader,
     calls: Calls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(Location, u32)>,
+    sampled: FxHashSet<(ModuleAddress, u32)>,
 }
 
 impl RankPassState {
-    fn new(header: &Header, is_first_look: bool) -> Self {
+    fn new(header: &LogHeader, is_first_look: bool) -> Self {
         RankPassState {
             is_first_look,
             is_summed_up: false,
@@ -221,28 +221,28 @@ impl RankPassState {
 impl RankPass for RankPassState {
     type Output = Survey;
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } => {
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Records { head, records } => {
                 self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
                     self.calls.add(&records, head.previous_end);
                 }
             }
-            Item::Profile(batch) => {
+            LogItem::Profile(batch) => {
                 self.reaches(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            Item::Summary(summary) if self.is_first_look => {
+            LogItem::Summary(summary) if self.is_first_look => {
                 self.reaches(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
-                self.profiles |= self.clock.mode == Mode::Profile;
+                self.profiles |= self.clock.mode == RecordingMode::Profile;
             }
-            Item::Samples { samples, .. } => {
+            LogItem::Samples { samples, .. } => {
                 self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
             }
-            Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
+            LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_) => {}
         }
     }
 

@@ -1,13 +1,13 @@
 //! What the processors counted in a region.
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::HardwareRow;
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
 use lbprof_analysis::model::samples::Counted;
 use lbprof_analysis::model::{RankModel, RegionIdx};
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     /// What the processors counted in a region; `at`: the place of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
         let counted = |rank: &RankModel| {

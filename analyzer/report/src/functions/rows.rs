@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
 use lbprof_analysis::metrics::functions::{Compared, FunctionTime};
 use lbprof_analysis::metrics::hardware::ipc;
@@ -18,7 +18,7 @@ const MOST_LIBRARIES: usize = 3;
 /// Most lines of a function.
 const MOST_LINES: usize = 5;
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     /// The rows of functions, and the sum of the others.
     pub(super) fn rows(
         &self,

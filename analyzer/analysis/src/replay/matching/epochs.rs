@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{EpochStep, Synchronises};
+use lbprof_collector::semantics::{EpochStep, SynchronisesWith};
 
 use super::locks::{ALL, Release};
 use super::needs::Needs;
@@ -48,7 +48,7 @@ impl Matcher<'_> {
             return Started::Nothing;
         }
         self.signal_all(at, &destinations, Signal::Entered, sinks);
-        let needs_all = Operation::synchronises(at.step.operation) == Synchronises::Sources;
+        let needs_all = Operation::synchronises(at.step.operation) == SynchronisesWith::Sources;
         let bytes = event.bytes / sources.len().max(1) as u64;
         self.await_all(at, &sources, Awaits { signal: Signal::Entered, certain: needs_all && event.bytes > 0, bytes })
     }

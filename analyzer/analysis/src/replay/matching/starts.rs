@@ -2,7 +2,7 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{Pattern, Semantics, SendMode};
+use lbprof_collector::semantics::{CommunicationPattern, OperationSemantics, SendMode};
 
 use super::channels::Side;
 use super::collectives::{CollectiveInstance, Entry};
@@ -21,9 +21,8 @@ impl Matcher<'_> {
                 self.is_ready(at, sinks);
                 return false;
             }
-            Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours) => {
-                self.enter_neighbourhood(at, sinks)
-            }
+            Role::Collective(CommunicationPattern::Neighbours)
+            | Role::StartCollective(CommunicationPattern::Neighbours) => self.enter_neighbourhood(at, sinks),
             Role::Send | Role::StartSend => self.send(at, sinks),
             Role::Recv | Role::StartRecv => self.post(at, sinks),
             Role::Collective(pattern) | Role::StartCollective(pattern) => self.enter(at, pattern, sinks),
@@ -48,8 +47,10 @@ impl Matcher<'_> {
     /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
     fn is_complete_at_once(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) {
         // A blocking send that never returned starts likewise, but has not sent its message for certain.
-        let is_nonblocking =
-            matches!(Operation::semantics(at.step.operation), Semantics::StartSend(_) | Semantics::StartExchange);
+        let is_nonblocking = matches!(
+            Operation::semantics(at.step.operation),
+            OperationSemantics::StartSend(_) | OperationSemantics::StartExchange
+        );
         if let Started::Transfer { id, sends: true } = started
             && is_nonblocking
         {
@@ -86,7 +87,7 @@ impl Matcher<'_> {
         Started::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn enter(&mut self, at: &CallEvent, pattern: Pattern, sinks: &mut Sinks) -> Started {
+    fn enter(&mut self, at: &CallEvent, pattern: CommunicationPattern, sinks: &mut Sinks) -> Started {
         let (own, event, thread) = (at.own, at.event, at.thread);
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_collectives += 1;
@@ -121,7 +122,7 @@ impl Matcher<'_> {
         if instance.entered == instance.expected {
             self.counts.collectives += 1;
             self.counts.mixed_collectives += u64::from(instance.mixed);
-            if instance.pattern == Pattern::AllToAll && !instance.mixed {
+            if instance.pattern == CommunicationPattern::AllToAll && !instance.mixed {
                 sinks.synchronises_all(event.comm, instance.last.at);
             }
         }
@@ -129,8 +130,8 @@ impl Matcher<'_> {
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
-    fn member(&mut self, comm: u32, world: u32, pattern: Pattern) -> u32 {
-        if pattern != Pattern::Prefix {
+    fn member(&mut self, comm: u32, world: u32, pattern: CommunicationPattern) -> u32 {
+        if pattern != CommunicationPattern::Prefix {
             return NONE;
         }
         // A list may have very many runs, and be asked for each call.
@@ -162,7 +163,7 @@ impl Matcher<'_> {
 /// Persistent collectives of members that start one or several at once are the same.
 fn entered(operation: u16) -> u16 {
     match Operation::semantics(operation) {
-        Semantics::StartAll => Operation::Start as u16,
+        OperationSemantics::StartAll => Operation::Start as u16,
         _ => operation,
     }
 }

@@ -1,6 +1,6 @@
 //! What a process does that analyses a run for process 0 of its team: it opens its share of the files, folds its ranks, and follows segments of the run when it is asked to.
 
-use lbprof_collector::folder::Folder;
+use lbprof_collector::folder::RunFolder;
 
 use crate::analyse::replay_job::ReplayJob;
 use crate::profile::{GatherInput, gather_part};
@@ -68,7 +68,7 @@ pub fn serve(team: &ProcessGroup, opens: impl Fn(Option<u64>)) -> Result<(), Tra
 #[derive(Default)]
 struct ServedRun {
     opened: Option<OpenRun>,
-    folder: Folder,
+    folder: RunFolder,
     logs: Vec<OpenedLog>,
     run: RecordedRun,
     /// What was found of its ranks.

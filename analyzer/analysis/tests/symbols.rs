@@ -8,7 +8,7 @@ use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve};
-use lbprof_collector::definition::{CallSite, Function, Module};
+use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSection, ObjectSymbol};
@@ -285,7 +285,7 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
     let functions =
         [("<module>", "/home/u/app.py"), ("exchange", "/home/u/halo.py"), ("Comm.f", "/opt/mpi4py/util/pool.py")];
     for (id, (name, file)) in (0..).zip(functions) {
-        definitions.add(Definition::Function(Function { id, name: name.to_owned(), file: file.to_owned() }));
+        definitions.add(Definition::Function(InterpretedFunction { id, name: name.to_owned(), file: file.to_owned() }));
     }
     let native = |id, parent, module, offset| CallSite { parent, cut: false, ..CallSite::alone(id, module, offset) };
     let line = |id, parent, function, line| CallSite { function, column: 4, ..native(id, parent, NONE, line) };

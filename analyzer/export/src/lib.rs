@@ -28,7 +28,7 @@ use lbprof_analysis::structure::symbols::CodePlace;
 
 /// A run, or a part of one, of which the sums are exported.
 #[derive(Clone, Copy)]
-pub struct Analysed<'a> {
+pub struct AnalysedRun<'a> {
     /// Its model.
     pub model: &'a Model,
     /// The places of its call sites.

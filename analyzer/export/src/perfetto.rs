@@ -14,7 +14,7 @@
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
 //!
-//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`Kept`].
+//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`CallFilter`].
 
 mod counters;
 mod kept;
@@ -28,12 +28,12 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
-use self::counters::{Counter, counters};
-use self::kept::Kept;
-use self::meanwhile::Meanwhile;
-use self::names::Names;
+use self::counters::{CounterTrack, counters};
+use self::kept::CallFilter;
+use self::meanwhile::LastIntervals;
+use self::names::UsedNames;
 use self::packets::{
-    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Packet, ProcessDescriptor, ThreadDescriptor,
+    BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
     TrackDescriptor, TrackEvent,
 };
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
@@ -50,15 +50,15 @@ use lbprof_report::words::clean;
 pub const MOST_CALLS: u64 = 5_000_000;
 
 /// Writes a trace.
-pub struct Perfetto<W> {
+pub struct PerfettoWriter<W> {
     out: W,
     /// Calls that are written at most; `None`: any number.
     most_calls: Option<u64>,
     /// Which calls are written; `None`: all.
-    kept: Option<Kept>,
+    kept: Option<CallFilter>,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
-    names: Names,
+    names: UsedNames,
     /// The regions' names, and by region those around it, outermost first.
     regions: Vec<String>,
     chains: Vec<Vec<RegionIdx>>,
@@ -67,10 +67,10 @@ pub struct Perfetto<W> {
     parallel: Vec<String>,
     communicators: Vec<String>,
     /// What first threads did lately.
-    meanwhile: Meanwhile,
+    meanwhile: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
-    threads: HashMap<ReplayedThread, OpenThread>,
+    threads: HashMap<ReplayedThread, ThreadTrack>,
     /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
     /// The call that came last, while its messages come.
@@ -82,27 +82,27 @@ pub struct Perfetto<W> {
 }
 
 /// A thread, and what is open on its track.
-struct OpenThread {
+struct ThreadTrack {
     track: u64,
     regions: Vec<RegionIdx>,
     until: Ns,
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// A trace that is written to `out`, with `most_calls` calls at most: those with the longest waits.
     pub fn new(out: W, most_calls: Option<u64>) -> Self {
-        Perfetto {
+        PerfettoWriter {
             out,
             most_calls,
             kept: None,
             error: None,
-            names: Names::default(),
+            names: UsedNames::default(),
             regions: Vec::new(),
             chains: Vec::new(),
             sites: Vec::new(),
             parallel: Vec::new(),
             communicators: Vec::new(),
-            meanwhile: Meanwhile::default(),
+            meanwhile: LastIntervals::default(),
             ranks: Vec::new(),
             threads: HashMap::new(),
             tracks: HashMap::new(),
@@ -113,7 +113,7 @@ impl<W: Write + Send> Perfetto<W> {
         }
     }
 
-    fn write(&mut self, packet: Packet) {
+    fn write(&mut self, packet: TracePacket) {
         if self.error.is_some() {
             return;
         }
@@ -126,24 +126,24 @@ impl<W: Write + Send> Perfetto<W> {
     fn track(&mut self, track: TrackDescriptor) -> u64 {
         self.n_tracks += 1;
         let uuid = Some(self.n_tracks);
-        self.write(Packet { track: Some(TrackDescriptor { uuid, ..track }), ..Packet::default() });
+        self.write(TracePacket { track: Some(TrackDescriptor { uuid, ..track }), ..TracePacket::default() });
         self.n_tracks
     }
 
     fn event(&mut self, at: Ns, event: TrackEvent) {
         // Names that the event used first go with it.
         let interned = self.names.take_new();
-        self.write(Packet {
+        self.write(TracePacket {
             timestamp: Some(at.max(0) as u64),
             sequence: Some(1),
             event: Some(event),
             interned,
             flags: Some(2),
-            ..Packet::default()
+            ..TracePacket::default()
         });
     }
 
-    fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<Fact>) {
+    fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<EventAnnotation>) {
         let name = Some(self.names.event(name));
         self.event(at, TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() });
     }
@@ -185,7 +185,7 @@ impl<W: Write + Send> Perfetto<W> {
         let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
-        self.threads.insert(thread, OpenThread { track, regions: Vec::new(), until: 0 });
+        self.threads.insert(thread, ThreadTrack { track, regions: Vec::new(), until: 0 });
         track
     }
 
@@ -193,7 +193,7 @@ impl<W: Write + Send> Perfetto<W> {
     fn counters(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
         let path = self.path(region);
-        for Counter { name, unit, values } in counters(model, region) {
+        for CounterTrack { name, unit, values } in counters(model, region) {
             let name = Some(format!("{name} of {path}"));
             let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
             let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
@@ -246,11 +246,11 @@ fn pid(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
 
-impl<W: Write + Send> ExportFormat for Perfetto<W> {
+impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
-        self.kept = self.most_calls.filter(|&most| calls > most).map(Kept::counting);
+        self.kept = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
         self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
         self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
@@ -258,7 +258,7 @@ impl<W: Write + Send> ExportFormat for Perfetto<W> {
         self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
         self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
-        self.write(Packet { sequence: Some(1), flags: Some(1), ..Packet::default() });
+        self.write(TracePacket { sequence: Some(1), flags: Some(1), ..TracePacket::default() });
         for (place, rank) in (0..).zip(&model.ranks) {
             self.rank(place, rank);
         }
@@ -267,14 +267,14 @@ impl<W: Write + Send> ExportFormat for Perfetto<W> {
     }
 
     fn again(&mut self) -> bool {
-        self.kept.as_mut().is_some_and(Kept::choose)
+        self.kept.as_mut().is_some_and(CallFilter::choose)
     }
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// How many calls were written of how many, where not all were.
     pub fn left_out(&self) -> Option<(u64, u64)> {
-        self.kept.as_ref().map(Kept::written)
+        self.kept.as_ref().map(CallFilter::written)
     }
 
     /// After all else.
@@ -294,9 +294,9 @@ impl<W: Write + Send> Perfetto<W> {
     }
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// What is known of a call beside its name.
-    fn facts(&mut self, state: &StateInterval) -> Vec<Fact> {
+    fn facts(&mut self, state: &StateInterval) -> Vec<EventAnnotation> {
         let &StateInterval { site, facts, .. } = state;
         let mut known = Vec::new();
         if let Some(label) = self.sites.get(site as usize) {
@@ -340,7 +340,7 @@ impl<W: Write + Send> Perfetto<W> {
     }
 }
 
-impl<W: Write + Send> ReplayObserver for Perfetto<W> {
+impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     fn on_interval(&mut self, state: &StateInterval) {
         if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
             return;

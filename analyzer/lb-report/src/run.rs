@@ -9,8 +9,8 @@ use lbprof_analysis::select::Selection;
 use lbprof_report::{Report, text};
 
 use crate::on_disk::OnDisk;
-use crate::output::Common;
-use crate::progress::Bar;
+use crate::output::CommonOptions;
+use crate::progress::TerminalProgress;
 use crate::{code_reader, opening, processor};
 
 /// Opens the run; says which where the user did not.
@@ -38,7 +38,7 @@ pub fn analysed(
     run: &RecordedRun,
     selection: &Selection,
     options: &analyse::AnalysisOptions,
-    common: &Common,
+    common: &CommonOptions,
 ) -> anyhow::Result<Analysis> {
     let analysis = passes(run, options, common, processor::allow_for, |options, show| {
         analyse::analyse_part(run, selection, options, show)
@@ -51,11 +51,11 @@ pub fn analysed(
 pub fn passes<T>(
     run: &RecordedRun,
     options: &analyse::AnalysisOptions,
-    common: &Common,
+    common: &CommonOptions,
     allow: fn(AnalysisStage),
     passes: impl FnOnce(&analyse::AnalysisOptions, &(dyn Fn(AnalysisStage) + Sync)) -> T,
 ) -> T {
-    let bar = Bar::new(run, common.quiet);
+    let bar = TerminalProgress::new(run, common.quiet);
     let options = analyse::AnalysisOptions {
         names_within: processor::for_names(),
         code_readers: code_reader::code_readers(),
@@ -70,7 +70,7 @@ pub fn passes<T>(
 }
 
 /// The figures of the run in `dir`, as its report has them.
-pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<lbprof_study::Run> {
+pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
     let run = open_bounded(dir)?;
     let options = analyse::AnalysisOptions {
         symbols: !common.no_symbols,
@@ -78,5 +78,5 @@ pub fn figures(dir: &Path, common: &Common) -> anyhow::Result<lbprof_study::Run>
         ..analyse::AnalysisOptions::default()
     };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
-    Ok(lbprof_study::Run::new(&Report::new(&model, &names), &model))
+    Ok(lbprof_study::RunMetrics::new(&Report::new(&model, &names), &model))
 }

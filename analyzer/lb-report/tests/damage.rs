@@ -107,7 +107,7 @@ proptest! {
 fn absurd_definitions_are_survived() {
     use lbprof_collector::Definition;
     use lbprof_collector::definition::{
-        ClockOffset, Communicator, EndReason, Instant, Module, RankList, Region, RegionKind,
+        ClockOffset, ClockPair, Communicator, EndReason, Module, RankList, Region, RegionKind,
     };
     let region = |id, parent| {
         Definition::Region(Region { id, parent, name: "a/b//".to_owned(), kind: RegionKind::Useful, iterated: true })
@@ -126,7 +126,7 @@ fn absurd_definitions_are_survived() {
             group: everyone.clone(),
             remote: everyone,
         }),
-        Definition::Instant(Instant { ticks: u64::MAX, monotonic_ns: 0 }),
+        Definition::Instant(ClockPair { ticks: u64::MAX, monotonic_ns: 0 }),
         Definition::ClockOffset(ClockOffset { ticks: u64::MAX, offset_ns: i64::MIN, error_ns: u64::MAX }),
         Definition::ClockOffset(ClockOffset { ticks: 1, offset_ns: i64::MAX, error_ns: u64::MAX }),
         Definition::WindowBegin(u64::MAX),
@@ -144,7 +144,7 @@ fn absurd_definitions_are_survived() {
             }
             script.compute(1).barrier(1.0)
         };
-        let header = |header: &mut lbprof_collector::format::Header| {
+        let header = |header: &mut lbprof_collector::format::LogHeader| {
             header.n_ranks = u32::MAX;
             header.recorded_ranks = RankList(vec![(0, 0, u32::MAX)]);
         };

@@ -14,8 +14,8 @@ use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Location, SamplingOutcome};
-use lbprof_report::bounds::Bounds;
+use lbprof_collector::sample::{ModuleAddress, SamplingOutcome};
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::Scenario;
@@ -173,10 +173,10 @@ fn the_verdict_names_the_function() {
     let verdict = text::answer_in_words(&report);
     assert!(verdict.contains("of the extra work is in force (md.c:"), "{verdict}");
     assert!(verdict.contains(") (region step/pair)."), "{verdict}");
-    let document = json::document(&report, &Bounds::default());
+    let document = json::document(&report, &ListBounds::default());
     assert_eq!(document["verdict"]["worst"]["explained"]["functions"][0]["function"], "force");
     assert_eq!(document["functions"]["delaying_ranks"][0]["rank"], 0);
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "",
         columns: 100,
         first_screen: false,
@@ -353,7 +353,7 @@ fn of_calls_recorded_as_sums_functions_are_known_by_rank() {
         let excess = truth_s(0, 0..50, place) - truth;
         assert!((row.excess_s - excess).abs() <= 2.0 * row.excess_error_s, "{function}: {excess} {row:?}");
     }
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "",
         columns: 100,
         first_screen: false,
@@ -458,7 +458,7 @@ fn other_threads_have_functions_by_region() {
     near(region(&table, "/pair").cpu_s, 40.0 * 8e-3, region(&table, "/pair").cpu_error_s);
     let only = self::table(dir.path(), &Selection { region: Some("pair".into()), ..Selection::default() });
     assert_eq!(only.other_threads[0].program.functions, part("/pair").functions);
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "",
         columns: 100,
         first_screen: false,
@@ -665,7 +665,7 @@ fn what_processors_count_splits_an_excess() {
         sum += found;
     }
     near(sum, row.instructions);
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "",
         columns: 100,
         first_screen: false,
@@ -689,7 +689,7 @@ fn a_file_that_only_samples_lie_in_is_no_problem() {
     let path = "[vdso]".to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
     let mut sites = CallSiteTable::default();
-    sites.enter_sampled(&definitions, [(Location { module: 0, offset: 0x10 }, NONE)].iter());
+    sites.enter_sampled(&definitions, [(ModuleAddress { module: 0, offset: 0x10 }, NONE)].iter());
     let resolved = resolve(&sites, &CodeReaders::default(), MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
     let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();

@@ -6,7 +6,7 @@ use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
 use lbprof_simulator::scenario::Scenario;
-use lbprof_study::Study;
+use lbprof_study::StudyFile;
 use lbprof_study::export::tables;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -231,7 +231,7 @@ fn two_that_add_at_once_both_add() {
         let output = writer.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    let runs = Study::open(&here.path().join("s")).unwrap().runs().unwrap();
+    let runs = StudyFile::open(&here.path().join("s")).unwrap().runs().unwrap();
     let mut ids: Vec<u64> = runs.iter().map(|kept| kept.run.id).collect();
     ids.sort_unstable();
     assert_eq!(ids, (1..=2 * EACH).collect::<Vec<u64>>());
@@ -349,7 +349,7 @@ fn all_of_a_study_is_exported() {
 #[test]
 fn each_table_and_column_is_documented() {
     let here = study();
-    let tables = tables(&Study::open(&here.path().join("s")).unwrap()).unwrap();
+    let tables = tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap();
     let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study-format.md")).unwrap();
     let of_table = |name: &str| document.split("\n### ").find(|part| part.starts_with(&format!("`{name}`")));
     for table in tables {

@@ -3,7 +3,7 @@
 /**
  * How misleading a problem is.
  */
-export type Severe = ("note" | "partial" | "doubtful")
+export type ProblemSeverity = ("note" | "partial" | "doubtful")
 /**
  * What the time between polls was taken for.
  */
@@ -20,7 +20,7 @@ export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "se
 /**
  * Why it is not known how much serialization is of which kind.
  */
-export type Undivided = ("no iterations" | "unsure loop")
+export type UndividedReason = ("no iterations" | "unsure loop")
 /**
  * The largest loss.
  */
@@ -48,7 +48,7 @@ export type HowEnded = ("finalize" | "exit" | "abort")
 /**
  * Where a region comes from.
  */
-export type Source = ("marked" | "found")
+export type RegionSource = ("marked" | "found")
 /**
  * How a region was marked.
  */
@@ -56,7 +56,7 @@ export type RegionMark = ("useful" | "control" | "serial")
 /**
  * How sure a found loop is.
  */
-export type Confidence = ("sure" | "likely" | "unsure")
+export type LoopConfidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
@@ -88,7 +88,7 @@ export type ScenarioKind = ("as measured" | "ideal network" | "network" | "regio
 /**
  * What a node of the tree is.
  */
-export type NodeKind = ("program" | "function" | "loop" | "phase" | "call")
+export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call")
 /**
  * What a node of the tree of functions is.
  */
@@ -161,7 +161,7 @@ loops: LoopRow[]
 /**
  * The iterations of the main loop.
  */
-iterations: Iterations
+iterations: IterationTable
 /**
  * For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded as sums.
  */
@@ -169,7 +169,7 @@ blocking: (BlockingTable | null)
 /**
  * How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
  */
-predictions: Prediction[]
+predictions: PredictionRow[]
 /**
  * Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
  */
@@ -181,7 +181,7 @@ prediction_notes: NoteInWords[]
 /**
  * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
  */
-critical_path: (CriticalPath | null)
+critical_path: (CriticalPathRow | null)
 /**
  * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
  */
@@ -193,7 +193,7 @@ clusters: ClusterRow[]
 /**
  * How the clusters were found, and the ranks of none.
  */
-clustering: Clustering
+clustering: ClusteringFacts
 /**
  * One object per call site, operation and activity, the longest first.
  */
@@ -439,7 +439,7 @@ kind: string
 /**
  * How far it touches the figures.
  */
-severity: Severe
+severity: ProblemSeverity
 /**
  * What happened, as a sentence.
  */
@@ -632,7 +632,7 @@ dependency_chains_s: (number | null)
 /**
  * Why it is not known which kind of serialization it is; null if it is known, or there is none.
  */
-serialization_undivided: (Undivided | null)
+serialization_undivided: (UndividedReason | null)
 /**
  * The recorder's own time.
  */
@@ -648,7 +648,7 @@ kind: VerdictKind
 /**
  * The rank that computes longest; null on one rank.
  */
-worst: (Worst | null)
+worst: (LongestRank | null)
 /**
  * The function from which ranks spend most time in MPI, or the call site where none is known.
  */
@@ -694,7 +694,7 @@ share: number
 /**
  * The rank that computes longest.
  */
-export interface Worst {
+export interface LongestRank {
 /**
  * Its number.
  */
@@ -1590,7 +1590,7 @@ lifetime: LifetimeRow
 /**
  * The call in which the rank was when its log ended without an end.
  */
-in_call: (Call | null)
+in_call: (MpiCall | null)
 /**
  * Its computation.
  */
@@ -1698,7 +1698,7 @@ is_killed: boolean
 /**
  * A call of MPI: its operation, and where it is.
  */
-export interface Call {
+export interface MpiCall {
 /**
  * The MPI function, without `MPI_`.
  */
@@ -1784,46 +1784,46 @@ listed: number
 /**
  * Records.
  */
-events: Spread
+events: FigureSpread
 /**
  * Computation.
  */
-computation_s: Spread
+computation_s: FigureSpread
 /**
  * Time by activity, of the threads that called `MPI_Init`.
  */
 activities: {
-[k: string]: Spread
+[k: string]: FigureSpread
 }
 /**
  * Time in MPI: that of all activities but computation and the recorder.
  */
-mpi_s: Spread
+mpi_s: FigureSpread
 /**
  * Time outside of their windows while others are in theirs.
  */
-idle_s: Spread
+idle_s: FigureSpread
 /**
  * Time for which recording was stopped.
  */
-paused_s: Spread
+paused_s: FigureSpread
 /**
  * Time in which they could only wait; null if waiting was not analysed.
  */
-blocked_s: (Spread | null)
+blocked_s: (FigureSpread | null)
 /**
  * Waiting of all ranks that they cause.
  */
-blocking_caused_s: (Spread | null)
+blocking_caused_s: (FigureSpread | null)
 /**
  * Time that threads beside the first spent in MPI.
  */
-other_threads_mpi_s: Spread
+other_threads_mpi_s: FigureSpread
 }
 /**
  * A figure of several ranks.
  */
-export interface Spread {
+export interface FigureSpread {
 /**
  * All together.
  */
@@ -1929,7 +1929,7 @@ path: string
 /**
  * Whether it was found in the calls, not marked.
  */
-source: Source
+source: RegionSource
 /**
  * As it was marked.
  */
@@ -2146,7 +2146,7 @@ alike: (number | null)
 /**
  * How sure it is; null if it is no main loop.
  */
-confidence: (Confidence | null)
+confidence: (LoopConfidence | null)
 /**
  * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `comes_often`.
  */
@@ -2192,7 +2192,7 @@ run: boolean
 /**
  * The iterations of the main loop.
  */
-export interface Iterations {
+export interface IterationTable {
 /**
  * Where they come from.
  */
@@ -2868,7 +2868,7 @@ not_recorded: number
 /**
  * The prediction of a what-if scenario.
  */
-export interface Prediction {
+export interface PredictionRow {
 /**
  * The what-if scenario. Some may be missing: `prediction_notes` says why.
  */
@@ -2922,7 +2922,7 @@ text: string
 /**
  * The critical path as it is written.
  */
-export interface CriticalPath {
+export interface CriticalPathRow {
 /**
  * Its length.
  */
@@ -3120,7 +3120,7 @@ iterations: (ClusterIterations | null)
 /**
  * The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the same.
  */
-own_code: OwnCode[]
+own_code: OwnCodeSegment[]
 }
 /**
  * The main loop of a cluster.
@@ -3138,7 +3138,7 @@ count: number
 /**
  * A piece of code as it is written.
  */
-export interface OwnCode {
+export interface OwnCodeSegment {
 /**
  * Path of a marked region.
  */
@@ -3167,7 +3167,7 @@ share: number
 /**
  * How the clusters were found, and the ranks of none.
  */
-export interface Clustering {
+export interface ClusteringFacts {
 /**
  * Whether ranks run different code.
  */
@@ -3208,7 +3208,7 @@ rank: (number | null)
 /**
  * As of a cluster.
  */
-own_code: OwnCode[]
+own_code: OwnCodeSegment[]
 }
 /**
  * A call site, operation and activity.
@@ -3380,7 +3380,7 @@ depth: number
 /**
  * What it is.
  */
-kind: NodeKind
+kind: CallTreeNodeKind
 /**
  * A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's name is not known.
  */
@@ -3683,12 +3683,12 @@ slowest_rank: (number | null)
 /**
  * What the ranks do in it.
  */
-states: StateTime[]
+states: StateTimeRow[]
 }
 /**
  * Time of all ranks in a state.
  */
-export interface StateTime {
+export interface StateTimeRow {
 /**
  * An activity, without what is waited in it, or `waiting`.
  */
@@ -3774,7 +3774,7 @@ other_threads_s: number
 /**
  * The functions of these, by whether they call MPI.
  */
-other_threads: OtherThreads[]
+other_threads: OtherThreadsRow[]
 /**
  * The whole program; regions together.
  */
@@ -3996,7 +3996,7 @@ excess_error_s: number
 /**
  * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
  */
-export interface OtherThreads {
+export interface OtherThreadsRow {
 /**
  * Whether they call MPI: false for the threads of OpenMP and of libraries.
  */

@@ -5,7 +5,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use super::serial;
 use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
@@ -329,7 +329,7 @@ impl BlockingTable {
 
 impl BlockingTable {
     /// The same with as many causes and pairs as `bounds` says; the others are added up by the clusters of their ranks.
-    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &Bounds) -> Cow<'_, BlockingTable> {
+    pub(super) fn bounded(&self, cluster_of: ClusterOf, bounds: &ListBounds) -> Cow<'_, BlockingTable> {
         let (causes, pairs) = (first(&self.causes, bounds.causes), first(&self.sums.pairs, bounds.pairs));
         if causes.len() == self.causes.len() && pairs.len() == self.sums.pairs.len() {
             return Cow::Borrowed(self);

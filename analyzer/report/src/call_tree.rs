@@ -16,7 +16,7 @@ const MOST_ROWS: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum NodeKind {
+pub enum CallTreeNodeKind {
     /// The whole program.
     Program,
     /// A function of the program, reached in one way.
@@ -39,7 +39,7 @@ pub struct CallTreeRow {
     /// How many are around it.
     pub depth: u32,
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: CallTreeNodeKind,
     /// A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's
     /// name is not known.
     pub name: String,
@@ -168,29 +168,29 @@ fn kept(tree: &ProgramTree) -> Vec<bool> {
 }
 
 /// A node in words.
-struct Named {
-    kind: NodeKind,
+struct NamedNode {
+    kind: CallTreeNodeKind,
     name: String,
     full_name: Option<String>,
     at: Option<Caller>,
 }
 
-fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> Named {
+fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
     let place = |at: Option<u32>| at.and_then(|at| calls.node(at)).map(|node| &node.place);
     let function = |within: Option<&CodePlace>, at: Option<u32>| {
         let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
         let full = within.and_then(|within| within.function.clone()).filter(|full| *full != name);
-        Named { kind: NodeKind::Function, name, full_name: full, at: place(at).map(Caller::from_place) }
+        NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::from_place) }
     };
     match step {
         ProgramNodeKind::Region(at) => {
             let region = model.regions.get(at as usize);
             let kind = match at {
-                0 => NodeKind::Program,
-                _ if region.is_some_and(|region| region.found) => NodeKind::Loop,
-                _ => NodeKind::Phase,
+                0 => CallTreeNodeKind::Program,
+                _ if region.is_some_and(|region| region.found) => CallTreeNodeKind::Loop,
+                _ => CallTreeNodeKind::Phase,
             };
-            Named {
+            NamedNode {
                 kind,
                 name: region.map(|region| region.name.clone()).unwrap_or_default(),
                 full_name: None,
@@ -201,7 +201,7 @@ fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> Named {
         ProgramNodeKind::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
         ProgramNodeKind::Call(leaf, operation) => {
             let name = format!("MPI_{}", operation_name(operation));
-            Named { kind: NodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::from_place) }
+            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::from_place) }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::statistics::{MessageVolume, RunStatistics, SizeHistogram};
 use lbprof_analysis::profile::operation_name;
@@ -155,7 +155,7 @@ pub(super) fn table(model: &Model) -> Option<CommunicationTable> {
 
 impl CommunicationTable {
     /// The same with as many pairs as `bounds` says; the others are counted.
-    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, CommunicationTable> {
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, CommunicationTable> {
         if self.pairs.len() <= bounds.pairs && self.hosts.len() <= bounds.pairs {
             return Cow::Borrowed(self);
         }

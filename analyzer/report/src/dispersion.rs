@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use std::borrow::Cow;
 
-use super::bounds::{Bounds, per_entry};
+use super::bounds::{ListBounds, per_entry};
 use super::serial;
 use lbprof_analysis::metrics::cluster;
 use lbprof_analysis::metrics::dispersion::{
@@ -180,7 +180,7 @@ impl DispersionRows {
     }
 
     /// The same with as many letters of each pattern as `bounds` says.
-    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, DispersionRows> {
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, DispersionRows> {
         if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
             return Cow::Borrowed(self);
         }

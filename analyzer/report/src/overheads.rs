@@ -3,7 +3,7 @@
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::bounds::{Bounds, per_entry};
+use super::bounds::{ListBounds, per_entry};
 use super::efficiency::EfficiencyRow;
 use super::{largest, serial};
 use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
@@ -212,7 +212,7 @@ impl OverheadFigures {
 
 impl OverheadFigures {
     /// The same with as many ratios of ranks as `bounds` says.
-    pub(super) fn bounded(&self, bounds: &Bounds) -> OverheadFigures {
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> OverheadFigures {
         let mut all = self.clone();
         for phase in &mut all.phases {
             if let Some(ratios) = &mut phase.ratio_by_rank {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::selected::SelectedPart;
 
@@ -31,7 +31,7 @@ pub struct SelectionRow<'a> {
 
 impl<'a> SelectionRow<'a> {
     /// That of `selected`, with as many ranks as `bounds` says; `None` where it is all of the run.
-    pub(super) fn new(selected: &'a SelectedPart, bounds: &Bounds) -> Option<SelectionRow<'a>> {
+    pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
         let activities = selected.activities.as_ref();
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),

@@ -10,7 +10,7 @@ use super::communication::PairVolume;
 
 /// What a page shows beside the report.
 #[derive(Clone, Debug, Default)]
-pub struct Views {
+pub struct PageViews {
     /// The ranks, a row each or several in one.
     pub rows: RankRows,
     /// Names of the hosts, in the order of the ranks.
@@ -39,9 +39,9 @@ pub struct Views {
     pub left_out: Vec<String>,
 }
 
-impl Views {
+impl PageViews {
     /// Those of `model`, on which `report` is, and of what was seen while its ranks were followed.
-    pub fn new(model: &Model, report: &Report, mut seen: Option<TimelineView>) -> Views {
+    pub fn new(model: &Model, report: &Report, mut seen: Option<TimelineView>) -> PageViews {
         let clusters = &report.clusters.of;
         let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let mut left_out = Vec::new();
@@ -59,7 +59,7 @@ impl Views {
                 left_out.push("no timeline: there is none of a region, or where calls were not followed".to_owned())
             }
         }
-        Views {
+        PageViews {
             timeline: seen,
             hosts,
             host_of_row,

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::bounds::{Bounds, first};
-use super::{Clusters, serial};
+use super::bounds::{ListBounds, first};
+use super::{ClusterTable, serial};
 use lbprof_analysis::model::region_state::RegionState;
 use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::what_if::WhatIfScenario;
@@ -16,7 +16,7 @@ use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};
 /// The prediction of a what-if scenario.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Prediction {
+pub struct PredictionRow {
     /// The scenario.
     #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
@@ -113,7 +113,7 @@ impl From<&WhatIfScenario> for ScenarioRow {
 /// The critical path as it is written.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct CriticalPath<'a> {
+pub(super) struct CriticalPathRow<'a> {
     /// Its length.
     time_s: f64,
     /// By region and activity, the longest first.
@@ -209,7 +209,7 @@ fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
 
 /// What is to be said of the predictions: why some are not there, or what is odd about them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum PredictionNote {
     /// Calls of some ranks were recorded as sums, so that there is no prediction at all.
     CallsAreSums,
     /// Not all that ranks wait for is known, so that there is no prediction at all.
@@ -228,18 +228,18 @@ pub enum Note {
     OuterGainsLess(String, String),
 }
 
-impl Note {
+impl PredictionNote {
     /// The word in JSON.
     pub fn name(&self) -> &'static str {
         match self {
-            Note::CallsAreSums => "calls are sums",
-            Note::NotAllIsKnown => "not all known",
-            Note::OnDemand => "on demand",
-            Note::OwnLoops => "own loops",
-            Note::OtherCode => "other code",
-            Note::EachIsUnknown => "iterations unknown",
-            Note::InferredProgress => "inferred progress",
-            Note::OuterGainsLess(..) => "outer gains less",
+            PredictionNote::CallsAreSums => "calls are sums",
+            PredictionNote::NotAllIsKnown => "not all known",
+            PredictionNote::OnDemand => "on demand",
+            PredictionNote::OwnLoops => "own loops",
+            PredictionNote::OtherCode => "other code",
+            PredictionNote::EachIsUnknown => "iterations unknown",
+            PredictionNote::InferredProgress => "inferred progress",
+            PredictionNote::OuterGainsLess(..) => "outer gains less",
         }
     }
 }
@@ -249,9 +249,9 @@ impl Note {
 pub struct WhatIfTable {
     /// One row per scenario: as measured, on an ideal network, then the others, those that gain most first. None where not all that ranks wait
     /// for is known.
-    pub rows: Vec<Prediction>,
+    pub rows: Vec<PredictionRow>,
     /// What is to be said of them.
-    pub notes: Vec<Note>,
+    pub notes: Vec<PredictionNote>,
     /// Seconds of the run as measured, replayed with everything as it was; `None` where the ranks were not followed.
     pub measured_s: Option<f64>,
     /// The error of that: over the run's elapsed time, less 1.
@@ -266,9 +266,9 @@ pub struct WhatIfTable {
 
 impl WhatIfTable {
     /// The critical path, with as many ranks as `bounds` says; `None` where the ranks were not followed.
-    pub(super) fn critical_path(&self, bounds: &Bounds) -> Option<CriticalPath<'_>> {
+    pub(super) fn critical_path(&self, bounds: &ListBounds) -> Option<CriticalPathRow<'_>> {
         let ranks = first(&self.path_ranks, bounds.numbers);
-        self.measured_s.map(|_| CriticalPath {
+        self.measured_s.map(|_| CriticalPathRow {
             time_s: self.path_s,
             parts: &self.path,
             rank_count: self.path_ranks.len(),
@@ -279,7 +279,7 @@ impl WhatIfTable {
 
     /// Returns the predictions that are worth showing: of changes of the work that nobody asked for, those that save more than the replay
     /// errs by.
-    pub fn shown_rows(&self) -> impl Iterator<Item = &Prediction> {
+    pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
         let is_change =
@@ -288,7 +288,7 @@ impl WhatIfTable {
     }
 
     /// What was asked of `model`, whose ranks run the code of these clusters.
-    pub(super) fn new(model: &Model, clusters: &Clusters) -> WhatIfTable {
+    pub(super) fn new(model: &Model, clusters: &ClusterTable) -> WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
         let least_s = |scenario| match scenario {
@@ -305,7 +305,7 @@ impl WhatIfTable {
             let most_s = if scenario == WhatIfScenario::RunBalancedEach { in_sum_s } else { f64::INFINITY };
             let time_s = time_s.min(most_s).max(least_s(scenario));
             let saved_s = measured_s.unwrap_or(time_s) - time_s;
-            Prediction {
+            PredictionRow {
                 scenario,
                 region: match scenario {
                     WhatIfScenario::Balanced(one)
@@ -336,7 +336,7 @@ impl WhatIfTable {
             let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
             all_is_known && !(scenario.is_redistribution() && (on_demand || mixes()))
         };
-        let mut rows: Vec<Prediction> = followed.replays.iter().filter(is_known).map(row).collect();
+        let mut rows: Vec<PredictionRow> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
         // Predictions for a region are of all that it lies in.
         let elapsed_s = model.facts.selected.run_s.unwrap_or_else(|| model.elapsed_s());
@@ -345,38 +345,38 @@ impl WhatIfTable {
             WhatIfTable { rows, measured_s, replay_error, path, path_ranks, path_s, ..WhatIfTable::default() };
         table.notes = match (all_is_known, on_demand) {
             _ if measured_s.is_none() && model.ranks.len() < 2 => Vec::new(),
-            _ if measured_s.is_none() => vec![Note::CallsAreSums],
-            (false, _) => vec![Note::NotAllIsKnown],
-            (_, true) => vec![Note::OnDemand],
+            _ if measured_s.is_none() => vec![PredictionNote::CallsAreSums],
+            (false, _) => vec![PredictionNote::NotAllIsKnown],
+            (_, true) => vec![PredictionNote::OnDemand],
             _ => table.notes_on_balance(model, clusters),
         };
         if all_is_known && measured_s.is_some() && followed.counts.is_progress_dependent() {
-            table.notes.push(Note::InferredProgress);
+            table.notes.push(PredictionNote::InferredProgress);
         }
         table
     }
 
     /// What is to be said of predictions of balance.
-    fn notes_on_balance(&self, model: &Model, clusters: &Clusters) -> Vec<Note> {
+    fn notes_on_balance(&self, model: &Model, clusters: &ClusterTable) -> Vec<PredictionNote> {
         let mut notes = Vec::new();
         if !OwnLoops::from_model(model).is_empty() {
-            notes.push(Note::OwnLoops);
+            notes.push(PredictionNote::OwnLoops);
         } else if clusters.are_apart() {
-            notes.push(Note::OtherCode);
+            notes.push(PredictionNote::OtherCode);
         }
         if !iterations_are_known(model, &model.outermost_iterated) {
-            notes.push(Note::EachIsUnknown);
+            notes.push(PredictionNote::EachIsUnknown);
         }
         let least_s = LEAST_OF_NOTE * self.measured_s.unwrap_or(0.0);
         notes.extend(
             self.outer_gains_less(least_s)
-                .map(|(outer, inner)| Note::OuterGainsLess(outer.to_owned(), inner.to_owned())),
+                .map(|(outer, inner)| PredictionNote::OuterGainsLess(outer.to_owned(), inner.to_owned())),
         );
         notes
     }
 
     /// Makes a prediction save no more than `most_s` seconds.
-    pub(super) fn limit(&self, row: &mut Prediction, most_s: f64) {
+    pub(super) fn limit(&self, row: &mut PredictionRow, most_s: f64) {
         row.saved_s = row.saved_s.min(most_s);
         row.saved_share = share_of(row.saved_s, self.measured_s.unwrap_or(0.0));
     }
@@ -389,24 +389,24 @@ impl WhatIfTable {
 
     /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance in each iteration,
     /// which is harder to have, only where it gains considerably more than the others.
-    pub fn best(&self) -> Option<&Prediction> {
-        let is_each = |row: &&Prediction| {
+    pub fn best(&self) -> Option<&PredictionRow> {
+        let is_each = |row: &&PredictionRow| {
             matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach)
         };
-        let is_known = |row: &Prediction| row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
+        let is_known = |row: &PredictionRow| row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
         let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && is_known(row) && self.is_gain(row));
         let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
     }
 
     /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
-    pub fn is_gain(&self, row: &Prediction) -> bool {
+    pub fn is_gain(&self, row: &PredictionRow) -> bool {
         let of_all = match row.scenario {
             WhatIfScenario::Balanced(region) => region == 0,
             WhatIfScenario::RunBalancedEach | WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,
             _ => false,
         };
-        !(of_all && self.notes.iter().any(|note| matches!(note, Note::OwnLoops | Note::OtherCode)))
+        !(of_all && self.notes.iter().any(|note| matches!(note, PredictionNote::OwnLoops | PredictionNote::OtherCode)))
     }
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
@@ -431,7 +431,7 @@ const LEAST_SHOWN: f64 = 1e-4;
 const LEAST_OF_NOTE: f64 = 0.01;
 
 /// Whether a scenario would move work between ranks that run different code in iterations of their own.
-fn mixes_codes(model: &Model, clusters: &Clusters, scenario: WhatIfScenario) -> bool {
+fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario) -> bool {
     let region = match scenario {
         WhatIfScenario::Balanced(region) | WhatIfScenario::BalancedEach(region) => region,
         _ => 0,
@@ -451,7 +451,7 @@ fn mixes_codes(model: &Model, clusters: &Clusters, scenario: WhatIfScenario) -> 
 const LAST: u8 = 2;
 
 /// The place of a prediction; of those that gain as much to a nanosecond that about a rank comes first, for it says more.
-fn place(row: &Prediction) -> (u8, i64, bool) {
+fn place(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {
         WhatIfScenario::Measured => (0, 0, false),

@@ -22,7 +22,7 @@ pub struct WindowRow {
     #[serde(flatten)]
     pub efficiency: PartEfficiency,
     /// What the ranks do in it.
-    pub states: Vec<StateTime>,
+    pub states: Vec<StateTimeRow>,
 }
 
 impl WindowRow {
@@ -35,7 +35,7 @@ impl WindowRow {
 /// Time of all ranks in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StateTime {
+pub struct StateTimeRow {
     /// An activity, without what is waited in it, or `waiting`.
     pub state: &'static str,
     /// Time in it.
@@ -107,7 +107,7 @@ pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
             end_s,
             efficiency: PartEfficiency::of(model, &computation, end_s - begin_s),
             states: states
-                .map(|(number, &ns)| StateTime { state: state_name(number as u8), time_s: seconds(ns) })
+                .map(|(number, &ns)| StateTimeRow { state: state_name(number as u8), time_s: seconds(ns) })
                 .collect(),
         }
     };

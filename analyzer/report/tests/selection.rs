@@ -441,7 +441,7 @@ fn windows_add_up_where_loops_and_regions_were_found() {
 
 /// The paths of the report's regions with their invocations, by the table in wide lines; those that are not in the table are not here.
 fn shown_invocations(report: &Report) -> BTreeMap<String, Option<u64>> {
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "lb-report",
         asked: false,
         columns: 160,

@@ -11,7 +11,7 @@ use lbprof_analysis::metrics::overhead::PhaseTime;
 
 /// A run's figures.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub struct RunMetrics {
     /// The run's id, the same in all its logs.
     pub id: u64,
     /// Command line of its lowest rank; the program is its first word.
@@ -140,7 +140,7 @@ pub struct RegionFigures {
     pub found: bool,
     /// Its elapsed, longest, mean and ideal time, inner regions included.
     pub times: EfficiencyTimes,
-    /// Seconds in it alone by activity: one entry a rank, in the order of [`Run::ranks`]; of the activities that occur.
+    /// Seconds in it alone by activity: one entry a rank, in the order of [`RunMetrics::ranks`]; of the activities that occur.
     pub activities: BTreeMap<Activity, Vec<f64>>,
     /// Seconds in MPI calls of it alone in which ranks can only wait, messages' delays included, summed over ranks; `None` where they
     /// were not followed.
@@ -181,7 +181,7 @@ pub struct CauseFigures {
     pub caused_s: f64,
 }
 
-impl Run {
+impl RunMetrics {
     /// Name of the program: the first word of the command without its folder; empty where that is not known.
     pub fn program(&self) -> &str {
         self.command.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))

@@ -13,10 +13,10 @@ use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::StructureOptions;
 use lbprof_analysis::structure::symbols;
-use lbprof_collector::definition::Usage;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::definition::ResourceUsage;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::{Activity, Definition};
-use lbprof_report::bounds::Bounds;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{START, Scenario};
 use tempfile::TempDir;
@@ -39,7 +39,7 @@ pub fn written(scenario: Scenario) -> TempDir {
 
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
-    model_polling(dir, Polling::Auto)
+    model_polling(dir, PollGapRule::Auto)
 }
 
 /// The same with predictions of --what-if.
@@ -53,7 +53,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
 }
 
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
-pub fn model_polling(dir: &Path, polling: Polling) -> Model {
+pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
     let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
     let model = analyse(&run, &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
@@ -106,7 +106,7 @@ pub fn report_on(model: &Model) -> Report {
 
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "lb-report",
         asked: false,
         columns,
@@ -127,7 +127,7 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
     text::render(
         report,
-        &text::Options {
+        &text::TextOptions {
             command: "lb-report",
             asked: false,
             columns,
@@ -142,14 +142,14 @@ pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
 /// The JSON document of a report.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();
-    json::write(report, &Bounds::default(), &mut bytes).expect("writing to memory");
+    json::write(report, &ListBounds::default(), &mut bytes).expect("writing to memory");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
 /// What a rank had used `at_ms` after its window's begin: CPU time and time without a core of its first thread, in
 /// milliseconds, and how often that was preempted.
 pub fn usage(at_ms: u64, cpu_ms: u64, delayed_ms: u64, preempted: u64) -> Definition {
-    Definition::Usage(Usage {
+    Definition::Usage(ResourceUsage {
         ticks: START + at_ms * 1_000_000,
         user_ns: cpu_ms * 1_000_000,
         thread_ns: cpu_ms * 1_000_000,
@@ -157,7 +157,7 @@ pub fn usage(at_ms: u64, cpu_ms: u64, delayed_ms: u64, preempted: u64) -> Defini
         thread_involuntary_switches: preempted,
         involuntary_switches: preempted,
         max_resident: 100 << 20,
-        ..Usage::default()
+        ..ResourceUsage::default()
     })
 }
 

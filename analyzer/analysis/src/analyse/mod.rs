@@ -6,7 +6,7 @@ pub(crate) mod replay_job;
 
 use std::time::Duration;
 
-use lbprof_collector::format::Mode;
+use lbprof_collector::format::RecordingMode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
@@ -354,7 +354,7 @@ impl<'a> RunPreparation<'a> {
     /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
     /// whom.
     fn follow(&self, all: &Model, options: ReplayOptions) -> Result<Option<ReplayResults>, TransportFailure> {
-        if self.run.headers.iter().all(|header| header.mode == Mode::Profile) {
+        if self.run.headers.iter().all(|header| header.mode == RecordingMode::Profile) {
             return Ok(None);
         }
         let scope = options.scope;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::polling::Polling;
-use lbprof_collector::words::{Count, Plural, seconds, seconds_like};
+use lbprof_collector::polling::PollGapRule;
+use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::metrics::functions::{SIGNIFICANT, SampledEstimate};
@@ -45,7 +45,8 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
     if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
-        let detail = format!("{} of {} recorded", Count(n_recorded), Count(u64::from(model.facts.n_ranks)));
+        let detail =
+            format!("{} of {} recorded", GroupedNumber(n_recorded), GroupedNumber(u64::from(model.facts.n_ranks)));
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
@@ -71,8 +72,9 @@ fn of_run(model: &Model) -> Vec<Problem> {
 fn polling_decided(model: &Model) -> Option<Problem> {
     let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
     let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
-    let detail = format!("{} of {}; --polling {}", Count(decided), Plural(all, "poll"), model.facts.polling);
-    let is_asked = model.facts.polling != Polling::Auto;
+    let detail =
+        format!("{} of {}; --polling {}", GroupedNumber(decided), CountedNoun(all, "poll"), model.facts.polling);
+    let is_asked = model.facts.polling != PollGapRule::Auto;
     (is_asked && decided > 0).then_some(Problem {
         kind: ProblemKind::PollingDecided,
         rank: None,
@@ -93,7 +95,7 @@ pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
 /// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
 fn pushed_off(lost: &PreemptionLoss) -> String {
     match lost.switches_per_s <= MAX_SWITCHES_PER_S {
-        true => format!(", pushed off {} times per second", Count(lost.switches_per_s.round() as u64)),
+        true => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),
         false => String::new(),
     }
 }
@@ -149,7 +151,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_
         let detail = format!(
             "rank {}: {}, {} in MPI",
             rank.rank,
-            Plural(u64::from(rank.other_threads), "more thread"),
+            CountedNoun(u64::from(rank.other_threads), "more thread"),
             seconds(rank.other_threads_mpi_s)
         );
         found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use lbprof_collector::semantics::Semantics;
+use lbprof_collector::semantics::OperationSemantics;
 use lbprof_collector::{Activity, Operation};
 
 use crate::model::Model;
@@ -70,7 +70,10 @@ impl<'a> StatisticsObserver<'a> {
 fn sends(operation: u16) -> bool {
     matches!(
         Operation::semantics(operation),
-        Semantics::Send(_) | Semantics::StartSend(_) | Semantics::Exchange | Semantics::StartExchange
+        OperationSemantics::Send(_)
+            | OperationSemantics::StartSend(_)
+            | OperationSemantics::Exchange
+            | OperationSemantics::StartExchange
     )
 }
 

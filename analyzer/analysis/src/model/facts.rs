@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::polling::PollGapRule;
 
 use super::program_list::ProgramList;
 use super::selected::SelectedPart;
@@ -23,7 +23,7 @@ pub struct RunFacts {
     /// The part of the run that everything is of.
     pub selected: SelectedPart,
     /// What the time between unsuccessful polls was taken for.
-    pub polling: Polling,
+    pub polling: PollGapRule,
     /// Command line of the lowest rank.
     pub command: Vec<String>,
     /// The programs that the ranks run, in the order of their lowest ranks.

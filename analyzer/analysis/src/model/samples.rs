@@ -6,7 +6,7 @@
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
-use lbprof_collector::sample::{Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
 
 use super::region::RegionIdx;
 
@@ -20,12 +20,12 @@ pub struct CpuTime {
     /// Sum of the squares of what each stands for, in s²: the variance of `seconds`.
     pub squares: f64,
     /// What the hardware counted in that time.
-    pub counted: HardwareCounts,
+    pub counted: HardwareCounters,
 }
 
 /// What the hardware counted; all 0 where it counts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct HardwareCounts {
+pub struct HardwareCounters {
     /// Instructions.
     pub instructions: u64,
     /// Cycles.
@@ -34,9 +34,9 @@ pub struct HardwareCounts {
     pub seconds: f64,
 }
 
-impl HardwareCounts {
+impl HardwareCounters {
     /// Adds others.
-    pub fn add(&mut self, other: &HardwareCounts) {
+    pub fn add(&mut self, other: &HardwareCounters) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.cycles = self.cycles.saturating_add(other.cycles);
         self.seconds += other.seconds;
@@ -46,7 +46,7 @@ impl HardwareCounts {
 impl CpuTime {
     /// A sample that stands for so many seconds.
     pub fn sample(seconds: f64) -> CpuTime {
-        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounts::default() }
+        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounters::default() }
     }
 
     /// Adds others.
@@ -107,7 +107,7 @@ pub struct ThreadSamples {
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankSamples {
     /// How it was sampled, where its log says so.
-    pub sampling: Option<Sampling>,
+    pub sampling: Option<SamplingSetup>,
     /// By [`SampledThreads`].
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
     /// CPU time of the first thread in the recorder's code, but for the writing of logs, whose time the records have.

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Location, SampleCaller};
+use lbprof_collector::sample::{ModuleAddress, SampleCaller};
 
 use crate::read::definitions::RankDefinitions;
 
@@ -26,11 +26,11 @@ pub struct CallSiteTable {
     /// Call sites, each after its parent; by module and offset once [`CallSiteTable::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
     /// Addresses at which samples were taken, at most [`MOST_ADDRESSES`].
-    pub sampled: BTreeSet<ModuleAddress>,
+    pub sampled: BTreeSet<SiteAddress>,
     /// Calls by which the program came to samples.
     pub chains: Vec<SampleChain>,
     /// The addresses at which samples were taken, and by which of the chains the program had come there; likewise.
-    pub sampled_by: BTreeSet<(ModuleAddress, u32)>,
+    pub sampled_by: BTreeSet<(SiteAddress, u32)>,
     modules_by_key: HashMap<Vec<u8>, u32>,
     functions_by_key: HashMap<ScriptFunction, u32>,
     sites_by_key: HashMap<CallSite, u32>,
@@ -39,13 +39,13 @@ pub struct CallSiteTable {
 
 /// An address: index in [`CallSiteTable::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
 /// address itself, where it lies in none.
-pub type ModuleAddress = (Option<u32>, u64);
+pub type SiteAddress = (Option<u32>, u64);
 
 /// Calls by which the program came to samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampleChain {
     /// The addresses to which they return, the innermost first.
-    pub callers: Vec<ModuleAddress>,
+    pub callers: Vec<SiteAddress>,
     /// Whether there may be more around them.
     pub is_cut: bool,
 }
@@ -103,11 +103,11 @@ impl CallSiteTable {
     pub fn enter_sampled<'a>(
         &mut self,
         definitions: &RankDefinitions,
-        samples: impl Iterator<Item = &'a (Location, u32)>,
+        samples: impl Iterator<Item = &'a (ModuleAddress, u32)>,
     ) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
-        for &(Location { module, offset }, call_path) in samples {
+        for &(ModuleAddress { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });
@@ -199,7 +199,7 @@ impl CallSiteTable {
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
         let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
-        let moved = |&(module, offset): &ModuleAddress| (of_module(module), offset);
+        let moved = |&(module, offset): &SiteAddress| (of_module(module), offset);
         let chains: Vec<u32> = other
             .chains
             .iter()
@@ -234,11 +234,11 @@ impl CallSiteTable {
         };
         let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
         all.sampled = sampled;
-        let moved = |&(at, offset): &ModuleAddress| (at.and_then(module), offset);
+        let moved = |&(at, offset): &SiteAddress| (at.and_then(module), offset);
         let chains: Vec<SampleChain> = (self.chains.iter())
             .map(|chain| SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain })
             .collect();
-        let sampled_by: Vec<(ModuleAddress, u32)> =
+        let sampled_by: Vec<(SiteAddress, u32)> =
             self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();
         by_order.sort();
@@ -294,9 +294,9 @@ type ListedTables = (
     Vec<Module>,
     Vec<ScriptFunction>,
     Vec<CallSite>,
-    BTreeSet<ModuleAddress>,
+    BTreeSet<SiteAddress>,
     Vec<SampleChain>,
-    BTreeSet<(ModuleAddress, u32)>,
+    BTreeSet<(SiteAddress, u32)>,
 );
 
 impl Encode for CallSiteTable {
@@ -350,8 +350,8 @@ pub struct ScriptFunction {
     pub file: String,
 }
 
-impl From<&definition::Function> for ScriptFunction {
-    fn from(function: &definition::Function) -> ScriptFunction {
+impl From<&definition::InterpretedFunction> for ScriptFunction {
+    fn from(function: &definition::InterpretedFunction) -> ScriptFunction {
         ScriptFunction { name: function.name.clone(), file: function.file.clone() }
     }
 }

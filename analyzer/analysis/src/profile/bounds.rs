@@ -13,7 +13,7 @@ pub(super) struct IterationBounds {
 }
 
 impl IterationBounds {
-    pub(super) fn from_iteration(one: &profile::Iteration) -> Self {
+    pub(super) fn from_iteration(one: &profile::RegionInvocation) -> Self {
         IterationBounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
     }
 

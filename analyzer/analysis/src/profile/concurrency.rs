@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::walk::{Reached, ThreadTime, WalkState};
+use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 
 use crate::model::solo_time::SoloTime;
@@ -318,7 +318,7 @@ impl RankSampler {
 
     /// A call that ends.
     #[inline(always)]
-    fn call(&mut self, before: WalkState, reached: Reached) {
+    fn call(&mut self, before: WalkState, reached: RecordTimes) {
         self.leave(before, reached.begin);
         self.span(RankState::Waiting { since: self.computed }, reached.begin, reached.end);
         self.from = reached.end;
@@ -326,7 +326,7 @@ impl RankSampler {
 
     /// Any record but a part, which changes nothing.
     #[cold]
-    fn unusual(&mut self, record: &Record, reached: Reached, is_serial: &impl Fn(u32) -> bool) {
+    fn unusual(&mut self, record: &Record, reached: RecordTimes, is_serial: &impl Fn(u32) -> bool) {
         self.time.pass(record);
         let (before, after) = (reached.state, self.time.state());
         if record.is_call() {
@@ -416,7 +416,7 @@ fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use lbprof_collector::format::Header;
+    use lbprof_collector::format::LogHeader;
     use lbprof_simulator::scenario;
     use proptest::prelude::*;
 
@@ -426,7 +426,7 @@ mod tests {
 
     /// A clock whose ticks are nanoseconds of the common clock.
     fn clock() -> RankClock {
-        RankClock::new(&Header { n_ranks: 1, ..scenario::header(0, 1) }, &[], &[])
+        RankClock::new(&LogHeader { n_ranks: 1, ..scenario::header(0, 1) }, &[], &[])
     }
 
     /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
@@ -599,7 +599,7 @@ mod tests {
             let mut time = ThreadTime::default();
             let mut states = Vec::new();
             for record in &records {
-                let Reached { state, from, begin, end } = time.reach(record);
+                let RecordTimes { state, from, begin, end } = time.reach(record);
                 time.pass(record);
                 let own = if record.is_call() { WalkState::InCall(record.activity()) } else { WalkState::Computing };
                 states.extend([(from, begin, state), (begin, end, if state == WalkState::Paused { state } else { own })]);

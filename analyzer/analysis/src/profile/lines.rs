@@ -4,7 +4,7 @@
 use bincode::{Decode, Encode};
 
 use crate::model::exact_sum;
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounts};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
 
 /// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
 type ExactSeconds = exact_sum::ExactSum<80>;
@@ -63,7 +63,7 @@ impl LineTimes {
     /// The sums as numbers.
     pub(super) fn finish(self) -> CpuTimeOverRanks {
         let LineTimes { ranks, samples, instructions, cycles, min_s, max_s, max_rank, .. } = self;
-        let counted = HardwareCounts { instructions, cycles, seconds: self.counted.number() };
+        let counted = HardwareCounters { instructions, cycles, seconds: self.counted.number() };
         let sum = CpuTime { samples, seconds: self.seconds.number(), squares: self.squares.number(), counted };
         CpuTimeOverRanks { ranks, sum, min_s, max_s, max_rank }
     }
@@ -78,7 +78,7 @@ mod tests {
     /// The sum over ranks 0 and on, joined after the first `cut` of them.
     fn joined(seconds: &[f64], cut: usize) -> CpuTimeOverRanks {
         let of = |at: usize| {
-            let counted = HardwareCounts { seconds: seconds[at] / 3.0, ..HardwareCounts::default() };
+            let counted = HardwareCounters { seconds: seconds[at] / 3.0, ..HardwareCounters::default() };
             LineTimes::from_rank(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
         };
         let part = |from: usize, to: usize| {

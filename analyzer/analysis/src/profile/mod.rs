@@ -37,11 +37,11 @@ mod tables;
 pub mod times;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::{PollSums, Polling};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::problem::Severity;
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
 use crate::model::sites::CallSiteTable;
@@ -79,7 +79,7 @@ pub fn gather(
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Model, TransportFailure> {
     let input = || encoded(&(&survey.sites, structure, code));
-    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
+    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
     let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
@@ -125,13 +125,13 @@ pub(crate) fn gather_part(
     input: &GatherInput,
 ) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
-    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
+    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
     pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
 }
 
 /// The fold of one rank.
 struct RankGather<'a> {
-    header: Header,
+    header: LogHeader,
     known_sites: &'a CallSiteTable,
     structure: &'a RunStructure,
     code: &'a SampledCode,
@@ -165,7 +165,7 @@ struct RankGather<'a> {
 
 impl<'a> RankGather<'a> {
     fn new(
-        (run, header): (&RecordedRun, &Header),
+        (run, header): (&RecordedRun, &LogHeader),
         survey: &'a CallSurvey,
         structure: &'a RunStructure,
         code: &'a SampledCode,
@@ -193,7 +193,7 @@ impl<'a> RankGather<'a> {
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            is_as_recorded: run.polling == Polling::Auto
+            is_as_recorded: run.polling == PollGapRule::Auto
                 && run.thread_facts(header).is_ok_and(|facts| facts.is_empty()),
             summed_up: SummarizedRanks::default(),
             stated: RankSummary::default(),
@@ -229,10 +229,10 @@ impl<'a> RankGather<'a> {
 impl RankPass for RankGather<'_> {
     type Output = PartialModel;
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } => {
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {
                     0 => self.first.get_or_insert_with(|| {
@@ -254,17 +254,17 @@ impl RankPass for RankGather<'_> {
                     self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
                 }
             }
-            Item::Profile(batch) => self.absorb(&batch),
-            Item::Summary(summary) if self.is_first_look => {
+            LogItem::Profile(batch) => self.absorb(&batch),
+            LogItem::Summary(summary) if self.is_first_look => {
                 self.summed_up.ranks = 1;
                 self.summed_up.without_iterations |= u32::from(summary.left_out > 0);
                 self.absorb(&summary.batch);
             }
-            Item::Summary(summary) => self.stated.add(&summary),
+            LogItem::Summary(summary) => self.stated.add(&summary),
             // They are merged with the first thread's records.
-            Item::Samples { .. } => {}
-            Item::Problem(problem) => self.problems.push(problem),
-            Item::Polls(sums) => self.polls.add(&sums),
+            LogItem::Samples { .. } => {}
+            LogItem::Problem(problem) => self.problems.push(problem),
+            LogItem::Polls(sums) => self.polls.add(&sums),
         }
     }
 

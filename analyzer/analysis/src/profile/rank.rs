@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::LifetimePoint;
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::{PollSums, Polling};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 
@@ -67,7 +67,7 @@ fn peer_in_world(record: &Record) -> Option<u32> {
 
 impl<'a> RankBuilder<'a> {
     pub(super) fn new(
-        header: &Header,
+        header: &LogHeader,
         definitions: &'a RankDefinitions,
         (known_sites, structure): (&'a CallSiteTable, &'a RunStructure),
         span: TickSpan,
@@ -79,7 +79,7 @@ impl<'a> RankBuilder<'a> {
             n_ranks: header.n_ranks,
             recorded_ranks: header.recorded_ranks.clone(),
             selected: SelectedPart::default(),
-            polling: Polling::default(),
+            polling: PollGapRule::default(),
             t_seq_s: None,
             seen_at_s: None,
             summary: None,
@@ -333,17 +333,17 @@ impl<'a> RankBuilder<'a> {
         }
     }
 
-    fn cell(&self, cell: &profile::Cell) -> CallTotals {
+    fn cell(&self, cell: &profile::ProfileCell) -> CallTotals {
         CallTotals { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
     }
 
     /// Time by region and activity, exclusive and inclusive.
     fn cells(&mut self, sums: &ThreadTotals) {
-        let mut ticks: BTreeMap<(RegionIdx, Activity), profile::Cell> = BTreeMap::new();
+        let mut ticks: BTreeMap<(RegionIdx, Activity), profile::ProfileCell> = BTreeMap::new();
         for (&id, region) in &sums.regions {
             let idx = self.region(id);
             let cells = Activity::ALL.into_iter().zip(&region.cells);
-            for (activity, cell) in cells.filter(|(_, cell)| **cell != profile::Cell::default()) {
+            for (activity, cell) in cells.filter(|(_, cell)| **cell != profile::ProfileCell::default()) {
                 ticks.entry((idx, activity)).or_default().add(cell);
             }
         }

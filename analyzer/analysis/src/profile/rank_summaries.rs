@@ -1,8 +1,8 @@
 //! A rank's summaries: in a first look in place of its events, else held against them.
 
 use bincode::{Decode, Encode};
-use lbprof_collector::profile::Cell;
-use lbprof_collector::summary::Summary;
+use lbprof_collector::profile::ProfileCell;
+use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::model::Model;
@@ -31,7 +31,7 @@ impl SummarizedRanks {
 struct StatedSums {
     records: u64,
     calls: u64,
-    cells: [Cell; Activity::COUNT],
+    cells: [ProfileCell; Activity::COUNT],
 }
 
 /// What a rank's summaries state, of its first thread and of all others.
@@ -43,7 +43,7 @@ pub(super) struct RankSummary {
 
 impl RankSummary {
     /// A summary of the rank.
-    pub(super) fn add(&mut self, summary: &Summary) {
+    pub(super) fn add(&mut self, summary: &ThreadSummary) {
         let sums = if summary.thread() == 0 { &mut self.first } else { &mut self.others };
         let sums = sums.get_or_insert_default();
         let profile = &summary.batch.profile;
@@ -76,7 +76,7 @@ fn found(totals: &ThreadTotals) -> StatedSums {
 fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
-    let of_activity = |(activity, (stated, found)): (&Activity, (&Cell, &Cell))| {
+    let of_activity = |(activity, (stated, found)): (&Activity, (&ProfileCell, &ProfileCell))| {
         let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
         (stated != found)
             .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))

@@ -16,14 +16,14 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::format::{BatchHead, Header};
-use lbprof_collector::reader::Item;
-use lbprof_collector::sample::{self, Counts, Sample, SamplePlaces};
+use lbprof_collector::format::{BatchHead, LogHeader};
+use lbprof_collector::reader::LogItem;
+use lbprof_collector::sample::{self, HardwareCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::samples::{CpuTime, HardwareCounts, SampledThreads};
+use crate::model::samples::{CpuTime, HardwareCounters, SampledThreads};
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
@@ -67,7 +67,7 @@ impl SortedSamples {
 
     /// Those of the rank of `header` in `span`; `None` where it has none.
     pub(super) fn read(
-        of: (&RecordedRun, &Header),
+        of: (&RecordedRun, &LogHeader),
         code: (&CallSiteTable, &SampledCode),
         span: TickSpan,
     ) -> Option<SortedSamples> {
@@ -76,7 +76,7 @@ impl SortedSamples {
 
     /// The same, and never more than `most`.
     fn read_at_most(
-        (run, header): (&RecordedRun, &Header),
+        (run, header): (&RecordedRun, &LogHeader),
         (sites, code): (&CallSiteTable, &SampledCode),
         (span, most): (TickSpan, usize),
     ) -> Option<SortedSamples> {
@@ -89,7 +89,7 @@ impl SortedSamples {
         let mut places = SamplePlaces::default();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => {
+                LogItem::Definitions(list) => {
                     for one in list {
                         match one {
                             Definition::SamplePlaces(of_next) => places = of_next,
@@ -97,7 +97,7 @@ impl SortedSamples {
                         }
                     }
                 }
-                Item::Samples { head, samples: list } => {
+                LogItem::Samples { head, samples: list } => {
                     let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
@@ -145,8 +145,8 @@ impl SortedSamples {
             self.every *= 2;
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(Counts { instructions, cycles }) = sample.counts {
-            time.counted = HardwareCounts { instructions, cycles, seconds: time.seconds };
+        if let Some(HardwareCounts { instructions, cycles }) = sample.counts {
+            time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
         self.all.push(ThreadSample { ticks: sample.ticks, thread, stack, time, place });
@@ -156,7 +156,7 @@ impl SortedSamples {
 /// The samples of the first thread of the rank of a header in the order of time: their ticks, the lines that they hit, and the CPU time that each stands for in seconds. Of all threads
 /// together `most` are kept.
 pub fn of_first_thread(
-    of: (&RecordedRun, &Header),
+    of: (&RecordedRun, &LogHeader),
     code: (&CallSiteTable, &SampledCode),
     most: usize,
 ) -> Vec<(u64, u32, f64)> {
@@ -183,7 +183,7 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
         samples: time.samples,
         seconds: factor * time.seconds,
         squares: factor * factor * time.squares,
-        counted: HardwareCounts {
+        counted: HardwareCounters {
             instructions: counted.instructions.saturating_mul(n),
             cycles: counted.cycles.saturating_mul(n),
             seconds: factor * counted.seconds,
@@ -303,12 +303,12 @@ impl PlacedSamples {
 mod tests {
     use lbprof_collector::Operation;
     use lbprof_collector::record::NONE;
-    use lbprof_collector::sample::Location;
+    use lbprof_collector::sample::ModuleAddress;
 
     use super::*;
 
     fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: Location::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+        Sample { ticks, location: ModuleAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
     }
 
     fn head(previous_end: u64) -> BatchHead {

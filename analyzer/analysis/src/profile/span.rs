@@ -14,9 +14,9 @@
 //! entered where it ends, are outside.
 
 use crate::read::span::TickSpan;
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Profile, ProfileBatch};
+use lbprof_collector::profile::{ProfileBatch, ThreadProfile};
 use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;
@@ -43,7 +43,7 @@ enum FoldPosition {
 
 /// A fold over one thread of which a span counts.
 pub struct SpanFold {
-    fold: Fold<TimesByRegion>,
+    fold: ProfileFold<TimesByRegion>,
     span: TickSpan,
     position: FoldPosition,
     uncut: bool,
@@ -54,7 +54,7 @@ impl SpanFold {
     pub fn new(head: BatchHead, span: TickSpan) -> Self {
         let position =
             if span == TickSpan::ALL { FoldPosition::Within } else { FoldPosition::Before(SpanCrossing::Nothing) };
-        SpanFold { fold: Fold::with_times(head), span, position, uncut: false }
+        SpanFold { fold: ProfileFold::with_times(head), span, position, uncut: false }
     }
 
     /// The innermost region that markers have opened, and its iteration.
@@ -70,7 +70,7 @@ impl SpanFold {
     }
 
     /// The next record, which is no part of a call, and the time before it belong to this region and iteration: as
-    /// [`Fold::place_in`].
+    /// [`ProfileFold::place_in`].
     #[inline(always)]
     pub fn place_in(&mut self, region: u32, iteration: u32) {
         if let FoldPosition::Before(crossing @ (SpanCrossing::Call(..) | SpanCrossing::Marker(..))) = self.position {
@@ -80,7 +80,7 @@ impl SpanFold {
         self.fold.place_in(region, iteration);
     }
 
-    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`Fold::advance`].
+    /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`ProfileFold::advance`].
     pub fn advance(&mut self, ticks: u64) {
         let ticks = ticks.min(self.span.end);
         if let FoldPosition::Before(crossing) = self.position
@@ -229,7 +229,7 @@ impl SpanFold {
         match self.position {
             FoldPosition::Before(_) => {
                 self.fold.take_times();
-                ProfileBatch { profile: Profile::default(), ..batch }
+                ProfileBatch { profile: ThreadProfile::default(), ..batch }
             }
             _ => batch,
         }

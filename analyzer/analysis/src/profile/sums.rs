@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
-use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::profile::{ProfileBatch, ProfileCell, RegionInvocation, ThreadProfile};
+use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Activity, Record};
 
 use crate::profile::samples::{PlacedSamples, SampleSums, SortedSamples};
@@ -41,7 +41,7 @@ pub struct ThreadTotals {
     /// By region id.
     pub regions: BTreeMap<u32, RegionSums>,
     /// All sums that do not grow with iterations; `cells` and `iterations` are empty.
-    pub rest: Profile,
+    pub rest: ThreadProfile,
     /// Where the thread's records end.
     pub end: BatchHead,
     /// When each region of `end.open` was entered.
@@ -58,11 +58,11 @@ pub struct ThreadTotals {
 #[derive(Default)]
 pub struct RegionSums {
     /// By activity, at the index of its number.
-    pub cells: [Cell; Activity::COUNT],
+    pub cells: [ProfileCell; Activity::COUNT],
     /// Ticks by iteration of the innermost iterated region that it is, or lies in.
     pub times: ActivityTicks,
     /// Its own iterations that ended.
-    pub iterations: Vec<Iteration>,
+    pub iterations: Vec<RegionInvocation>,
 }
 
 impl ThreadTotals {
@@ -137,7 +137,7 @@ impl ThreadSums {
         // Markers before a call lie where the call does: the computation between them belongs to it.
         while let Some(call) = rest.iter().position(Record::is_call) {
             let (placed, before) = placer.place(&rest[call], definitions);
-            if rest[call].flags.contains(Flags::POLLED) {
+            if rest[call].flags.contains(CallFlags::POLLED) {
                 // A wait by polling is where its first poll is.
                 self.fold(&rest[..=call]);
                 rest = &rest[call + 1..];

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, LifetimePoint, Module, Neighbours, Object,
-    ObjectKind, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, ClockPair, Communicator, EndReason, InterpretedFunction, LifetimePoint, Module, MpiObject,
+    NeighbourRanks, ObjectKind, RankList, Region, RegionKind, ResourceUsage,
 };
-use lbprof_collector::format::Header;
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{SampleCaller, SampledThread, Sampling};
+use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -33,19 +33,19 @@ pub struct RankDefinitions {
     /// Call sites by id.
     pub call_sites: BTreeMap<u32, CallSite>,
     /// Functions of interpreted programs by id.
-    pub functions: BTreeMap<u32, Function>,
+    pub functions: BTreeMap<u32, InterpretedFunction>,
     /// Regions by id.
     pub regions: BTreeMap<u32, Region>,
     /// Communicators by id.
     pub communicators: BTreeMap<u32, Communicator>,
     /// The rank's neighbours in communicators with a topology, by the communicator's id.
-    pub neighbours: BTreeMap<u32, Neighbours>,
+    pub neighbours: BTreeMap<u32, NeighbourRanks>,
     /// World ranks of groups by id.
     pub groups: BTreeMap<u32, RankList>,
     /// RMA windows by id.
-    pub windows: BTreeMap<u32, Object>,
+    pub windows: BTreeMap<u32, MpiObject>,
     /// Files by id.
-    pub files: BTreeMap<u32, Object>,
+    pub files: BTreeMap<u32, MpiObject>,
     /// Names of the user's counters by id.
     pub counters: BTreeMap<u32, String>,
     /// The user's parameters.
@@ -53,7 +53,7 @@ pub struct RankDefinitions {
     /// The system's ids of threads, by their numbers.
     pub threads: BTreeMap<u32, u32>,
     /// How the rank was sampled, where the log says so.
-    pub sampling: Option<Sampling>,
+    pub sampling: Option<SamplingSetup>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// Calls on the way to where samples were taken, by id.
@@ -63,11 +63,11 @@ pub struct RankDefinitions {
     /// Where the threads of the largest team may run.
     pub team_placement: Option<TeamPlacement>,
     /// Instants on both clocks.
-    pub instants: Vec<Instant>,
+    pub instants: Vec<ClockPair>,
     /// Measurements against rank 0's clock.
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
-    pub usage: (Option<Usage>, Option<Usage>),
+    pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
     /// When the window began, in ticks.
     pub window_begin: Option<u64>,
     /// When it ended.
@@ -134,7 +134,7 @@ impl RankDefinitions {
     }
 
     /// The rank's clock, from all that was measured.
-    pub fn clock(&self, header: &Header) -> RankClock {
+    pub fn clock(&self, header: &LogHeader) -> RankClock {
         RankClock::new(header, &self.instants, &self.offsets)
     }
 

@@ -22,8 +22,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bincode::{Decode, Encode};
-use lbprof_collector::folder::{Folder, Names};
-use lbprof_collector::polling::Polling;
+use lbprof_collector::folder::{RunFileNames, RunFolder};
+use lbprof_collector::polling::PollGapRule;
 
 use crate::read::files::LogInventory;
 use crate::read::span::TickSpan;
@@ -58,7 +58,7 @@ pub(crate) enum ProcessCommand {
 pub(crate) struct OpenRun {
     number: u64,
     dir: Vec<u8>,
-    names: Names,
+    names: RunFileNames,
     /// What it takes on disk, if that is known.
     pub(crate) bytes_on_disk: Option<u64>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct RunPart {
     /// Ranks, ascending; `None`: all.
     pub(crate) ranks: Option<Vec<u32>>,
     pub(crate) spans: BTreeMap<u32, TickSpan>,
-    pub(crate) polling: Polling,
+    pub(crate) polling: PollGapRule,
     /// Whether ranks' summaries are read in place of their events.
     pub(crate) is_first_look: bool,
 }
@@ -99,7 +99,7 @@ impl OpenRun {
     /// Opens the share of the run's files that is this process's.
     ///
     /// Errors: the folder is another one here than where process 0 is.
-    pub(crate) fn share(&self, team: &ProcessGroup) -> Result<Folder, TransportFailure> {
+    pub(crate) fn share(&self, team: &ProcessGroup) -> Result<RunFolder, TransportFailure> {
         let dir = self.dir();
         let share = self.names.shares(team.processes()).swap_remove(team.process());
         let missing = share.files().find_map(|name| Some((std::fs::symlink_metadata(dir.join(&name)).err()?, name)));
@@ -107,12 +107,12 @@ impl OpenRun {
             let what = "process 0 sees this file. Is the folder on a file system that all nodes share?";
             return Err(team.failure(format!("{}: {error}; {what}", dir.join(name).display())));
         }
-        Ok(Folder::of(&dir, share))
+        Ok(RunFolder::of(&dir, share))
     }
 
     /// Opens all of its files, and finds the ranks that are this process's.
-    pub(crate) fn by_rank(&self, team: &ProcessGroup) -> (Folder, Range<usize>) {
-        let folder = Folder::of(&self.dir(), self.names.clone());
+    pub(crate) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
+        let folder = RunFolder::of(&self.dir(), self.names.clone());
         let n = folder.ranks().count();
         let of = |process: usize| n * process / team.processes();
         (folder, of(team.process())..of(team.process() + 1))
@@ -155,9 +155,9 @@ impl LeaderProcess {
     pub(crate) fn open(
         &self,
         dir: &Path,
-        names: &Names,
+        names: &RunFileNames,
         bytes_on_disk: Option<u64>,
-    ) -> Result<(u64, Folder, Vec<LogInventory>), TransportFailure> {
+    ) -> Result<(u64, RunFolder, Vec<LogInventory>), TransportFailure> {
         let number = self.opened.fetch_add(1, Relaxed) + 1;
         let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         let dir = absolute.as_os_str().as_bytes().to_vec();

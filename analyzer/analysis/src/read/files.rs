@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Problem;
-use lbprof_collector::folder::{Folder, Names};
-use lbprof_collector::format::Header;
+use lbprof_collector::folder::{RunFileNames, RunFolder};
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::reader::OpenError;
 use rayon::prelude::*;
 
@@ -19,7 +19,7 @@ pub(crate) struct OpenedLog {
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
-    pub(crate) header: Result<Header, LogOpenError>,
+    pub(crate) header: Result<LogHeader, LogOpenError>,
 }
 
 /// Why a log has no header.
@@ -44,13 +44,13 @@ pub(crate) struct LogInventory {
 
 impl LogInventory {
     /// All logs of the ranks in `folder`.
-    pub(crate) fn of_all_ranks(folder: &Folder) -> LogInventory {
+    pub(crate) fn of_all_ranks(folder: &RunFolder) -> LogInventory {
         let all = 0..folder.ranks().count();
         LogInventory::of_ranks(folder, all)
     }
 
     /// The logs of some of the ranks in `folder`, which are counted from the lowest.
-    pub(crate) fn of_ranks(folder: &Folder, ranks: Range<usize>) -> LogInventory {
+    pub(crate) fn of_ranks(folder: &RunFolder, ranks: Range<usize>) -> LogInventory {
         let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
         let logs: Vec<(u32, usize)> =
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
@@ -80,7 +80,7 @@ impl LogInventory {
 /// The files of a run's folder.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
-    folder: Folder,
+    folder: RunFolder,
     /// Where other processes have opened files, too: what this one knows of them.
     others: Option<Arc<RemoteLogs>>,
 }
@@ -91,22 +91,22 @@ pub(crate) struct RemoteLogs {
     /// The ranks whose logs this process has; empty where it has none.
     own: RangeInclusive<u32>,
     dir: PathBuf,
-    names: Names,
+    names: RunFileNames,
     chosen: OnceLock<Vec<(u32, usize)>>,
-    all: OnceLock<Folder>,
+    all: OnceLock<RunFolder>,
 }
 
 impl RunFiles {
     /// All of them are opened.
-    pub(crate) fn open_all(folder: Folder) -> RunFiles {
+    pub(crate) fn open_all(folder: RunFolder) -> RunFiles {
         RunFiles { folder, others: None }
     }
 
     /// Process 0 has opened those in `folder`; what all have found is `shares`, `names` is all there is.
     pub(crate) fn share(
-        folder: Folder,
+        folder: RunFolder,
         dir: &Path,
-        names: Names,
+        names: RunFileNames,
         shares: &[LogInventory],
     ) -> (RunFiles, Arc<RemoteLogs>) {
         #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
@@ -122,7 +122,7 @@ impl RunFiles {
     }
 
     /// The folder that has the log of `rank`.
-    pub(crate) fn folder_of_rank(&self, rank: u32) -> &Folder {
+    pub(crate) fn folder_of_rank(&self, rank: u32) -> &RunFolder {
         match &self.others {
             Some(others) if !others.own.contains(&rank) => others.folder(),
             _ => &self.folder,
@@ -141,9 +141,9 @@ impl RemoteLogs {
         let _ = self.chosen.set(chosen);
     }
 
-    fn folder(&self) -> &Folder {
+    fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = Folder::of(&self.dir, self.names.clone());
+            let mut folder = RunFolder::of(&self.dir, self.names.clone());
             self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
             folder
         })

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::at_end::{AtEnd, AtEndError};
-use lbprof_collector::format::{BlockKind, Header};
+use lbprof_collector::format::{BlockKind, LogHeader};
 use lbprof_collector::index::IndexEntry;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, OpenError};
+use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -43,17 +43,17 @@ pub enum RankItems {
     /// The same without its summaries, because others' are read, or they are not of all.
     Events(Box<RankLog>),
     /// What it ends with.
-    AtEnd(VecDeque<Item>),
+    AtEnd(VecDeque<LogItem>),
 }
 
 impl RankItems {
     /// The next item; `None` at the end, for good.
-    pub fn next_item(&mut self) -> Option<Item> {
+    pub fn next_item(&mut self) -> Option<LogItem> {
         match self {
             RankItems::All(log) => log.next_item(),
             RankItems::Events(log) => loop {
                 match log.next_item() {
-                    Some(Item::Summary(_)) => {}
+                    Some(LogItem::Summary(_)) => {}
                     item => return item,
                 }
             },
@@ -71,7 +71,7 @@ impl RecordedRun {
     /// What there is to read of the rank that `header` is of.
     ///
     /// Errors: as those of [`RecordedRun::log`].
-    pub fn items(&self, header: &Header) -> Result<RankItems, OpenError> {
+    pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
         if !self.is_first_look {
             let log = Box::new(self.log(header)?);
             // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
@@ -81,8 +81,8 @@ impl RecordedRun {
         let problem = match self.at_end(header.rank) {
             // Where they are not enough, that is not known to the recorder: long gaps between polls, other threads in the place of the first.
             Ok(Some(found)) if are_summaries_enough(header, &found) => {
-                let definitions = Item::Definitions(found.definitions);
-                let summaries = found.summaries.into_iter().map(|one| Item::Summary(Box::new(one)));
+                let definitions = LogItem::Definitions(found.definitions);
+                let summaries = found.summaries.into_iter().map(|one| LogItem::Summary(Box::new(one)));
                 return Ok(RankItems::AtEnd(std::iter::once(definitions).chain(summaries).collect()));
             }
             Ok(_) => None,

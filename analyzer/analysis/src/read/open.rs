@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::folder::{self, Folder, Names};
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::folder::{self, RunFileNames, RunFolder};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
-use lbprof_collector::words::Plural;
+use lbprof_collector::words::CountedNoun;
 use lbprof_collector::{Problem, ProblemKind};
 
 use crate::read::distributed_run::{DistributedRun, LeaderProcess, RunPart};
@@ -36,7 +36,7 @@ pub struct RecordedRun {
     /// What is in it.
     pub(super) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
-    pub headers: Vec<Header>,
+    pub headers: Vec<LogHeader>,
     /// What is missing or was left out.
     pub problems: Vec<Problem>,
     /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
@@ -44,7 +44,7 @@ pub struct RecordedRun {
     /// The time of each rank that counts; of ranks that are not here, all.
     pub spans: BTreeMap<u32, TickSpan>,
     /// What the time between unsuccessful polls is taken for.
-    pub polling: Polling,
+    pub polling: PollGapRule,
     /// The processes that have opened it together; `None`: this one alone.
     pub(crate) together: Option<DistributedRun>,
     /// Whether ranks' summaries are read in place of their events.
@@ -116,7 +116,7 @@ pub enum DistributedOpenError {
 fn of_logs(n: usize) -> String {
     match n {
         1 => "its only log cannot be read".to_owned(),
-        n => format!("none of its {} can be read; the first", Plural(n as u64, "log")),
+        n => format!("none of its {} can be read; the first", CountedNoun(n as u64, "log")),
     }
 }
 
@@ -144,7 +144,7 @@ impl RecordedRun {
 
     fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
-        let folder = Folder::list(dir).map_err(|error| unreadable(dir, error))?;
+        let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
         let found = LogInventory::of_all_ranks(&folder);
         Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
     }
@@ -159,7 +159,7 @@ impl RecordedRun {
         bytes_on_disk: Option<u64>,
     ) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
-        let names = Names::list(dir).map_err(|error| unreadable(dir, error))?;
+        let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
         let (number, folder, shares) = leader.open(dir, &names, bytes_on_disk)?;
         let (files, others) = RunFiles::share(folder, dir, names, &shares);
         let (mut run, chosen) = RecordedRun::of_logs(dir, files, shares)?;
@@ -170,7 +170,7 @@ impl RecordedRun {
     }
 
     /// The run of which a process has these files, and the headers of the logs in them.
-    pub(crate) fn of_share(dir: &Path, folder: Folder, headers: Vec<Header>) -> RecordedRun {
+    pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
         RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
     }
 
@@ -228,7 +228,7 @@ impl RecordedRun {
     /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
     pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
         let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
-        let headers: Vec<Header> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
+        let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
         let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
         let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
         let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
@@ -238,7 +238,7 @@ impl RecordedRun {
         };
         let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank) && !has_ended(rank)).collect();
         if !missing.is_empty() {
-            let detail = format!("of {}: {}", Plural(ranks.len() as u64, "selected rank"), ranges(&missing));
+            let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
@@ -246,12 +246,12 @@ impl RecordedRun {
     }
 
     /// The header of a rank's log, if it has one.
-    pub(crate) fn header(&self, rank: u32) -> Option<&Header> {
+    pub(crate) fn header(&self, rank: u32) -> Option<&LogHeader> {
         self.headers.binary_search_by_key(&rank, |header| header.rank).ok().map(|at| &self.headers[at])
     }
 
     /// The headers of the ranks whose logs this process reads in passes over all of them.
-    pub(crate) fn own_headers(&self) -> &[Header] {
+    pub(crate) fn own_headers(&self) -> &[LogHeader] {
         let own = self.files.own_ranks();
         let begin = own.map_or(0, |own| self.headers.partition_point(|header| header.rank < *own.start()));
         let end =
@@ -294,18 +294,18 @@ impl RecordedRun {
     }
 
     /// The log of the rank that `header` is of, from its begin.
-    pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
+    pub fn log(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
         let facts = self.thread_facts(header)?;
         Ok(self.merged_log(header, &facts.leading)?.deciding(self.polling, facts.gap_uses.clone()))
     }
 
     /// The same with polls as they were recorded.
-    pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
+    pub fn log_as_it_is(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
         self.files.folder_of_rank(header.rank).open(header.rank)
     }
 
     /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
-    pub fn polling(self, polling: Polling) -> RecordedRun {
+    pub fn polling(self, polling: PollGapRule) -> RecordedRun {
         RecordedRun { polling, known_threads: KnownThreads::default(), ..self }
     }
 }
@@ -364,7 +364,7 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
 struct LogCandidate {
     number: usize,
     name: String,
-    header: Header,
+    header: LogHeader,
 }
 
 /// The logs of the run that most of them are of; of several, the one that began last. The others become problems.
@@ -384,15 +384,16 @@ fn majority(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> Vec<LogCand
 }
 
 /// One log a rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
-fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<Header>, Vec<(u32, usize)>) {
-    let mut headers: Vec<Header> = Vec::with_capacity(logs.len());
+fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
+    let mut headers: Vec<LogHeader> = Vec::with_capacity(logs.len());
     let mut numbers = Vec::with_capacity(logs.len());
     let mut taken = String::new();
     let n_ranks = logs.iter().map(|log| log.header.n_ranks).max().unwrap_or(0);
     for LogCandidate { number, name, header } in logs {
         let rank = header.rank;
         if rank >= n_ranks {
-            let detail = format!("{name} has a log of rank {rank}, but the run has {}", Plural(n_ranks.into(), "rank"));
+            let detail =
+                format!("{name} has a log of rank {rank}, but the run has {}", CountedNoun(n_ranks.into(), "rank"));
             problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
         } else if headers.last().is_some_and(|last| last.rank == rank) {
             let detail = format!("it is in {taken}, which was read, and in {name}");
@@ -407,7 +408,7 @@ fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<Header>,
 }
 
 /// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.
-fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
+fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
     let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
@@ -419,8 +420,12 @@ fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
         gaps(&present, n_ranks)
     };
     let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
-    let detail =
-        format!("of {}: {}{}", Plural(u64::from(n_ranks), "rank"), in_words(&missing), hosts_around(headers, &missing));
+    let detail = format!(
+        "of {}: {}{}",
+        CountedNoun(u64::from(n_ranks), "rank"),
+        in_words(&missing),
+        hosts_around(headers, &missing)
+    );
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
@@ -428,7 +433,7 @@ fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
 /// likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host shares.
 ///
 /// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
-fn hosts_around(headers: &[Header], missing: &[(u32, u32)]) -> String {
+fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
     let on_one_host = |(first, last): &(u32, u32)| {
         let after = headers.partition_point(|header| header.rank <= *last);
         let before = headers.partition_point(|header| header.rank < *first).checked_sub(1)?;

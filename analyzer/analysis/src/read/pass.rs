@@ -12,8 +12,8 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bincode::{Decode, Encode};
-use lbprof_collector::format::Header;
-use lbprof_collector::reader::Item;
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
@@ -27,7 +27,7 @@ pub trait RankPass {
     type Output: MergeHigher + Send;
 
     /// Takes the next item of the log.
-    fn item(&mut self, item: Item);
+    fn item(&mut self, item: LogItem);
 
     /// The rank's part, at the log's end.
     fn end(self) -> Self::Output;
@@ -57,7 +57,7 @@ pub enum FoldProgress {
 pub(crate) fn fold<P: RankPass>(
     run: &RecordedRun,
     (pass, input): (RecordPass, impl FnOnce() -> Vec<u8>),
-    start: impl Fn(&Header) -> P + Sync,
+    start: impl Fn(&LogHeader) -> P + Sync,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Option<P::Output>, TransportFailure>
 where
@@ -116,22 +116,22 @@ impl ProgressScale {
 /// Folds the ranks that `headers` are of, and merges the parts in their order.
 pub(crate) fn fold_ranks<P: RankPass>(
     run: &RecordedRun,
-    headers: &[Header],
-    start: impl Fn(&Header) -> P + Sync,
+    headers: &[LogHeader],
+    start: impl Fn(&LogHeader) -> P + Sync,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Option<P::Output> {
-    let part = |header: &Header| {
+    let part = |header: &LogHeader| {
         let mut pass = start(header);
         match run.items(header) {
             Ok(mut log) => {
                 while let Some(item) = log.next_item() {
-                    if let Item::Records { records, .. } = &item {
+                    if let LogItem::Records { records, .. } = &item {
                         progress(FoldProgress::Records(records.len() as u64));
                     }
                     pass.item(item);
                 }
             }
-            Err(error) => pass.item(Item::Problem(Problem {
+            Err(error) => pass.item(LogItem::Problem(Problem {
                 kind: ProblemKind::Damaged,
                 rank: Some(header.rank),
                 count: 1,

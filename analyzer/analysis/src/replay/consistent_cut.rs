@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
-use lbprof_collector::semantics::{Pattern, Synchronises};
+use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, Model};
@@ -62,7 +62,9 @@ pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
 pub fn may_cut(of_all: &[bool], step: &TimelineStep, events: &[CommEvent]) -> Option<u32> {
-    let [CommEvent { role: CommRole::Collective(Pattern::AllToAll), comm, tag: 0, .. }] = *events else { return None };
-    let waits_for_all = Operation::synchronises(step.operation) == Synchronises::Members;
+    let [CommEvent { role: CommRole::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
+        return None;
+    };
+    let waits_for_all = Operation::synchronises(step.operation) == SynchronisesWith::Members;
     (waits_for_all && of_all.get(comm as usize) == Some(&true)).then_some(comm)
 }

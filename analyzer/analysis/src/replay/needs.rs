@@ -1,7 +1,7 @@
 //! What a call needs of others before it can end, and how it waited for that: what matching finds out, and sinks are given.
 
 use lbprof_collector::Operation;
-use lbprof_collector::semantics::Completes;
+use lbprof_collector::semantics::CompletionEffect;
 
 use super::blocking::EndedBy;
 use super::timeline::TimelineStep;
@@ -97,7 +97,7 @@ impl<'a> EndedCall<'a> {
 
     #[inline]
     fn find_wait(&self) -> Option<CallWait<'a>> {
-        let alone = Operation::completes(self.step.operation) == Completes::Some;
+        let alone = Operation::completes(self.step.operation) == CompletionEffect::Some;
         if alone && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
             // One of those that it completed was there already.
             return None;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::Header;
+use lbprof_collector::format::LogHeader;
 use wildmatch::WildMatch;
 
 use super::SelectionError;
@@ -67,7 +67,7 @@ impl fmt::Display for RankSet {
 
 /// What a run has.
 struct SelectableRanks<'a> {
-    headers: &'a [Header],
+    headers: &'a [LogHeader],
     n_ranks: u32,
     /// Those that recorded; `None`: all.
     recorded: Option<BTreeSet<u32>>,
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn an_absurd_number_of_ranks_takes_no_memory() {
         let dir = TempDir::new().unwrap();
-        let absurd = |header: &mut Header| header.n_ranks = u32::MAX;
+        let absurd = |header: &mut LogHeader| header.n_ranks = u32::MAX;
         Scenario::ranks(2).header(0, absurd).header(1, absurd).write(dir.path()).unwrap();
         let run = RecordedRun::open(Some(dir.path())).unwrap();
         assert_eq!(set("0-").resolve(&run, &[]), Ok(vec![0, 1]));

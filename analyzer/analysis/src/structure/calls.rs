@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashSet;
 
@@ -227,8 +227,8 @@ impl RankCalls<'_> {
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
-                Item::Records { head, records } if head.thread == 0 => {
+                LogItem::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
+                LogItem::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {
                         let kind = record.is_call().then(|| kinds.intern(record) as usize);

@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file};
 use crate::model::Module;
-use crate::model::sites::ModuleAddress;
+use crate::model::sites::SiteAddress;
 
 /// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
 const RECORDER: &str = "liblbprof.so";
@@ -88,7 +88,7 @@ pub struct SampledCode {
     pub leaves: Vec<SampledLeaf>,
     /// The stacks at which samples hit.
     pub stacks: Vec<SampledStack>,
-    by_address: HashMap<(ModuleAddress, Option<u32>), u32>,
+    by_address: HashMap<(SiteAddress, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
 }
@@ -96,7 +96,7 @@ pub struct SampledCode {
 impl SampledCode {
     /// The stack of an address that was reached by a chain of calls, an index of [`CallSiteTable::chains`](crate::model::sites::CallSiteTable::chains); `None` where there is no
     /// such file.
-    pub fn stack(&self, address: ModuleAddress, chain: Option<u32>) -> Option<u32> {
+    pub fn stack(&self, address: SiteAddress, chain: Option<u32>) -> Option<u32> {
         let known = self.by_address.get(&(address, chain)).or_else(|| self.by_address.get(&(address, None)));
         known.or_else(|| self.of_module.get(&address.0)).or_else(|| self.of_module.get(&None)).copied()
     }
@@ -233,7 +233,7 @@ impl CodeBuilder {
     }
 
     /// Enters an address that was reached by no known call.
-    pub(super) fn add(&mut self, address: ModuleAddress, frame: &SampledFrame) {
+    pub(super) fn add(&mut self, address: SiteAddress, frame: &SampledFrame) {
         if let Some(node) = self.inlined(None, frame) {
             let stack = self.stack(node, frame.line);
             self.code.by_address.insert((address, None), stack);
@@ -246,7 +246,7 @@ impl CodeBuilder {
         &mut self,
         chain: u32,
         calls: &ProgramCalls,
-        addresses: impl Iterator<Item = (ModuleAddress, Option<&'a SampledFrame>, bool)>,
+        addresses: impl Iterator<Item = (SiteAddress, Option<&'a SampledFrame>, bool)>,
     ) {
         let mut caller = None;
         for frame in &calls.frames {

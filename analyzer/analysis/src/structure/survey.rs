@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::format::{Header, Mode};
-use lbprof_collector::reader::Item;
+use lbprof_collector::format::{LogHeader, RecordingMode};
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::Location;
+use lbprof_collector::sample::ModuleAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::CallSiteTable;
@@ -103,14 +103,14 @@ pub struct SitePair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     pass::fold_ranks(run, &run.headers, start, |_| ())
 }
 
@@ -190,15 +190,15 @@ struct RankPassState {
     is_summed_up: bool,
     is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.
-    clock: Header,
+    clock: LogHeader,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(Location, u32)>,
+    sampled: FxHashSet<(ModuleAddress, u32)>,
 }
 
 impl RankPassState {
-    fn new(header: &Header, is_first_look: bool) -> Self {
+    fn new(header: &LogHeader, is_first_look: bool) -> Self {
         RankPassState {
             is_first_look,
             is_summed_up: false,
@@ -222,28 +222,28 @@ impl RankPassState {
 impl RankPass for RankPassState {
     type Output = CallSurvey;
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } => {
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Records { head, records } => {
                 self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
                     self.calls.add(&records, head.previous_end);
                 }
             }
-            Item::Profile(batch) => {
+            LogItem::Profile(batch) => {
                 self.extend_to(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            Item::Summary(summary) if self.is_first_look => {
+            LogItem::Summary(summary) if self.is_first_look => {
                 self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
-                self.profiles |= self.clock.mode == Mode::Profile;
+                self.profiles |= self.clock.mode == RecordingMode::Profile;
             }
-            Item::Samples { samples, .. } => {
+            LogItem::Samples { samples, .. } => {
                 self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
             }
-            Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
+            LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_) => {}
         }
     }
 

@@ -27,7 +27,7 @@ use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
 use crate::model::Module;
-use crate::model::sites::{CallSite, CallSiteTable, ModuleAddress};
+use crate::model::sites::{CallSite, CallSiteTable, SiteAddress};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
 use crate::structure::code_place::SourcePosition;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
@@ -147,21 +147,21 @@ fn sampled_code(
         .filter(Option::is_some)
         .collect();
     let mut code = CodeBuilder::new(&all.modules);
-    let frame = |(module, offset): ModuleAddress| frame_at((module?, offset));
-    let hit = |(module, offset): ModuleAddress| frame((module, return_to(offset)));
+    let frame = |(module, offset): SiteAddress| frame_at((module?, offset));
+    let hit = |(module, offset): SiteAddress| frame((module, return_to(offset)));
     for &address in &all.sampled {
         if let Some(found) = hit(address) {
             code.add(address, &found);
         }
     }
     let is_recorder = |module: u32| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path));
-    let mut by_chain: BTreeMap<u32, Vec<(ModuleAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
+    let mut by_chain: BTreeMap<u32, Vec<(SiteAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
     for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| !address.0.is_some_and(is_recorder)) {
         by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
-        let is_of_program = |caller: &&ModuleAddress| of_program.contains(&caller.0);
+        let is_of_program = |caller: &&SiteAddress| of_program.contains(&caller.0);
         let of_library = callers.iter().take_while(|caller| !is_of_program(caller)).last();
         let calls = ProgramCalls {
             frames: callers.iter().rev().filter(is_of_program).filter_map(|&caller| frame(caller)).collect(),

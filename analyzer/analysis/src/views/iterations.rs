@@ -7,7 +7,7 @@ use lbprof_collector::Activity;
 use super::{Matrix, RankRows};
 use crate::metrics::outliers::outliers;
 use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration};
-use lbprof_collector::words::Count;
+use lbprof_collector::words::GroupedNumber;
 
 /// Most columns of a matrix.
 const MOST_COLUMNS: usize = 2048;
@@ -190,7 +190,8 @@ impl IterationView {
 
     /// What was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
-        let (per_column, all) = (Count(self.columns.per_column as u64), Count(self.columns.iterations() as u64));
+        let (per_column, all) =
+            (GroupedNumber(self.columns.per_column as u64), GroupedNumber(self.columns.iterations() as u64));
         (self.columns.per_column > 1)
             .then(|| format!("columns are means of {per_column} successive iterations, of {all}"))
     }

@@ -4,7 +4,7 @@ use lbprof_collector::Activity;
 
 use super::RankRows;
 use crate::model::{Model, RegionIdx};
-use lbprof_collector::words::Count;
+use lbprof_collector::words::GroupedNumber;
 
 /// Most regions, and most pairs of a region and a row.
 const MOST_REGIONS: usize = 200;
@@ -29,7 +29,7 @@ pub fn views(model: &Model, rows: &RankRows) -> (Vec<RegionView>, Option<String>
 fn largest(model: &Model, rows: &RankRows, most: usize) -> (Vec<RegionView>, Option<String>) {
     let order = largest_regions(model, most);
     let views = order.iter().map(|&idx| view(model, rows, idx)).collect();
-    let (shown, all) = (Count(order.len() as u64), Count(model.regions.len() as u64));
+    let (shown, all) = (GroupedNumber(order.len() as u64), GroupedNumber(model.regions.len() as u64));
     (views, (order.len() < model.regions.len()).then(|| format!("{shown} of {all} regions, those that take longest")))
 }
 

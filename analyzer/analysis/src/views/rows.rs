@@ -1,6 +1,6 @@
 //! Ranks in a bounded number of rows.
 
-use lbprof_collector::words::Count;
+use lbprof_collector::words::GroupedNumber;
 
 /// Most rows of a matrix.
 pub const MOST_ROWS: usize = 1024;
@@ -87,7 +87,7 @@ impl RankRows {
 
     /// What was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
-        let (per_row, ranks) = (Count(self.per_row as u64), Count(self.numbers.len() as u64));
+        let (per_row, ranks) = (GroupedNumber(self.per_row as u64), GroupedNumber(self.numbers.len() as u64));
         (self.per_row > 1).then(|| format!("rows are means of {per_row} successive ranks, of {ranks}"))
     }
 }

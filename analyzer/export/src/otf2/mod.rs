@@ -42,11 +42,11 @@ use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
 use self::windows::{CallEvents, TraceWindows};
-use crate::sorted::Sorted;
+use crate::sorted::LineSorter;
 
 /// Gathers the events of a part of a run.
 pub struct Otf2Trace {
-    events: Sorted,
+    events: LineSorter,
     /// The first error, after which nothing is kept any more.
     error: Option<io::Error>,
     ranks: Vec<TraceRank>,
@@ -91,7 +91,7 @@ impl Otf2Trace {
     /// Returns an empty trace, which is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Otf2Trace {
         Otf2Trace {
-            events: Sorted::new(folder),
+            events: LineSorter::new(folder),
             error: None,
             ranks: Vec::new(),
             regions: TraceRegions::default(),
@@ -239,7 +239,7 @@ impl Otf2Trace {
 }
 
 /// Writes sorted events, and counts them by location.
-fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
+fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
     archive.begin_events()?;
     let mut open: Option<(u64, EventWriter)> = None;
     events.finish(|key, bytes| {

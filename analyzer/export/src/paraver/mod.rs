@@ -26,10 +26,10 @@ use jiff::tz::TimeZone;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use self::config::{Names, WAIT_STATES, write_rows};
-use self::layout::Layout;
-use self::operations::{CallEvent, values};
-use crate::sorted::Sorted;
+use self::config::{ConfigNames, WAIT_STATES, write_rows};
+use self::layout::ParaverLayout;
+use self::operations::{ParaverCallEvent, values};
+use crate::sorted::LineSorter;
 use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
@@ -70,31 +70,31 @@ const EVENT: u64 = 2;
 const COMMUNICATION: u64 = 3;
 
 /// Writes a trace.
-pub struct Paraver {
-    lines: Sorted,
+pub struct ParaverWriter {
+    lines: LineSorter,
     /// The first error, after which nothing is kept any more.
     error: Option<io::Error>,
-    layout: Layout,
-    names: Names,
+    layout: ParaverLayout,
+    names: ConfigNames,
     communicators: Vec<Communicator>,
     started_unix_s: u64,
     /// By region those around it, outermost first.
     chains: Vec<Vec<RegionIdx>>,
     values: BTreeMap<&'static str, u32>,
-    threads: BTreeMap<(u32, u32), OpenThread>,
+    threads: BTreeMap<(u32, u32), ThreadRegions>,
     /// The latest end of anything.
     end: Ns,
 }
 
 /// The regions that a thread is in, and until when.
 #[derive(Default)]
-struct OpenThread {
+struct ThreadRegions {
     regions: Vec<RegionIdx>,
     until: Ns,
 }
 
 /// The files of a trace, to be written.
-pub struct Files<W> {
+pub struct TraceFiles<W> {
     /// `.prv`.
     pub prv: W,
     /// `.pcf`.
@@ -103,14 +103,14 @@ pub struct Files<W> {
     pub row: W,
 }
 
-impl Paraver {
+impl ParaverWriter {
     /// A trace that is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Self {
-        Paraver {
-            lines: Sorted::new(folder),
+        ParaverWriter {
+            lines: LineSorter::new(folder),
             error: None,
-            layout: Layout::default(),
-            names: Names::default(),
+            layout: ParaverLayout::default(),
+            names: ConfigNames::default(),
             communicators: Vec::new(),
             started_unix_s: 0,
             chains: Vec::new(),
@@ -123,7 +123,7 @@ impl Paraver {
     /// Writes the files, after all else.
     ///
     /// Errors: the first that there was.
-    pub fn finish<W: Write>(mut self, files: Files<W>) -> io::Result<()> {
+    pub fn finish<W: Write>(mut self, files: TraceFiles<W>) -> io::Result<()> {
         for ((task, thread), open) in std::mem::take(&mut self.threads) {
             let of = ReplayedThread { rank: task, number: thread };
             (0..open.regions.len()).for_each(|_| self.event(of, open.until, &[(REGION, 0)]));
@@ -208,7 +208,7 @@ impl Paraver {
     /// The events of a call, and its state.
     fn call(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, operation, facts, .. } = state;
-        let CallEvent { kind, value, state } = CallEvent::of(operation, &self.values);
+        let ParaverCallEvent { kind, value, state } = ParaverCallEvent::of(operation, &self.values);
         let mut values = vec![(kind, u64::from(value))];
         let comm = self.layout.comm(facts.comm).filter(|_| kind == operations::TYPES[1].0);
         if let Some(comm) = comm {
@@ -238,11 +238,11 @@ fn date(unix_s: u64) -> String {
     format!("{:02}/{:02}/{:04} at {:02}:{:02}", time.day(), time.month(), time.year(), time.hour(), time.minute())
 }
 
-impl ExportFormat for Paraver {
+impl ExportFormat for ParaverWriter {
     fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
-        self.layout = Layout::of(model);
-        self.names = Names::of(model, part.places);
+        self.layout = ParaverLayout::of(model);
+        self.names = ConfigNames::of(model, part.places);
         self.communicators.clone_from(&model.communicators);
         self.started_unix_s = model.facts.started_unix_s;
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
@@ -252,7 +252,7 @@ impl ExportFormat for Paraver {
     }
 }
 
-impl ReplayObserver for Paraver {
+impl ReplayObserver for ParaverWriter {
     fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let time = (interval.begin, interval.end);

@@ -13,11 +13,11 @@ const LEAST: i64 = 10;
 
 /// The last things that the ranks' first threads did.
 #[derive(Debug, Default)]
-pub struct Meanwhile {
+pub struct LastIntervals {
     by_rank: HashMap<u32, VecDeque<StateInterval>>,
 }
 
-impl Meanwhile {
+impl LastIntervals {
     /// A rank did something more; what it did in one region in one way is one interval.
     pub fn add(&mut self, rank: u32, state: &StateInterval) {
         let own = self.by_rank.entry(rank).or_default();

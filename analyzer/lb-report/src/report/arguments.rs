@@ -8,8 +8,8 @@ use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::select::scenario::AskedScenario;
 use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
 use lbprof_analysis::structure::StructureOptions;
-use lbprof_collector::polling::Polling;
-use lbprof_study::compare::condition::Condition;
+use lbprof_collector::polling::PollGapRule;
+use lbprof_study::compare::condition::FailCondition;
 
 /// All of it.
 #[derive(Args)]
@@ -38,7 +38,7 @@ impl ReportArguments {
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
-        let asks = *no_blocking || *full_analysis || *polling != Polling::Auto || from.is_some() || to.is_some();
+        let asks = *no_blocking || *full_analysis || *polling != PollGapRule::Auto || from.is_some() || to.is_some();
         !asks
             && what_if.is_empty()
             && fail_if.is_empty()
@@ -180,8 +180,8 @@ pub struct JudgingArguments {
     /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
     ///
     /// auto decides by the length of each gap between two polls. In a run recorded in profile mode the recorder has already decided.
-    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = Polling::Auto)]
-    pub polling: Polling,
+    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = PollGapRule::Auto)]
+    pub polling: PollGapRule,
 
     /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s, threads-balanced, parallel=FUNCTION.
     ///
@@ -198,7 +198,7 @@ pub struct JudgingArguments {
     /// Also for a region: 'regions["main/force"].load_balance < 80 %'. May be given several times. lb-report compare --help lists
     /// the metrics, and has conditions against another run.
     #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<Condition>,
+    pub fail_if: Vec<FailCondition>,
 
     /// Seconds that the same work takes on one rank, for speedup and overheads [default: the computation of all ranks].
     #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::{DelayingFunction, DelayingRank};
 use crate::blocking::{BlockingTable, CauseRow};
 use lbprof_analysis::metrics::functions::{FunctionTime, SampledEstimate};
@@ -14,7 +14,7 @@ use lbprof_analysis::model::replay_results::DelayingCode;
 /// Most ranks and regions that are listed, and most functions of each.
 const MOST: (usize, usize) = (20, 3);
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     /// The ranks and regions whose computation others wait for, the most costly first.
     pub(super) fn delaying_ranks(&self, blocking: &BlockingTable) -> Vec<DelayingRank> {
         let computing = blocking.causes.iter().filter(|row| row.activity == Some(Activity::Computation));

@@ -1,6 +1,6 @@
 //! In which functions a rank computes longer than the mean.
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::{ExcessIn, ExplainedExcess};
 use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
@@ -8,7 +8,7 @@ use lbprof_analysis::model::RegionIdx;
 /// Most functions that explain an excess.
 const MOST_NAMED: usize = 3;
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     /// In which functions the rank at a place computes longer than the mean, of which its calls show `excess_s`.
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
         let share = |seconds: f64| (excess_s > 0.0).then(|| seconds / excess_s);

@@ -25,7 +25,7 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 const MOST_REGIONS: usize = 40;
 
 /// What samples show of `model`, in `code`.
-pub(super) struct Functions<'a> {
+pub(super) struct SampledFunctions<'a> {
     model: &'a Model,
     code: &'a SampledCode,
     threads: SampledThreads,
@@ -34,10 +34,10 @@ pub(super) struct Functions<'a> {
     lines: BTreeMap<(RegionIdx, u32), Vec<u32>>,
 }
 
-impl<'a> Functions<'a> {
+impl<'a> SampledFunctions<'a> {
     /// Of the ranks' first threads; `None` where no rank was sampled.
     pub(crate) fn new(model: &'a Model, code: &'a SampledCode) -> Option<Self> {
-        Functions::of(model, code, SampledThreads::First)
+        SampledFunctions::of(model, code, SampledThreads::First)
     }
 
     /// Of such threads.
@@ -49,7 +49,7 @@ impl<'a> Functions<'a> {
                 lines.entry((region, code.responsible(one.node))).or_default().push(leaf);
             }
         }
-        Some(Functions { model, code, threads, times, lines })
+        Some(SampledFunctions { model, code, threads, times, lines })
     }
 
     /// The tables.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::{FunctionNode, FunctionNodeKind};
 use lbprof_analysis::metrics::functions::CpuTimeComparison;
 use lbprof_analysis::model::RegionIdx;
@@ -18,7 +18,7 @@ struct TreeNode {
     time: CpuTimeComparison,
 }
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     pub(super) fn tree(&self) -> Vec<FunctionNode> {
         let (slowest, ..) = self.slowest(None);
         // Regions first, each after the one around it, then the functions in each.

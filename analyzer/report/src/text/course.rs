@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::course::known;
 use crate::iteration::IterationRow;
-use crate::iterations::Iterations;
+use crate::iterations::IterationTable;
 use crate::words::{count, plural, seconds_like, wrap};
 use lbprof_analysis::metrics::trend::{RecurringChange, RecurringPeriod, SeriesShape};
 
@@ -19,7 +19,7 @@ const SHOWN: usize = 3;
 
 /// Two lines of at most `columns`: the longest computation of a rank and the mean, by iteration, or by several where there is no room
 /// for each: then the longest of them, and their mean. Empty where the run is too short, or nothing changes.
-pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
+pub(super) fn bars(iterations: &IterationTable, columns: usize) -> String {
     const LABEL: usize = "longest  ".len();
     let rows: Vec<&IterationRow> = known(&iterations.rows).collect();
     let n = rows.len().min(columns.saturating_sub(LABEL));
@@ -55,7 +55,7 @@ pub(super) fn bars(iterations: &Iterations, columns: usize) -> String {
 }
 
 /// What changes and recurs, in sentences; empty where nothing does.
-pub(super) fn sentences(iterations: &Iterations) -> String {
+pub(super) fn sentences(iterations: &IterationTable) -> String {
     let course = &iterations.course;
     let Some(trends) = &course.trends else { return String::new() };
     let typical_s = course.slowest_mean_s;

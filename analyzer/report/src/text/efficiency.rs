@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, Options};
+use super::{BOLD, DIM, NARROW, TextOptions};
 use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 use crate::{EfficiencyRow, Report};
 
@@ -21,7 +21,7 @@ const WELL: f64 = 0.97;
 const WHOLE: f64 = 0.9995;
 
 /// One line of the table of efficiencies.
-struct Line {
+struct EfficiencyLine {
     name: &'static str,
     value: Option<f64>,
     formula: &'static str,
@@ -31,7 +31,7 @@ struct Line {
     missing: &'static str,
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let certain = report.efficiency.t_ideal_certain;
     let whose = match report.clusters.are_apart() {
         true => "of the computation of all ranks, though they run different code",
@@ -66,11 +66,11 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     text + "\n"
 }
 
-fn lines(report: &Report) -> [Line; 5] {
+fn lines(report: &Report) -> [EfficiencyLine; 5] {
     let (row, times) = (&report.efficiency, &report.efficiency.times);
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
-    let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
+    let line = |name, value, formula, quotient, missing| EfficiencyLine { name, value, formula, quotient, missing };
     [
         line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
         line(
@@ -105,7 +105,7 @@ fn lines(report: &Report) -> [Line; 5] {
 }
 
 /// A line: as much as there is room for.
-fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+fn in_columns(line: &EfficiencyLine, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
     let unit = TimeUnit::for_max(report.efficiency.times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);

@@ -2,12 +2,12 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::Options;
+use super::TextOptions;
 use crate::Report;
 use crate::words::{count, plural, wrap};
 use lbprof_analysis::model::summary::SummaryFacts;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
     let Some(facts) = &report.facts.summary else { return String::new() };
     let text = [source(facts), why(facts), missing(facts), without_iterations(facts)].concat();

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::Activity;
 
 use super::dispersion::{differ, differs, path};
-use super::{BOLD, DIM, Options};
+use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::dispersion::PatternRow;
 use crate::fold::fold;
@@ -26,7 +26,7 @@ const LEAST_ROOM: usize = 8;
 /// Columns before and between the name, the pattern and the range.
 const GAPS: usize = 6;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if report.ranks.len() < 3 || !(options.full || differ(report)) {
         return String::new();
     }
@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     activities.map(|activity| pattern(report, options, activity)).collect()
 }
 
-fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
+fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String {
     let is_shown = |row: &&PatternRow| {
         row.longest_s >= LEAST_SHARE * report.data.elapsed_s
             && row.longest_s - row.least_s >= LEAST_RANGE * row.longest_s
@@ -75,7 +75,7 @@ fn pattern(report: &Report, options: &Options, activity: Activity) -> String {
     text + "\n"
 }
 
-fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, options: &Options) -> String {
+fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, options: &TextOptions) -> String {
     const LEVELS: [(TimeLevel, &str); 5] = [
         (TimeLevel::Minimum, "min"),
         (TimeLevel::Lower, "lower 15 %"),

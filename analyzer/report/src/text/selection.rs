@@ -2,13 +2,13 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::Options;
+use super::TextOptions;
 use crate::Report;
 use crate::words::{clean, plural, wrap};
 use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::read::open::ranges;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let mut parts = Vec::new();
     if let Some(ranks) = &selected.ranks {

@@ -2,9 +2,9 @@
 
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_report::bounds::Bounds;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
-use lbprof_report::what_if::{Note, Prediction};
+use lbprof_report::what_if::{PredictionNote, PredictionRow};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
 
@@ -238,7 +238,7 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
         if $r > 0\nrepeat 30\nif $r == 3\ncompute 10\nend\ncompute 10\nsend 0\nend\nend\n";
     let run = Run::found(text);
     let report = report_on(&run.model);
-    assert!(report.what_if.notes.contains(&Note::OwnLoops), "{:?}", run.model.loops);
+    assert!(report.what_if.notes.contains(&PredictionNote::OwnLoops), "{:?}", run.model.loops);
     let of_all = |scenario| {
         matches!(
             scenario,
@@ -266,14 +266,17 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     let run = Run::of(text);
     let report = report_on(&run.model);
     assert!(report.clusters.are_apart());
-    assert_eq!(report.what_if.notes, [Note::OtherCode]);
+    assert_eq!(report.what_if.notes, [PredictionNote::OtherCode]);
     let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.is_redistribution()).collect();
-    let of_ocean = |row: &&Prediction| row.region.as_deref() == Some("main/ocean") && row.rank.is_none();
+    let of_ocean = |row: &&PredictionRow| row.region.as_deref() == Some("main/ocean") && row.rank.is_none();
     assert!(!balanced.is_empty() && balanced.iter().all(of_ocean), "{balanced:?}");
     let words = "balancing is predicted only among the ranks of one cluster";
     assert!(plain(&report, 100).replace("\n  ", " ").contains(words));
     assert!(
-        json::document(&report, &Bounds::default())["prediction_notes"][0]["text"].as_str().unwrap().contains(words)
+        json::document(&report, &ListBounds::default())["prediction_notes"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains(words)
     );
     // Who asks for it is answered.
     let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);
@@ -419,9 +422,9 @@ fn of_messages_of_any_size_the_run_shows_whether_they_need_their_sender_in_mpi()
         // With rank 0 computing 10 ms, the mean, steps take 10 ms.
         let saved = 1.0 - run.replay_ms(WhatIfScenario::RankAsMean(0)) / run.elapsed_ms();
         assert!((saved - 1.0 / 3.0).abs() < 0.05, "{bytes} B: {saved}");
-        assert!(report_on(&run.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
+        assert!(report_on(&run.model).what_if.notes.contains(&PredictionNote::InferredProgress), "{bytes} B");
         let alone = Run::of_scenario(overlapped(bytes, true));
-        assert!(!report_on(&alone.model).what_if.notes.contains(&Note::InferredProgress), "{bytes} B");
+        assert!(!report_on(&alone.model).what_if.notes.contains(&PredictionNote::InferredProgress), "{bytes} B");
         assert!(alone.waits(WaitState::LateSender) < 0.1 * STEPS as f64, "{bytes} B");
     }
 }

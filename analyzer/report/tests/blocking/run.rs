@@ -9,7 +9,7 @@ use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
 
@@ -72,7 +72,7 @@ impl Run {
     /// That of a script whose calls are taken one by one: no wait begins in a poll before the call that waits.
     pub fn of_single_calls(script: &Script) -> Run {
         let scenario = script.scenario().unwrap_or_else(|error| panic!("{error}\n{}", script.text()));
-        let run = Run { model: model_polling(written(scenario).path(), Polling::Computation) };
+        let run = Run { model: model_polling(written(scenario).path(), PollGapRule::Computation) };
         run.check();
         run
     }

@@ -3,7 +3,7 @@
 use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::*;
 use lbprof_analysis::model::what_if::WhatIfScenario;
-use lbprof_collector::definition::{Definition, Group, RankList};
+use lbprof_collector::definition::{Definition, RankGroup, RankList};
 use lbprof_simulator::script::Script;
 
 use super::run::Run;
@@ -140,7 +140,7 @@ fn behind_an_epoch_of_an_unknown_group_those_on_its_window_are_not_matched() {
     let scenario = || Script::parse(text).unwrap().scenario().unwrap();
     let whole = Run::of_scenario(scenario());
     assert!((whole.waits(Complete) - 30.0).abs() < 1e-6, "{}", whole.waits(Complete));
-    let endless = Definition::Group(Group { id: 1, ranks: RankList(vec![(1, 0, u32::MAX)]) });
+    let endless = Definition::Group(RankGroup { id: 1, ranks: RankList(vec![(1, 0, u32::MAX)]) });
     let run = Run::of_scenario(scenario().rank(0, |log| log.define(endless)));
     let counts = run.followed().counts;
     // Its own steps from then on, and the accesses of the others.

@@ -4,9 +4,9 @@ use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-use super::condition::Judged;
+use super::condition::JudgedCondition;
 use super::functions::{FunctionChange, TimeChange};
-use super::{Change, Comparison, Contribution, Side, Whose, noise, words};
+use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, noise, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
@@ -14,12 +14,12 @@ use lbprof_report::json::{GENERATOR, write_pretty};
 pub const SCHEMA: &str = "lbprof-compare/1";
 
 /// Writes the comparison as one JSON document that ends with a new line.
-pub fn write(comparison: &Comparison, conditions: &[Judged], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(comparison, conditions), out)
 }
 
 /// The comparison as a JSON value.
-pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
+pub fn document(comparison: &RunComparison, conditions: &[JudgedCondition]) -> Value {
     let elapsed_s = comparison.elapsed.base_mean();
     let known = comparison.noise_is_known();
     let limits = &comparison.limits;
@@ -52,7 +52,7 @@ pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
     })
 }
 
-fn side(side: &Side) -> Value {
+fn side(side: &ComparisonSide) -> Value {
     let values = side.values(|run| run.times.elapsed_s);
     let runs = side.runs.iter().map(|named| {
         json!({
@@ -88,7 +88,7 @@ fn function(change: &FunctionChange) -> Value {
     row
 }
 
-fn change(change: &Change) -> Value {
+fn change(change: &FigureChange) -> Value {
     json!({
         "base_s": change.base_mean(),
         "new_s": change.new_mean(),
@@ -98,15 +98,15 @@ fn change(change: &Change) -> Value {
     })
 }
 
-fn part(comparison: &Comparison, part: &Contribution) -> Value {
+fn part(comparison: &RunComparison, part: &TimeContribution) -> Value {
     let whole_s = comparison.elapsed.difference();
-    let all_ranks = matches!(part.whose, Whose::All(_));
+    let all_ranks = matches!(part.whose, AffectedRanks::All(_));
     let ranks = match &part.whose {
-        Whose::Ranks(ranks) => ranks.as_slice(),
+        AffectedRanks::Ranks(ranks) => ranks.as_slice(),
         _ => &[],
     };
     let longest = match part.whose {
-        Whose::Longest { rank, over_mean_s, base_over_mean_s } => Some(json!({
+        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => Some(json!({
             "rank": rank,
             "over_mean_s": over_mean_s,
             "base_over_mean_s": base_over_mean_s,
@@ -130,7 +130,7 @@ fn part(comparison: &Comparison, part: &Contribution) -> Value {
 }
 
 /// A condition, as an object.
-pub fn condition(judged: &Judged) -> Value {
+pub fn condition(judged: &JudgedCondition) -> Value {
     json!({
         "condition": judged.text,
         "outcome": judged.outcome.name(),

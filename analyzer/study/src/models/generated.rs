@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
@@ -22,7 +22,7 @@ pub fn grid(p: u32) -> (f64, f64) {
 }
 
 /// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
-pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
+pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     let ranks = f64::from(p);
     let (rows, columns) = grid(p);
     let (operations, quanta) = (2.0 * n.powi(3), n * n * (rows + columns - 2.0));
@@ -53,7 +53,7 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
         },
         RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply_s) },
     ];
-    Run {
+    RunMetrics {
         command: vec!["./matmul".to_owned()],
         n_ranks: p,
         complete: true,
@@ -66,18 +66,18 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
         },
         phases,
         regions,
-        ..Run::default()
+        ..RunMetrics::default()
     }
 }
 
 /// All of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
-pub fn full_grid() -> Vec<Run> {
+pub fn full_grid() -> Vec<RunMetrics> {
     let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
     [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
 }
 
 /// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.
-pub fn study() -> Vec<Run> {
+pub fn study() -> Vec<RunMetrics> {
     let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
     let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));
     sizes.into_iter().chain(ranks).collect()

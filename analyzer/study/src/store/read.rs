@@ -6,34 +6,34 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 
 use super::cells::{real, rows, time, wrong};
-use super::{Kept, functions, names, schema};
-use crate::Run;
+use super::{StoredRun, functions, names, schema};
+use crate::RunMetrics;
 use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
 use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// All runs, by number.
-pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut all = heads(connection)?;
-    for Kept { number, run } in &mut all {
+    for StoredRun { number, run } in &mut all {
         fill(connection, *number, run)?;
     }
     Ok(all)
 }
 
 /// The same without what is reported by rank, phase, region, cause or function.
-pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut select = connection.prepare(&schema::RUNS.select(""))?;
-    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
-    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
-    for Kept { number, run } in &mut all {
+    let heads = select.query_map([], |row| Ok(StoredRun { number: row.get("run")?, run: head(row)? }))?;
+    let mut all = heads.collect::<rusqlite::Result<Vec<StoredRun>>>()?;
+    for StoredRun { number, run } in &mut all {
         lists(connection, *number, run)?;
     }
     Ok(all)
 }
 
 /// Hosts, problems, label and parameters of a run, what its processors counted, and what its cores do.
-fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+fn lists(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
     run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
     let problems = "SELECT problem FROM problems WHERE run = ?1 ORDER BY position";
@@ -51,7 +51,7 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
 }
 
 /// What is reported of a run by rank, phase, region, cause or function.
-fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     run.ranks = rows(connection, &schema::select_of_run("ranks"), number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
     run.regions = regions(connection, number, &run.ranks)?;
@@ -84,11 +84,11 @@ fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
     }
 }
 
-fn head(row: &Row) -> rusqlite::Result<Run> {
+fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
     let id: String = row.get("id")?;
     let command: String = row.get("command")?;
     let followed: bool = row.get("followed")?;
-    Ok(Run {
+    Ok(RunMetrics {
         id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
         command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
         started_unix_s: whole(row, "started_unix_s")?,
@@ -102,7 +102,7 @@ fn head(row: &Row) -> rusqlite::Result<Run> {
         functions: None,
         counted: None,
         cores: None,
-        ..Run::default()
+        ..RunMetrics::default()
     })
 }
 

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use lbprof_collector::semantics::Pattern;
+use lbprof_collector::semantics::CommunicationPattern;
 use rustc_hash::FxHashMap;
 
 use crate::model::interval::TimeInterval;
@@ -33,7 +33,7 @@ pub struct CollectiveInstance {
     /// Number of the operation of the first to enter.
     pub operation: u16,
     /// Who waits for whom.
-    pub pattern: Pattern,
+    pub pattern: CommunicationPattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
     /// The entries, where it matters who entered when: not where all wait for all.
@@ -181,7 +181,7 @@ impl CollectiveInstance {
     ///   rank 3    |== compute =======|reduce|
     /// ```
     pub fn entry_on_the_way(&self, world: u32, call: TimeInterval) -> Option<CollectiveEntry> {
-        let is_rooted = matches!(self.pattern, Pattern::OneToAll | Pattern::AllToOne);
+        let is_rooted = matches!(self.pattern, CommunicationPattern::OneToAll | CommunicationPattern::AllToOne);
         let others = self.entries.iter().filter(|entry| is_rooted && entry.rank != world && entry.at <= call.end);
         let last = others.max_by_key(|entry| (entry.at, Reverse(entry.rank)))?;
         let is_just_before = call.begin < last.at && MAX_AFTER * (call.end - last.at) <= last.at - call.begin;
@@ -189,7 +189,7 @@ impl CollectiveInstance {
     }
 
     /// A collective instance that nobody has entered yet.
-    pub fn new(first: CollectiveEntry, operation: u16, pattern: Pattern, noted: NotedClocks) -> Self {
+    pub fn new(first: CollectiveEntry, operation: u16, pattern: CommunicationPattern, noted: NotedClocks) -> Self {
         CollectiveInstance {
             operation,
             pattern,
@@ -217,7 +217,7 @@ impl CollectiveInstance {
         if (entry.at, Reverse(entry.rank)) > (self.last.at, Reverse(self.last.rank)) {
             self.last = entry;
         }
-        if self.pattern != Pattern::AllToAll {
+        if self.pattern != CommunicationPattern::AllToAll {
             self.entries.push(entry);
         }
     }
@@ -239,7 +239,7 @@ mod tests {
                 .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
             instance
         };
-        for pattern in [Pattern::AllToOne, Pattern::OneToAll] {
+        for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {
             let found = |rank, begin, end| {
                 rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.rank)
             };
@@ -248,7 +248,7 @@ mod tests {
             assert_eq!(found(2, 120, 2000), None, "something else took as long");
             assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
         }
-        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(Pattern::Prefix) };
+        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
         assert!(every.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none(), "there is no root");
     }
 
@@ -261,7 +261,7 @@ mod tests {
             collectives
                 .enter(rank, (0, 0), || CollectiveInstance {
                     expected: 2,
-                    ..CollectiveInstance::new(entry, 0, Pattern::AllToAll, noted)
+                    ..CollectiveInstance::new(entry, 0, CommunicationPattern::AllToAll, noted)
                 })
                 .unwrap()
         };

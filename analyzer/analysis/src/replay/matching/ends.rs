@@ -1,7 +1,7 @@
 //! What ends: a call, and with it messages and collectives that nobody asks for any more.
 
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{EpochStep, Pattern};
+use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
 
 use super::channels::{MessageTransfer, TransferId, TransferSide};
 use super::collectives::{CollectiveEntry, CollectiveId};
@@ -154,11 +154,11 @@ impl EventMatcher<'_> {
         let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
         let on_the_way = instance.entry_on_the_way(world, time).map(|entry| entry.rank);
         let is_needed = |entry: &&CollectiveEntry| match instance.pattern {
-            Pattern::OneToAll | Pattern::AllToOne if on_the_way == Some(entry.rank) => true,
-            Pattern::AllToAll | Pattern::Neighbours => false,
-            Pattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
-            Pattern::AllToOne => is_root && entry.rank != world,
-            Pattern::Prefix => entry.member < own,
+            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne if on_the_way == Some(entry.rank) => true,
+            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
+            CommunicationPattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
+            CommunicationPattern::AllToOne => is_root && entry.rank != world,
+            CommunicationPattern::Prefix => entry.member < own,
         };
         for entry in instance.entries.iter().filter(is_needed) {
             sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{EpochStep, Synchronises};
+use lbprof_collector::semantics::{EpochStep, SynchronisesWith};
 
 use super::locks::{ALL, LockRelease};
 use super::needs::CallNeeds;
@@ -48,7 +48,7 @@ impl EventMatcher<'_> {
             return StartedOperation::Nothing;
         }
         self.signal_all(at, &destinations, SignalKind::Entered, sinks);
-        let needs_all = Operation::synchronises(at.step.operation) == Synchronises::Sources;
+        let needs_all = Operation::synchronises(at.step.operation) == SynchronisesWith::Sources;
         let bytes = event.bytes / sources.len().max(1) as u64;
         self.await_all(
             at,

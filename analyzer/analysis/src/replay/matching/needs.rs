@@ -1,7 +1,7 @@
 //! What a call needs of others before it can end: messages, and members of collectives that have entered.
 
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{EpochStep, Pattern, Semantics, SendMode, Synchronises};
+use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
 use lbprof_collector::{Activity, Operation};
 
 use super::channels::{ALWAYS_SENT_AT_ONCE, MessageTransfer, TransferId, TransferSide};
@@ -219,7 +219,7 @@ impl EventMatcher<'_> {
         if instance.mixed {
             return true;
         }
-        let certain = Operation::synchronises(instance.operation) == Synchronises::Members;
+        let certain = Operation::synchronises(instance.operation) == SynchronisesWith::Members;
         let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world, at.time()) };
         let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
             _ if on_the_way.is_some() => (on_the_way, true),
@@ -236,11 +236,14 @@ impl EventMatcher<'_> {
             return false;
         }
         let noted = match instance.pattern {
-            Pattern::OneToAll if on_the_way.is_none_or(|entry| Some(entry.rank) == instance.root) => {
+            CommunicationPattern::OneToAll if on_the_way.is_none_or(|entry| Some(entry.rank) == instance.root) => {
                 instance.root_noted.unwrap_or(instance.noted)
             }
-            Pattern::OneToAll => instance.noted,
-            Pattern::AllToAll | Pattern::AllToOne | Pattern::Prefix | Pattern::Neighbours => instance.noted,
+            CommunicationPattern::OneToAll => instance.noted,
+            CommunicationPattern::AllToAll
+            | CommunicationPattern::AllToOne
+            | CommunicationPattern::Prefix
+            | CommunicationPattern::Neighbours => instance.noted,
         };
         // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
@@ -263,15 +266,15 @@ impl EventMatcher<'_> {
         let is_complete = instance.entered >= instance.expected;
         let is_root = instance.root == Some(world);
         let (needed, is_there) = match instance.pattern {
-            Pattern::AllToAll | Pattern::Neighbours => (Some(instance.last), is_complete),
-            Pattern::OneToAll if is_root => return EnteredRanks::Nobody,
-            Pattern::AllToOne if !is_root => return EnteredRanks::Nobody,
-            Pattern::OneToAll => {
+            CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => (Some(instance.last), is_complete),
+            CommunicationPattern::OneToAll if is_root => return EnteredRanks::Nobody,
+            CommunicationPattern::AllToOne if !is_root => return EnteredRanks::Nobody,
+            CommunicationPattern::OneToAll => {
                 let root = instance.entries.iter().find(|entry| Some(entry.rank) == instance.root);
                 (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
             }
-            Pattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
-            Pattern::Prefix => {
+            CommunicationPattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
+            CommunicationPattern::Prefix => {
                 let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
                 let before = |entry: &CollectiveEntry| entry.member < own;
                 let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
@@ -313,16 +316,18 @@ fn latest(entries: &[CollectiveEntry], which: impl Fn(&CollectiveEntry) -> bool)
 /// Why a call of a kind waits in `instance`; what a persistent one is only the kind shows.
 fn state_of(instance: &CollectiveInstance, kind: RegionState) -> WaitState {
     let activity = match Operation::semantics(instance.operation) {
-        Semantics::Start => kind.activity(),
+        OperationSemantics::Start => kind.activity(),
         _ => Operation::from_number(instance.operation).map(Operation::activity),
     };
     match instance.pattern {
-        Pattern::AllToAll if activity == Some(Activity::Synchronization) => WaitState::Barrier,
-        Pattern::AllToAll if matches!(activity, Some(Activity::OneSided | Activity::Io)) => WaitState::Epoch,
-        Pattern::AllToAll => WaitState::NxN,
-        Pattern::OneToAll => WaitState::LateBroadcast,
-        Pattern::AllToOne => WaitState::EarlyReduce,
-        Pattern::Prefix => WaitState::EarlyScan,
-        Pattern::Neighbours => WaitState::Neighbours,
+        CommunicationPattern::AllToAll if activity == Some(Activity::Synchronization) => WaitState::Barrier,
+        CommunicationPattern::AllToAll if matches!(activity, Some(Activity::OneSided | Activity::Io)) => {
+            WaitState::Epoch
+        }
+        CommunicationPattern::AllToAll => WaitState::NxN,
+        CommunicationPattern::OneToAll => WaitState::LateBroadcast,
+        CommunicationPattern::AllToOne => WaitState::EarlyReduce,
+        CommunicationPattern::Prefix => WaitState::EarlyScan,
+        CommunicationPattern::Neighbours => WaitState::Neighbours,
     }
 }

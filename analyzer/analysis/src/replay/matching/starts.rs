@@ -2,7 +2,7 @@
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
-use lbprof_collector::semantics::{Pattern, Semantics, SendMode};
+use lbprof_collector::semantics::{CommunicationPattern, OperationSemantics, SendMode};
 
 use super::channels::TransferSide;
 use super::collectives::{CollectiveEntry, CollectiveInstance};
@@ -21,9 +21,8 @@ impl EventMatcher<'_> {
                 self.is_ready(at, sinks);
                 return false;
             }
-            CommRole::Collective(Pattern::Neighbours) | CommRole::StartCollective(Pattern::Neighbours) => {
-                self.enter_neighbourhood(at, sinks)
-            }
+            CommRole::Collective(CommunicationPattern::Neighbours)
+            | CommRole::StartCollective(CommunicationPattern::Neighbours) => self.enter_neighbourhood(at, sinks),
             CommRole::Send | CommRole::StartSend => self.send(at, sinks),
             CommRole::Recv | CommRole::StartRecv => self.post(at, sinks),
             CommRole::Collective(pattern) | CommRole::StartCollective(pattern) => self.enter(at, pattern, sinks),
@@ -50,8 +49,10 @@ impl EventMatcher<'_> {
     /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
     fn is_complete_at_once(&mut self, at: &CurrentCallEvent, started: StartedOperation, sinks: &mut EventSinks) {
         // A blocking send that never returned starts likewise, but has not sent its message for certain.
-        let is_nonblocking =
-            matches!(Operation::semantics(at.step.operation), Semantics::StartSend(_) | Semantics::StartExchange);
+        let is_nonblocking = matches!(
+            Operation::semantics(at.step.operation),
+            OperationSemantics::StartSend(_) | OperationSemantics::StartExchange
+        );
         if let StartedOperation::Transfer { id, sends: true } = started
             && is_nonblocking
         {
@@ -88,7 +89,12 @@ impl EventMatcher<'_> {
         StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn enter(&mut self, at: &CurrentCallEvent, pattern: Pattern, sinks: &mut EventSinks) -> StartedOperation {
+    fn enter(
+        &mut self,
+        at: &CurrentCallEvent,
+        pattern: CommunicationPattern,
+        sinks: &mut EventSinks,
+    ) -> StartedOperation {
         let (own, event, thread) = (at.own, at.event, at.thread);
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_collectives += 1;
@@ -123,7 +129,7 @@ impl EventMatcher<'_> {
         if instance.entered == instance.expected {
             self.counts.collectives += 1;
             self.counts.mixed_collectives += u64::from(instance.mixed);
-            if instance.pattern == Pattern::AllToAll && !instance.mixed {
+            if instance.pattern == CommunicationPattern::AllToAll && !instance.mixed {
                 sinks.on_collective_sync(event.comm, instance.last.at);
             }
         }
@@ -131,8 +137,8 @@ impl EventMatcher<'_> {
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
-    fn member(&mut self, comm: u32, world: u32, pattern: Pattern) -> u32 {
-        if pattern != Pattern::Prefix {
+    fn member(&mut self, comm: u32, world: u32, pattern: CommunicationPattern) -> u32 {
+        if pattern != CommunicationPattern::Prefix {
             return NONE;
         }
         // A list may have very many runs, and be asked for each call.
@@ -164,7 +170,7 @@ impl EventMatcher<'_> {
 /// Persistent collectives of members that start one or several at once are the same.
 fn entered(operation: u16) -> u16 {
     match Operation::semantics(operation) {
-        Semantics::StartAll => Operation::Start as u16,
+        OperationSemantics::StartAll => Operation::Start as u16,
         _ => operation,
     }
 }

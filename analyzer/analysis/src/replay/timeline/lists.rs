@@ -128,12 +128,12 @@ impl<'a> RankLists<'a> {
 #[cfg(test)]
 mod tests {
     use lbprof_collector::Operation;
-    use lbprof_collector::definition::{Definition, Group};
+    use lbprof_collector::definition::{Definition, RankGroup};
 
     use super::*;
 
     fn group(definitions: &mut RankDefinitions, id: u32, ranks: Vec<(u32, i32, u32)>) -> Record {
-        definitions.add(Definition::Group(Group { id, ranks: RankList(ranks) }));
+        definitions.add(Definition::Group(RankGroup { id, ranks: RankList(ranks) }));
         Record { count: id + 1, tag: 7, ..Record::new(Operation::Win_post, 0) }
     }
 

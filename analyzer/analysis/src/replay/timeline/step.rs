@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
+use lbprof_collector::semantics::{CommunicationPattern, EpochStep, SendMode};
 
 use crate::model::region_state::{Ns, RegionState};
 
@@ -34,9 +34,9 @@ pub enum CommRole {
     /// Waits until there is a message.
     Probe,
     /// Meets the other ranks of a communicator and returns when it may.
-    Collective(Pattern),
+    Collective(CommunicationPattern),
     /// Starts to meet them, under a request.
-    StartCollective(Pattern),
+    StartCollective(CommunicationPattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
     /// Asks for a lock of a window at one target, or at all.

@@ -10,10 +10,10 @@ use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::poll_answer::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, recycle};
-use lbprof_collector::record::{Flags, NO_PEER, NONE};
-use lbprof_collector::semantics::{Completes, Semantics};
-use lbprof_collector::walk::{Reached, Walk, WalkState};
+use lbprof_collector::reader::{LogItem, recycle};
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
+use lbprof_collector::semantics::{CompletionEffect, OperationSemantics};
+use lbprof_collector::walk::{RecordTimes, RecordWalk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
@@ -74,7 +74,7 @@ const LONGEST: Ns = 1 << 60;
 
 /// Where a thread is.
 struct ThreadSteps {
-    walk: Walk,
+    walk: RecordWalk,
     /// Where the time since the last record is: the region's number, and computation in it by its index.
     placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
@@ -84,7 +84,7 @@ struct ThreadSteps {
     events: Vec<CommEvent>,
     parallel: ParallelParts,
     /// What the last call was, for its parts.
-    semantics: Semantics,
+    semantics: OperationSemantics,
     /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
     polls: Vec<TimelineStep>,
     /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
@@ -156,19 +156,19 @@ impl<'a> RankSteps<'a> {
                 return Some(batch);
             }
             match self.log.next_item() {
-                Some(Item::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
-                Some(Item::Records { head, records }) => {
+                Some(LogItem::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(LogItem::Records { head, records }) => {
                     let batch = self.batch(&head, &records);
                     recycle(records);
                     if batch.is_some() {
                         return batch;
                     }
                 }
-                Some(Item::Profile(batch)) => {
+                Some(LogItem::Profile(batch)) => {
                     let skipped = self.skip(&batch.head, &batch.next);
                     self.ready.extend(skipped);
                 }
-                Some(Item::Samples { .. } | Item::Summary(_) | Item::Problem(_) | Item::Polls(_)) => {}
+                Some(LogItem::Samples { .. } | LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_)) => {}
                 None => return self.finish(),
             }
         }
@@ -188,7 +188,7 @@ impl<'a> RankSteps<'a> {
             let placed = match (from.first(), self.placer.as_mut().filter(|_| head.thread == 0)) {
                 // A wait by polling is where its first poll is.
                 (Some(call), Some(placer)) => {
-                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(Flags::POLLED))
+                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(CallFlags::POLLED))
                 }
                 _ => None,
             };
@@ -241,13 +241,13 @@ impl<'a> RankSteps<'a> {
             return (thread, false);
         }
         let mut thread = ThreadSteps {
-            walk: Walk::new(head),
+            walk: RecordWalk::new(head),
             placed: (NONE, RegionState::new(0, Activity::Computation)),
             waiting: None,
             steps: Vec::new(),
             events: Vec::new(),
             parallel: ParallelParts::default(),
-            semantics: Semantics::Nothing,
+            semantics: OperationSemantics::Nothing,
             polls: Vec::new(),
             longest_poll: 0,
         };
@@ -264,7 +264,7 @@ impl<'a> RankSteps<'a> {
         thread.end_polls(&mut out);
         let reached = thread.walk.time.advance(next.previous_end);
         thread.placed = (NONE, RegionState::new(0, Activity::Computation));
-        self.without_call(&mut thread, Reached { state: WalkState::Paused, ..reached }, &mut out);
+        self.without_call(&mut thread, RecordTimes { state: WalkState::Paused, ..reached }, &mut out);
         thread.walk.place(next, &[]);
         self.settle_place(&mut thread, None);
         out.last = self.is_last(head.thread, &thread);
@@ -299,13 +299,13 @@ impl<'a> RankSteps<'a> {
     /// Notes what receives for any message in `records` received: the message that they match is known when they start, then.
     fn look_ahead(&mut self, records: &[Record]) {
         self.arrived.clear();
-        let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
+        let any = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
         for record in records {
             if record.flags.0 & any != 0
-                && Operation::completes(record.operation) != Completes::Nothing
+                && Operation::completes(record.operation) != CompletionEffect::Nothing
                 && record.request != NONE
-                && !record.flags.contains(Flags::NOTHING)
-                && !record.flags.contains(Flags::CANCELLED)
+                && !record.flags.contains(CallFlags::NOTHING)
+                && !record.flags.contains(CallFlags::CANCELLED)
             {
                 self.arrived.insert(record.request, (record.peer, record.tag));
             }
@@ -313,7 +313,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// A step that ends without a call.
-    fn without_call(&mut self, thread: &mut ThreadSteps, reached: Reached, out: &mut StepBatch) {
+    fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut StepBatch) {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
@@ -375,7 +375,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: Reached) -> TimelineStep {
+    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: RecordTimes) -> TimelineStep {
         TimelineStep {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
@@ -409,7 +409,7 @@ impl<'a> RankSteps<'a> {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let has_tag = record.activity() == Activity::PointToPoint;
         let (sent, received) = transferred(record);
-        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
         CallFacts {
             comm,
             peer,
@@ -417,7 +417,7 @@ impl<'a> RankSteps<'a> {
             sent,
             received,
             window: self.window(record),
-            exclusive: record.flags.contains(Flags::EXCLUSIVE),
+            exclusive: record.flags.contains(CallFlags::EXCLUSIVE),
             tested: if found_nothing { record.request } else { NONE },
         }
     }
@@ -426,12 +426,12 @@ impl<'a> RankSteps<'a> {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
         let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
-        let goes_on = record.flags.contains(Flags::POLLED);
+        let goes_on = record.flags.contains(CallFlags::POLLED);
         if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
             thread.end_polls(out);
             thread.longest_poll = step.end - step.begin;
         }
-        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
         if found_nothing || goes_on && completes_nothing(record) {
             thread.polls.push(step);
             return;
@@ -440,16 +440,16 @@ impl<'a> RankSteps<'a> {
         let semantics = if goes_on { semantics.after_polling() } else { semantics };
         thread.semantics = semantics;
         let missing = match semantics {
-            Semantics::Exchange => 1,
-            Semantics::StartAll => n_parts(record),
+            OperationSemantics::Exchange => 1,
+            OperationSemantics::StartAll => n_parts(record),
             _ if Operation::completes(record.operation).has_parts() => n_parts(record),
             _ => 0,
         };
         let events = out.events.len();
-        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
+        let silent = record.flags.contains(CallFlags::NOTHING) || record.flags.contains(CallFlags::FAILED);
         if let Some(event) = self.event(record, semantics, missing > 0).filter(|_| !silent) {
             out.events.push(event);
-            if semantics == Semantics::StartExchange {
+            if semantics == OperationSemantics::StartExchange {
                 out.events.push(CommEvent { role: CommRole::StartRecvAny, bytes: 0, ..event });
             }
         }
@@ -470,7 +470,7 @@ impl<'a> RankSteps<'a> {
             call.facts.received = call.facts.received.saturating_add(received);
         }
         let event = match record.operation() {
-            Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
+            Some(Operation::Received) if !record.flags.contains(CallFlags::NOTHING) => {
                 Some(self.message(record, CommRole::Recv, record.received))
             }
             Some(Operation::Completed) => self.completion(record, thread.semantics),
@@ -511,14 +511,14 @@ impl<'a> RankSteps<'a> {
 /// full, does not say so: it has all that follow.
 fn n_parts(record: &Record) -> u32 {
     let has_none = record.end == 0
-        || [Flags::NOTHING, Flags::INACTIVE, Flags::FAILED].iter().any(|&flag| record.flags.contains(flag));
+        || [CallFlags::NOTHING, CallFlags::INACTIVE, CallFlags::FAILED].iter().any(|&flag| record.flags.contains(flag));
     if record.count == 0 && !has_none { u32::MAX } else { record.count }
 }
 
 /// Bytes that a record sends and receives, as the sums count them.
 fn transferred(record: &Record) -> (u64, u64) {
     let (sent, received) = counted(record.operation);
-    match record.flags.contains(Flags::NOTHING) {
+    match record.flags.contains(CallFlags::NOTHING) {
         true => (0, 0),
         false => (record.sent & sent, record.received & received),
     }
@@ -527,7 +527,7 @@ fn transferred(record: &Record) -> (u64, u64) {
 impl ThreadSteps {
     /// What the time before a record was.
     #[inline(always)]
-    fn before(&self, reached: Reached) -> RegionState {
+    fn before(&self, reached: RecordTimes) -> RegionState {
         let (_, computation) = self.placed;
         match reached.state {
             WalkState::Computing => computation,

@@ -27,7 +27,7 @@ use crate::model::statistics;
 pub use crate::model::statistics::STATES;
 use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::CodePlace;
-use lbprof_collector::words::Count;
+use lbprof_collector::words::GroupedNumber;
 pub use observer::TimelineObserver;
 
 /// The state of waiting; the others have the numbers of their activities.
@@ -119,10 +119,14 @@ impl TimelineView {
         let mut notes = Vec::new();
         let some = |shown: usize, all: u64| (shown as u64) < all;
         if some(self.waits.len(), self.all_waits) {
-            notes.push(format!("{} of {} waits, the longest", Count(self.waits.len() as u64), Count(self.all_waits)));
+            notes.push(format!(
+                "{} of {} waits, the longest",
+                GroupedNumber(self.waits.len() as u64),
+                GroupedNumber(self.all_waits)
+            ));
         }
         if some(self.messages.len(), self.all_messages) {
-            let (shown, all) = (Count(self.messages.len() as u64), Count(self.all_messages));
+            let (shown, all) = (GroupedNumber(self.messages.len() as u64), GroupedNumber(self.all_messages));
             notes.push(format!("{shown} of {all} messages, those that ended waits and were longest in transit first"));
         }
         if self.spans.is_none() {

@@ -5,7 +5,7 @@ use crate::Report;
 use crate::situation::RunSituation;
 use crate::text::region_name;
 use crate::verdict::LossKind;
-use crate::what_if::Prediction;
+use crate::what_if::PredictionRow;
 use crate::words::seconds_like;
 use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -21,7 +21,7 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
         return None;
     }
     let measured_s = report.what_if.measured_s.filter(|measured_s| *measured_s > 0.0)?;
-    let is_much = |row: &&Prediction| row.saved_s > WORTH_NAMING * measured_s;
+    let is_much = |row: &&PredictionRow| row.saved_s > WORTH_NAMING * measured_s;
     let text = match report.what_if.best().filter(is_much) {
         Some(best) => format!("{}: {}", change(best), from_to(measured_s, best)),
         None => {
@@ -35,17 +35,17 @@ pub(super) fn line(report: &Report, situation: RunSituation) -> Option<AnswerLin
 }
 
 /// Returns `1.32 s → 0.67 s (−49 %)`.
-fn from_to(measured_s: f64, row: &Prediction) -> String {
+fn from_to(measured_s: f64, row: &PredictionRow) -> String {
     let time = |part_s: f64| seconds_like(part_s, measured_s);
     format!("{} → {} (−{})", time(measured_s), time(row.time_s), short_percent(row.saved_share))
 }
 
-fn seconds_and_share(measured_s: f64, row: &Prediction) -> String {
+fn seconds_and_share(measured_s: f64, row: &PredictionRow) -> String {
     format!("{} ({})", seconds_like(row.saved_s, measured_s), short_percent(row.saved_share))
 }
 
 /// Returns a change in words: `even work on all ranks`.
-fn change(row: &Prediction) -> String {
+fn change(row: &PredictionRow) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
         (WhatIfScenario::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
         (WhatIfScenario::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),

@@ -44,7 +44,7 @@ pub struct RegionObserver<'a> {
     format: &'a mut dyn ExportFormat,
     /// By index of the region, whether it is or lies in the one that is wanted; `None`: all are.
     regions: Option<Vec<bool>>,
-    /// Whether the interval that came last does.
+    /// True if the interval that came last does.
     inside: bool,
 }
 

@@ -35,7 +35,7 @@ use crate::views::TimelineView;
 /// How to analyse a run.
 #[derive(Clone, Debug)]
 pub struct AnalysisOptions {
-    /// Whether to look up functions and lines.
+    /// True if to look up functions and lines.
     pub symbols: bool,
     /// Processor time after which no more of them are looked up.
     pub names_within: Duration,
@@ -49,9 +49,9 @@ pub struct AnalysisOptions {
     pub cluster_radius: Option<f64>,
     /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
     pub asked: Option<Vec<AskedScenario>>,
-    /// Whether to keep what ranks did when, for a page.
+    /// True if to keep what ranks did when, for a page.
     pub watch: bool,
-    /// Whether to look at calls and messages one by one, for what they add up to.
+    /// True if to look at calls and messages one by one, for what they add up to.
     pub statistics: bool,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,

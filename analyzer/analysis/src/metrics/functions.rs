@@ -34,7 +34,7 @@ pub struct SampledEstimate {
 }
 
 impl SampledEstimate {
-    /// Whether it differs from 0 by more than its error explains.
+    /// Returns whether it differs from 0 by more than its error explains.
     pub fn is_significant(&self) -> bool {
         self.seconds.abs() >= SIGNIFICANT * self.error_s && self.seconds != 0.0
     }
@@ -246,7 +246,7 @@ impl<'a> FunctionTimes<'a> {
     }
 }
 
-/// Whether a rank was sampled, as far as its log shows.
+/// Returns whether a rank was sampled, as far as its log shows.
 pub fn is_sampled(rank: &RankModel) -> bool {
     rank.samples.period_s().is_some() || !rank.samples.times(SampledThreads::First).is_empty()
 }

@@ -36,7 +36,7 @@ pub struct IdealTimes {
     pub by_iteration_s: Option<f64>,
     /// By replay.
     pub replay_s: Option<f64>,
-    /// Whether iterations are known for sure: else what the estimate says depends on which loop was found.
+    /// True if iterations are known for sure: else what the estimate says depends on which loop was found.
     pub is_sure: bool,
 }
 

@@ -123,7 +123,7 @@ impl HostBalance {
 /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
 const CLOCK_TOLERANCE: f64 = 1.005;
 
-/// Whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
+/// Returns whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
 ///
 /// No ideal network makes a run slower. Such an estimate assumes that ranks wait for each other at the end of each iteration where they do
 /// not, and is not used.
@@ -267,7 +267,7 @@ fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a 
     ranks.iter().filter_map(|&at| model.ranks.get(at))
 }
 
-/// Whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
+/// Returns whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
 fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> bool {
     !inside.is_empty()
         && ranks.all(|rank| {
@@ -276,7 +276,7 @@ fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: Regio
         })
 }
 
-/// Whether time of `rank` in a region is known by iteration.
+/// Returns whether time of `rank` in a region is known by iteration.
 fn has_iterations(rank: &RankModel, region: RegionIdx) -> bool {
     rank.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx).is_ok()
 }

@@ -60,7 +60,7 @@ impl TimeCategory {
         }
     }
 
-    /// Whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
+    /// Returns whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
     pub fn is_work(self) -> bool {
         matches!(self, TimeCategory::Useful | TimeCategory::Serial)
     }
@@ -87,7 +87,7 @@ impl PhaseTime {
 pub struct OverheadBreakdown {
     /// T_seq: seconds that the same work takes on one rank.
     pub t_seq_s: f64,
-    /// Whether T_seq was given; else it is the sum over ranks of the phases that are work.
+    /// True if T_seq was given; else it is the sum over ranks of the phases that are work.
     pub is_given: bool,
     /// T: seconds from which efficiency and speedup follow.
     pub elapsed_s: f64,

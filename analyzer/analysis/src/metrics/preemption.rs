@@ -45,7 +45,7 @@ pub struct PreemptionLoss {
     /// Seconds of those without a core though the rank could have run; the larger of the certain bound and, where it holds,
     /// the proportional share.
     pub delayed_s: f64,
-    /// Whether `delayed_s` is the certain bound, so that the rank lost at least that.
+    /// True if `delayed_s` is the certain bound, so that the rank lost at least that.
     pub certain: bool,
     /// Involuntary context switches a second.
     pub switches_per_s: f64,

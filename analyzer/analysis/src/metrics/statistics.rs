@@ -66,7 +66,7 @@ impl<'a> StatisticsObserver<'a> {
     }
 }
 
-/// Whether an operation sends a message, be it empty.
+/// Returns whether an operation sends a message, be it empty.
 fn sends(operation: u16) -> bool {
     matches!(
         Operation::semantics(operation),

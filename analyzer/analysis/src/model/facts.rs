@@ -46,7 +46,7 @@ pub struct RunFacts {
     pub summary: Option<SummaryFacts>,
     /// The user's parameters.
     pub params: BTreeMap<String, f64>,
-    /// Whether times of different ranks can be compared.
+    /// True if times of different ranks can be compared.
     pub common_clock: bool,
     /// Largest bound of the clocks' error against rank 0's, in seconds; `None` where no offset was measured.
     pub clock_error_s: Option<f64>,

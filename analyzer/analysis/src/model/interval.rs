@@ -32,13 +32,13 @@ impl TimeInterval {
         TimeInterval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }
     }
 
-    /// Whether it has no length.
+    /// Returns whether it has no length.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.end <= self.begin
     }
 
-    /// Whether something happened within: after its begin, and at its end at the latest.
+    /// Returns whether something happened within: after its begin, and at its end at the latest.
     #[inline]
     pub fn has(self, time: Ns) -> bool {
         self.begin < time && time <= self.end

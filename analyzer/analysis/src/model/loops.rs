@@ -10,9 +10,9 @@ pub struct Loop {
     pub name: String,
     /// The loop around it, as an index.
     pub parent: Option<usize>,
-    /// Whether it is the main loop of its ranks.
+    /// True if it is the main loop of its ranks.
     pub main: bool,
-    /// Whether it has a region of its own: the main loop, and those in it that take much of its time.
+    /// True if it has a region of its own: the main loop, and those in it that take much of its time.
     pub is_region: bool,
     /// The ranks.
     pub ranks: Vec<u32>,
@@ -24,14 +24,14 @@ pub struct Loop {
     pub ends: IterationEnds,
     /// How well the number of iterations is known; of the main loop alone.
     pub count: IterationCount,
-    /// Whether no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main
-    /// loop alone.
+    /// True if no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main loop
+    /// alone.
     pub is_unique: bool,
-    /// Whether one of the calls that come once in each iteration is in `main`; of the main loop alone.
+    /// True if one of the calls that come once in each iteration is in `main`; of the main loop alone.
     pub is_in_main: bool,
-    /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
+    /// True if nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
-    /// Whether one of its calls is a collective operation.
+    /// True if one of its calls is a collective operation.
     pub has_collectives: bool,
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
     /// them; of the main loop alone.
@@ -44,14 +44,14 @@ pub struct Loop {
     pub in_parent: Option<(u32, u32)>,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
     pub share_of_main: f64,
-    /// Whether the user said which call ends an iteration.
+    /// True if the user said which call ends an iteration.
     pub named: bool,
     /// What each kind of call is to it, by the survey's index.
     pub classes: Vec<TokenClass>,
 }
 
 impl Loop {
-    /// Whether calls of this kind are polls, and none of its own.
+    /// Returns whether calls of this kind are polls, and none of its own.
     pub fn polls(&self, token: u32) -> bool {
         matches!(self.classes.get(token as usize), Some(TokenClass::Neutral))
     }
@@ -61,23 +61,23 @@ impl Loop {
         self.classes.iter().filter(|class| class.is_of_loop()).count()
     }
 
-    /// Whether some kind of calls belongs to both loops.
+    /// Returns whether some kind of calls belongs to both loops.
     pub fn has_common_kinds(&self, other: &Loop) -> bool {
         self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
     }
 
-    /// Whether calls of this kind end its iterations.
+    /// Returns whether calls of this kind end its iterations.
     pub fn ends_with(&self, token: u32) -> bool {
         self.classes.get(token as usize) == Some(&TokenClass::Anchor)
     }
 
-    /// Whether calls of this kind belong to it, in each iteration or in some.
+    /// Returns whether calls of this kind belong to it, in each iteration or in some.
     pub fn has(&self, token: u32) -> bool {
         let class = self.classes.get(token as usize);
         class.is_some_and(|class| class.is_of_loop() || *class == TokenClass::Occasional)
     }
 
-    /// Whether calls of this kind can come between those of the loop: its own, and polls.
+    /// Returns whether calls of this kind can come between those of the loop: its own, and polls.
     pub fn can_contain(&self, token: u32) -> bool {
         self.has(token) || self.classes.get(token as usize) == Some(&TokenClass::Neutral)
     }
@@ -90,7 +90,7 @@ pub struct DetectedLoop {
     pub iterations: u32,
     /// The call that ends one: its call site and operation.
     pub end: (Option<u32>, u16),
-    /// Whether an uninterrupted run of such calls ends only one.
+    /// True if an uninterrupted run of such calls ends only one.
     pub run: bool,
 }
 
@@ -117,7 +117,7 @@ pub enum NoLoopReason {
 /// Which anchors end an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct IterationAnchors {
-    /// Whether the last of an uninterrupted run of them does.
+    /// True if the last of an uninterrupted run of them does.
     pub run: bool,
     /// Every so manieth of them does.
     pub every: NonZeroU32,
@@ -147,7 +147,7 @@ pub enum TokenClass {
 }
 
 impl TokenClass {
-    /// Whether a call of this class is the loop's.
+    /// Returns whether a call of this class is the loop's.
     #[inline]
     pub fn is_of_loop(self) -> bool {
         matches!(self, TokenClass::Inside | TokenClass::Anchor)

@@ -173,7 +173,7 @@ impl Model {
         self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
     }
 
-    /// Whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
+    /// Returns whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
     pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
         self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
     }

@@ -35,7 +35,7 @@ impl OwnLoops {
         OwnLoops { loops }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.loops.is_empty()
     }

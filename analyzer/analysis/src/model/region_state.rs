@@ -54,12 +54,12 @@ impl RegionState {
         Activity::ALL.get((self.0 & ((1 << Self::BITS) - 1)) as usize).copied()
     }
 
-    /// Whether it is the delay of a message.
+    /// Returns whether it is the delay of a message.
     pub fn is_delay(self) -> bool {
         self.0 & ((1 << Self::BITS) - 1) == Self::DELAY
     }
 
-    /// Whether it is computation.
+    /// Returns whether it is computation.
     pub fn is_computation(self) -> bool {
         self.activity() == Some(Activity::Computation)
     }

@@ -59,7 +59,7 @@ pub struct ReplayCounts {
     pub behind_gaps: u64,
     /// Calls of other ranks with such ranks, or with ranks whose calls were recorded as sums: nothing is known of waiting in them.
     pub not_recorded: u64,
-    /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    /// True if a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
     #[serde(skip)]
     pub hands_out_work: bool,
 }
@@ -113,7 +113,7 @@ impl ReplayCounts {
         self.progress_waits > 0 && 50 * self.progress_waits >= self.messages
     }
 
-    /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
+    /// Returns whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
     pub fn all_is_known(&self) -> bool {
         let unknown = self.unmatched_receives
             + self.unmatched_collectives

@@ -28,7 +28,7 @@ impl SelectedPart {
         self.activities.as_deref().unwrap_or(&[Activity::Computation])
     }
 
-    /// Whether it is all of the run.
+    /// Returns whether it is all of the run.
     pub fn is_all(&self) -> bool {
         *self == SelectedPart::default()
     }

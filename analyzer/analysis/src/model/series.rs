@@ -29,7 +29,7 @@ impl IterationSeries {
     /// The largest number of regions that are kept by iteration: memory grows with them.
     pub const MAX_PARTS: usize = 8;
 
-    /// Whether the computation of the iteration with this number is known.
+    /// Returns whether the computation of the iteration with this number is known.
     pub fn has_computation(&self, number: u32) -> bool {
         self.entering.binary_search(&number).is_err()
     }

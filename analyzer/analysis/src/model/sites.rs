@@ -46,7 +46,7 @@ pub type SiteAddress = (Option<u32>, u64);
 pub struct SampleChain {
     /// The addresses to which they return, the innermost first.
     pub callers: Vec<SiteAddress>,
-    /// Whether there may be more around them.
+    /// True if there may be more around them.
     pub is_cut: bool,
 }
 
@@ -369,7 +369,7 @@ pub struct CallSite {
     pub column: Option<u32>,
     /// Index of the site from which the function around this one was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
-    /// Whether an outermost one was called from somewhere that is not known.
+    /// True if an outermost one was called from somewhere that is not known.
     pub cut: bool,
 }
 

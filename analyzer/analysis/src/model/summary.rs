@@ -9,7 +9,7 @@ use crate::read::first_look::AnalysisEstimate;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SummaryFacts {
-    /// Whether the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
+    /// True if the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
     pub asked: bool,
     /// What the analysis of all events would take.
     #[serde(flatten)]

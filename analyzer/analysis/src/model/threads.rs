@@ -54,7 +54,7 @@ impl std::ops::AddAssign for TeamSeconds {
 pub struct ParallelRegion {
     /// Index in [`super::Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
-    /// Whether the thread that called MPI_Init starts it.
+    /// True if the thread that called MPI_Init starts it.
     pub is_of_first: bool,
     /// Threads of a team.
     pub team: u32,

@@ -32,7 +32,7 @@ pub enum WhatIfScenario {
 }
 
 impl WhatIfScenario {
-    /// Whether ranks would do other parts of the work.
+    /// Returns whether ranks would do other parts of the work.
     pub fn is_redistribution(self) -> bool {
         match self {
             WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,

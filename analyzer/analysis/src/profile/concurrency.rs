@@ -56,7 +56,7 @@ struct ConcurrencySample {
     /// How long ago the last of the others stopped computing, and when the first will go on.
     others_since_s: f32,
     others_until_s: f32,
-    /// Whether nothing is known of some rank.
+    /// True if nothing is known of some rank.
     unknown: bool,
 }
 
@@ -81,7 +81,7 @@ impl ConcurrencySample {
         self.unknown |= other.unknown;
     }
 
-    /// Whether the one rank that computes does serial work.
+    /// Returns whether the one rank that computes does serial work.
     fn is_serial(&self) -> bool {
         let overlap_s = OVERLAP * (self.since_s + self.until_s);
         self.since_s - self.others_since_s <= overlap_s && self.until_s - self.others_until_s <= overlap_s
@@ -408,7 +408,7 @@ impl RankSampler {
     }
 }
 
-/// Whether a marker begins or ends serial work.
+/// Returns whether a marker begins or ends serial work.
 fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
     let ends = [Operation::RegionEnter, Operation::RegionLeave];
     ends.iter().any(|&one| one as u16 == record.operation) && is_serial(record.request)

@@ -155,9 +155,9 @@ struct RankGather<'a> {
     /// The polls of which the recorder decided, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
-    /// Whether summaries are read in place of events.
+    /// True if summaries are read in place of events.
     is_first_look: bool,
-    /// Whether the log is read as it was recorded.
+    /// True if the log is read as it was recorded.
     is_as_recorded: bool,
     summed_up: SummarizedRanks,
     stated: RankSummary,
@@ -216,7 +216,7 @@ impl<'a> RankGather<'a> {
         thread.absorb(batch);
     }
 
-    /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
+    /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == TickSpan::ALL

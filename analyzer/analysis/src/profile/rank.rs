@@ -399,7 +399,7 @@ fn in_found_loop(sums: &ThreadTotals, id: u32) -> u32 {
     if id != 0 && sums.regions.contains_key(&within) { within } else { id }
 }
 
-/// Whether an activity is the program's in MPI.
+/// Returns whether an activity is the program's in MPI.
 fn is_mpi(activity: Activity) -> bool {
     !matches!(activity, Activity::Computation | Activity::Recorder)
 }

@@ -253,7 +253,7 @@ impl PlacedSamples {
         self.time = Some(ThreadTime::new(head));
     }
 
-    /// Whether samples lie before the end of a record, or at it.
+    /// Returns whether samples lie before the end of a record, or at it.
     #[inline(always)]
     pub(super) fn are_due(&self, record: &Record) -> bool {
         self.samples.all.get(self.next).is_some_and(|next| next.ticks <= record.end.max(record.begin))

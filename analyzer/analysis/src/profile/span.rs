@@ -252,13 +252,13 @@ impl SpanFold {
         self.fold.too_deep()
     }
 
-    /// Whether sums of profile mode lie across an end of the span, so that they were left out.
+    /// Returns whether sums of profile mode lie across an end of the span, so that they were left out.
     pub fn is_uncut(&self) -> bool {
         self.uncut
     }
 }
 
-/// Whether `record` comes before a span that begins at `edge`, or in one that ends there.
+/// Returns whether `record` comes before a span that begins at `edge`, or in one that ends there.
 fn is_before(record: &Record, edge: u64) -> bool {
     record.begin < edge || (record.begin == edge && record.operation == Operation::RegionLeave as u16)
 }

@@ -46,7 +46,7 @@ pub struct ThreadTotals {
     pub end: BatchHead,
     /// When each region of `end.open` was entered.
     pub entered: Vec<u64>,
-    /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
+    /// True if sums of profile mode lie across an end of the span that counts, and are left out.
     pub uncut: bool,
     /// How often a region was entered with as many open as may be.
     pub too_deep: u64,

@@ -123,7 +123,7 @@ impl ActivityTicks {
         numbers.iter().map(ticks).collect()
     }
 
-    /// Whether it holds no iteration.
+    /// Returns whether it holds no iteration.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }

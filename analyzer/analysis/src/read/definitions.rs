@@ -177,7 +177,7 @@ impl RankDefinitions {
         (callers, is_cut)
     }
 
-    /// Whether a region is marked as serial work.
+    /// Returns whether a region is marked as serial work.
     pub fn is_serial(&self, id: u32) -> bool {
         self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)
     }

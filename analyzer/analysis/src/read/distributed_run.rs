@@ -81,7 +81,7 @@ pub(crate) struct RunPart {
     pub(crate) ranks: Option<Vec<u32>>,
     pub(crate) spans: BTreeMap<u32, TickSpan>,
     pub(crate) polling: PollGapRule,
-    /// Whether ranks' summaries are read in place of their events.
+    /// True if ranks' summaries are read in place of their events.
     pub(crate) is_first_look: bool,
 }
 
@@ -185,7 +185,7 @@ impl LeaderProcess {
     }
 }
 
-/// Whether the ranks of each share are above those of all before it.
+/// Returns whether the ranks of each share are above those of all before it.
 fn are_apart(shares: &[LogInventory]) -> bool {
     let ranks: Vec<_> = shares.iter().filter_map(LogInventory::ranks).collect();
     ranks.windows(2).all(|pair| pair[0].end() < pair[1].start())

@@ -25,7 +25,7 @@ pub(crate) struct OpenedLog {
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct LogOpenError {
-    /// Whether there is nothing in it.
+    /// True if there is nothing in it.
     pub(crate) is_empty: bool,
     /// What is wrong, in words.
     pub(crate) text: String,

@@ -20,12 +20,12 @@ pub(crate) struct RankThreads {
 }
 
 impl RankThreads {
-    /// Whether the log is read as it was recorded.
+    /// Returns whether the log is read as it was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         self.leading.is_empty() && self.gap_uses.is_empty()
     }
 
-    /// Whether a thread counts as the rank's first.
+    /// Returns whether a thread counts as the rank's first.
     pub(crate) fn is_first(&self, thread: u32) -> bool {
         thread == 0 || self.leading.contains(&thread)
     }

@@ -65,7 +65,7 @@ fn recorded_ticks(summary: &ThreadSummary) -> u64 {
     summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end)
 }
 
-/// Whether two threads recorded at the same time.
+/// Returns whether two threads recorded at the same time.
 fn overlap(one: &ThreadSummary, other: &ThreadSummary) -> bool {
     one.batch.head.previous_end < other.batch.next.previous_end
         && other.batch.head.previous_end < one.batch.next.previous_end

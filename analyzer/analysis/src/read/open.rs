@@ -47,7 +47,7 @@ pub struct RecordedRun {
     pub polling: PollGapRule,
     /// The processes that have opened it together; `None`: this one alone.
     pub(crate) together: Option<DistributedRun>,
-    /// Whether ranks' summaries are read in place of their events.
+    /// True if ranks' summaries are read in place of their events.
     pub is_first_look: bool,
     /// What is known of ranks' threads, as far as that was asked.
     pub(super) known_threads: KnownThreads,
@@ -259,7 +259,7 @@ impl RecordedRun {
         &self.headers[begin..end.max(begin)]
     }
 
-    /// Whether several processes have opened it.
+    /// Returns whether several processes have opened it.
     pub fn is_read_together(&self) -> bool {
         self.together.is_some()
     }

@@ -25,7 +25,7 @@ impl<T: Send> ReadAhead<T> {
         ReadAhead { from, done: None }
     }
 
-    /// Whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
+    /// Returns whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
     pub fn is_over(&mut self) -> bool {
         if self.done.is_none() {
             match self.from.try_recv() {

@@ -28,14 +28,14 @@ const NEGLIGIBLE: f64 = 0.002;
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
 
-/// Whether a thread spends notable time in gaps between polls that may be waiting.
+/// Returns whether a thread spends notable time in gaps between polls that may be waiting.
 fn has_long_gaps(summary: &ThreadSummary) -> bool {
     let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
     let polls = &summary.batch.profile.polls;
     polls.computation as f64 > NEGLIGIBLE * ticks as f64
 }
 
-/// Whether the summaries of a log are what its records are taken for.
+/// Returns whether the summaries of a log are what its records are taken for.
 pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
     !found.summaries.is_empty()
         && !found.summaries.iter().any(has_long_gaps)

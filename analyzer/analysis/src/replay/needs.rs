@@ -25,9 +25,9 @@ pub struct CallNeed {
     pub state: WaitState,
     /// The delay of the message after it.
     pub delay: Option<RegionState>,
-    /// Whether the call can't have ended before: clocks that say so are wrong.
+    /// True if the call can't have ended before: clocks that say so are wrong.
     pub certain: bool,
-    /// Whether it was waited for, not only found.
+    /// True if it was waited for, not only found.
     pub waits: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct CallWait<'a> {
     pub until: Ns,
     /// What ended it last.
     pub last: &'a CallNeed,
-    /// Whether it ended with that alone, whatever else came later.
+    /// True if it ended with that alone, whatever else came later.
     alone: bool,
 }
 

@@ -189,6 +189,6 @@ pub struct EndedRequest {
     pub request: u32,
     /// When it was started: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
-    /// Whether it was cancelled: then it was a receive.
+    /// True if it was cancelled: then it was a receive.
     pub cancelled: bool,
 }

@@ -86,18 +86,18 @@ impl ReplayScope {
         self.windows.get(rank as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
-    /// Whether it is all of the run.
+    /// Returns whether it is all of the run.
     pub fn is_all(&self) -> bool {
         let whole = TimeInterval::new(0, Ns::MAX);
         self.begin == 0 && self.regions.is_none() && self.windows.iter().all(|&window| window == Some(whole))
     }
 
-    /// Whether it has a critical path: the time in a region is no interval of the run.
+    /// Returns whether it has a critical path: the time in a region is no interval of the run.
     pub fn has_path(&self) -> bool {
         self.regions.is_none()
     }
 
-    /// Whether a rank is selected.
+    /// Returns whether a rank is selected.
     pub fn has(&self, rank: u32) -> bool {
         self.windows.get(rank as usize).is_some_and(Option::is_some)
     }
@@ -130,7 +130,7 @@ impl ReplayScope {
 pub struct ScopeObserver<'a, W> {
     scope: &'a ReplayScope,
     watcher: W,
-    /// Whether the interval that was shown last lies in it.
+    /// True if the interval that was shown last lies in it.
     inside: bool,
 }
 

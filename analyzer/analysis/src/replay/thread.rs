@@ -84,7 +84,7 @@ pub struct ReplayThread {
     parallel: usize,
     /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
     pub next: Option<ResumeOrder>,
-    /// Whether it is within the call of its step.
+    /// True if it is within the call of its step.
     pub in_call: bool,
     /// When that began.
     pub begun: Ns,
@@ -95,15 +95,15 @@ pub struct ReplayThread {
     pub now: Ns,
     /// How much later than by its clock it is.
     pub shift: Ns,
-    /// Whether it waits for another to be followed first.
+    /// True if it waits for another to be followed first.
     pub parked: bool,
-    /// Whether what it waits for was given up.
+    /// True if what it waits for was given up.
     pub gives_up: bool,
-    /// Whether it stands in the order of time.
+    /// True if it stands in the order of time.
     pub queued: bool,
-    /// Whether its batches are all that it does.
+    /// True if its batches are all that it does.
     is_whole: bool,
-    /// Whether it has done all that it does.
+    /// True if it has done all that it does.
     pub ended: bool,
 }
 

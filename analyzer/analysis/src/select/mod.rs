@@ -183,17 +183,17 @@ fn no_log_of(ranks: &str) -> String {
 }
 
 impl Selection {
-    /// Whether it leaves nothing out.
+    /// Returns whether it leaves nothing out.
     pub fn is_all(&self) -> bool {
         *self == Selection::default()
     }
 
-    /// Whether the whole run must be analysed before it is known what was selected.
+    /// Returns whether the whole run must be analysed before it is known what was selected.
     pub fn needs_all(&self) -> bool {
         self.from.is_some() || self.to.is_some() || self.needs_clusters()
     }
 
-    /// Whether it names clusters of ranks.
+    /// Returns whether it names clusters of ranks.
     pub fn needs_clusters(&self) -> bool {
         self.ranks.as_ref().is_some_and(RankSet::needs_clusters)
     }

@@ -31,7 +31,7 @@ enum RankItem {
 }
 
 impl RankSet {
-    /// Whether it names clusters, which only an analysis of the whole run knows.
+    /// Returns whether it names clusters, which only an analysis of the whole run knows.
     pub fn needs_clusters(&self) -> bool {
         self.items.iter().any(|item| matches!(item, RankItem::Cluster(_)))
     }

@@ -41,12 +41,12 @@ impl CallEvidence<'_> {
         self.survey.tokens.get(token as usize).and_then(|token| token.site)
     }
 
-    /// Whether a call is in `main`.
+    /// Returns whether a call is in `main`.
     pub fn is_in_main(&self, token: u32) -> bool {
         self.site(token).is_some_and(|site| self.in_main.get(site as usize).copied().unwrap_or(false))
     }
 
-    /// Whether no other code of the program makes this call.
+    /// Returns whether no other code of the program makes this call.
     pub fn is_unique(&self, token: u32) -> bool {
         self.is_in_main(token) || self.site(token).is_some_and(|site| self.calls.is_whole(site))
     }
@@ -122,7 +122,7 @@ impl CallEvidence<'_> {
     }
 }
 
-/// Whether a call comes oftener than once in each of `iterations`, but not twice, and not by as few as come beside a loop.
+/// Returns whether a call comes oftener than once in each of `iterations`, but not twice, and not by as few as come beside a loop.
 pub(super) fn is_oftener(count: u64, iterations: u32) -> bool {
     let iterations = u64::from(iterations);
     iterations + ASTRAY < count && count < 2 * iterations

@@ -68,7 +68,7 @@ pub struct CallTree {
 pub(super) struct NodeOrigin {
     /// The call site with its return address.
     pub(super) site: u32,
-    /// Whether the node's function is inlined there into another one.
+    /// True if the node's function is inlined there into another one.
     pub(super) is_inlined: bool,
 }
 
@@ -191,7 +191,7 @@ impl CallTree {
         self.shown_as.get(site as usize).copied().unwrap_or(site)
     }
 
-    /// Whether the whole path of a call site is known: then no other call of the program is the same.
+    /// Returns whether the whole path of a call site is known: then no other call of the program is the same.
     pub fn is_whole(&self, site: u32) -> bool {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
     }
@@ -318,14 +318,14 @@ impl CallTree {
         path.into_iter().zip(others).take_while(|(own, other)| own == other).last().map(|(at, _)| at)
     }
 
-    /// Whether `outer` is on the path to `inner`, or is it.
+    /// Returns whether `outer` is on the path to `inner`, or is it.
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
         let depth = |at: u32| self.node(at).map(|node| node.depth);
         let mut path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent);
         path.find(|&at| depth(at) <= depth(outer)) == Some(outer)
     }
 
-    /// Whether a function is also called between two nodes of a path, the outer one left out.
+    /// Returns whether a function is also called between two nodes of a path, the outer one left out.
     fn is_on_path(&self, inner: u32, outer: Option<u32>, place: &CodePlace) -> bool {
         let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
         let mut functions = path.filter_map(|at| self.node(at)).map(|node| (&node.place.function, &node.place.file));
@@ -336,11 +336,11 @@ impl CallTree {
 /// What is known of scripts on the path of a call site.
 #[derive(Clone, Copy, Default)]
 struct ScriptFrames {
-    /// Whether the path's begin is not known.
+    /// True if the path's begin is not known.
     is_cut: bool,
-    /// Whether an interpreter is on it.
+    /// True if an interpreter is on it.
     are_run: bool,
-    /// Whether the log has functions of a script.
+    /// True if the log has functions of a script.
     are_known: bool,
     /// The innermost call in a function of a script that is the program's own.
     innermost: Option<usize>,

@@ -71,7 +71,7 @@ impl RankCalls<'_> {
         found.iter().any(|one| one.main).then_some(found)
     }
 
-    /// Whether the function that makes two calls one after the other is called by the one that makes two others.
+    /// Returns whether the function that makes two calls one after the other is called by the one that makes two others.
     fn is_called_by(&self, inner: TokenPair, outer: TokenPair) -> bool {
         let [inner, outer] = [inner, outer].map(|pair| {
             let [from, to] = [pair.from, pair.to].map(|token| self.survey.tokens.get(token as usize)?.site);
@@ -116,7 +116,7 @@ impl RankCalls<'_> {
         Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
 
-    /// Whether this holds of the operation of a kind of calls.
+    /// Returns whether this holds of the operation of a kind of calls.
     pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }
@@ -125,7 +125,7 @@ impl RankCalls<'_> {
         self.is(token, is_collective)
     }
 
-    /// Whether all its calls are in the window.
+    /// Returns whether all its calls are in the window.
     pub(super) fn is_in_window(&self) -> bool {
         self.rank.calls <= WINDOW
     }

@@ -119,7 +119,7 @@ impl CodePlace {
         CodePlace { function: Some(function.to_owned()), offset: 0, callers: Vec::new(), ..self.clone() }
     }
 
-    /// Whether its function or line is known.
+    /// Returns whether its function or line is known.
     pub(super) fn is_named(&self) -> bool {
         self.function.is_some() || self.line.is_some()
     }

@@ -89,7 +89,7 @@ pub(super) struct FileReader {
     pool: Option<Arc<ReaderPool>>,
     /// What was read in this process.
     here: OpenFiles,
-    /// Whether a process has ended that read it.
+    /// True if a process has ended that read it.
     is_given_up: bool,
 }
 

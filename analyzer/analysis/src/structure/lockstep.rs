@@ -49,7 +49,7 @@ impl<'a> LockstepTeam<'a> {
         LockstepTeam { iterations: group.iterations, groups: vec![member] }
     }
 
-    /// Whether both go through the same iterations.
+    /// Returns whether both go through the same iterations.
     pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
         let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
         let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
@@ -81,7 +81,7 @@ impl<'a> LockstepTeam<'a> {
         self.groups.iter().map(|group| group.ranks.len()).sum()
     }
 
-    /// Whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
+    /// Returns whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
     fn deals_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
@@ -99,7 +99,7 @@ impl<'a> LockstepTeam<'a> {
 }
 
 impl TeamGroup<'_> {
-    /// Whether all ranks of both take part in a collective operation at least once an iteration.
+    /// Returns whether all ranks of both take part in a collective operation at least once an iteration.
     fn has_common_collective(&self, other: &TeamGroup) -> bool {
         let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
         self.collectives().any(|(operation, uid, group)| {
@@ -116,7 +116,7 @@ impl TeamGroup<'_> {
         })
     }
 
-    /// Whether its rank exchanges a message with a rank of `other` in each iteration, on average.
+    /// Returns whether its rank exchanges a message with a rank of `other` in each iteration, on average.
     fn exchanges_with(&self, other: &TeamGroup) -> bool {
         self.messages_with(other) >= u64::from(self.iterations)
     }
@@ -147,7 +147,7 @@ impl TeamGroup<'_> {
     }
 }
 
-/// Whether a list holds all of `ranks`.
+/// Returns whether a list holds all of `ranks`.
 fn has_all(list: &RankList, ranks: &[u32]) -> bool {
     let holds = |rank: u32| {
         list.0.iter().any(|&(first, step, count)| {

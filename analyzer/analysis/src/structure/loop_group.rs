@@ -27,9 +27,9 @@ pub(super) struct LoopGroup<'a> {
     pub(super) ends: IterationEnds,
     /// How well their number is known.
     pub(super) count: IterationCount,
-    /// Whether no other code of the program makes the calls that come once in each.
+    /// True if no other code of the program makes the calls that come once in each.
     pub(super) is_unique: bool,
-    /// Whether one of these calls is in `main`.
+    /// True if one of these calls is in `main`.
     pub(super) is_in_main: bool,
     /// Every so manieth anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
@@ -125,19 +125,19 @@ impl<'a> LoopGroup<'a> {
         &self.found[self.main]
     }
 
-    /// Whether a rank ends iterations as these do, as often.
+    /// Returns whether a rank ends iterations as these do, as often.
     pub(super) fn ends_as(&self, one: UnassignedRank) -> bool {
         has_loop(one, self.chosen, &self.main().anchor)
     }
 
-    /// Whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
+    /// Returns whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
     pub(super) fn does_what(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
         own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
     }
 
-    /// Whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
+    /// Returns whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
     pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
         let (own, others) = (self.main(), other.main());
         let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());

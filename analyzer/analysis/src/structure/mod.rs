@@ -62,7 +62,7 @@ pub use segments::{CodePath, OTHER};
 /// What the user wants found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureOptions {
-    /// Whether to look for loops and regions at all.
+    /// True if to look for loops and regions at all.
     pub detect: bool,
     /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
     /// of these calls does.
@@ -145,7 +145,7 @@ impl RunStructure {
         std::iter::successors(Some(in_loop), outer).find(is_around)
     }
 
-    /// Whether code between calls is between two of a loop's calls.
+    /// Returns whether code between calls is between two of a loop's calls.
     fn has_code(&self, in_loop: usize, segment: u32) -> bool {
         segment == 0 || self.loop_code.get(in_loop).is_none_or(|code| code.binary_search(&segment).is_ok())
     }

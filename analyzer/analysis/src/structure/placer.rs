@@ -93,7 +93,7 @@ impl FoundRegion {
 pub struct PlacedCall {
     /// The number of the found region; `None` where the regions are the marked ones.
     region: Option<u32>,
-    /// Whether the call is one of the main loop's.
+    /// True if the call is one of the main loop's.
     in_loop: bool,
     /// The interval between the ends of iterations; [`NONE`] where the rank has no loop.
     interval: u32,

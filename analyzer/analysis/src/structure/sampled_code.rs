@@ -139,13 +139,13 @@ impl SampledCode {
         module.is_some_and(|module| base_name(module) == RECORDER)
     }
 
-    /// Whether nothing is known, not even of files.
+    /// Returns whether nothing is known, not even of files.
     pub fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
 }
 
-/// Whether a file is the recorder's.
+/// Returns whether a file is the recorder's.
 pub(super) fn is_recorder_file(path: &str) -> bool {
     base_name(path) == RECORDER
 }
@@ -187,7 +187,7 @@ impl SampledFrame {
         }
     }
 
-    /// Whether it is code of an interpreter.
+    /// Returns whether it is code of an interpreter.
     fn is_interpreter(&self) -> bool {
         let module = self.functions.first().and_then(|function| function.module.clone());
         is_interpreter(&CodePlace { module, ..CodePlace::default() })

@@ -30,9 +30,9 @@ pub(super) struct CallPoint {
     place: CodePlace,
     /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
     called: Option<String>,
-    /// Whether it is a call of MPI.
+    /// True if it is a call of MPI.
     is_of_mpi: bool,
-    /// Whether there are other calls at the place.
+    /// True if there are other calls at the place.
     is_shared: bool,
 }
 

@@ -212,7 +212,7 @@ impl CodeSegments {
         found
     }
 
-    /// Whether a region lies in the function that `call` calls; also where that is not known.
+    /// Returns whether a region lies in the function that `call` calls; also where that is not known.
     pub fn is_in(&self, segment: u32, call: Option<u32>) -> bool {
         let Some(one) = self.segments.get(segment as usize).filter(|_| segment > 0) else { return true };
         call.is_none_or(|call| one.call.is_some_and(|own| self.calls.is_around(call, own)))
@@ -292,7 +292,7 @@ fn find_code(
     codes
 }
 
-/// Whether so much of all time is worth a region.
+/// Returns whether so much of all time is worth a region.
 fn is_heavy(ns: u64, all: u64) -> bool {
     ns as f64 >= LEAST_SHARE * all as f64 && ns > 0
 }

@@ -166,7 +166,7 @@ impl DebugFacts {
         })
     }
 
-    /// Whether the file at `path` has the same build id.
+    /// Returns whether the file at `path` has the same build id.
     fn is_mine(&self, path: &Path) -> bool {
         !self.build_id.is_empty() && DebugFacts::read(path).is_some_and(|other| other.build_id == self.build_id)
     }

@@ -34,13 +34,13 @@ pub struct CallSurvey {
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
     pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
-    /// Whether a rank has marked iterations.
+    /// True if a rank has marked iterations.
     pub marked_iterations: bool,
-    /// Whether a rank has marked phases that are no iterations.
+    /// True if a rank has marked phases that are no iterations.
     pub marked_phases: bool,
-    /// Whether a rank recorded profiles in place of calls.
+    /// True if a rank recorded profiles in place of calls.
     pub profiles: bool,
-    /// Whether of a rank its summary was read in place of its calls.
+    /// True if of a rank its summary was read in place of its calls.
     pub summaries: bool,
 }
 
@@ -75,7 +75,7 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
-    /// Whether it has samples.
+    /// True if it has samples.
     pub is_sampled: bool,
     /// Of each of its threads, by number: the sequence number after that of its last record.
     pub threads: BTreeMap<u32, u64>,
@@ -186,7 +186,7 @@ struct RankPassState {
     rank: u32,
     definitions: RankDefinitions,
     profiles: bool,
-    /// Whether it is surveyed by its summary.
+    /// True if it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.

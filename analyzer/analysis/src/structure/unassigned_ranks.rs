@@ -48,7 +48,7 @@ pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank
     largest.iter().find(|one| one.rank.calls == middle).copied()
 }
 
-/// Whether `one` ends iterations as `chosen` does, as often.
+/// Returns whether `one` ends iterations as `chosen` does, as often.
 pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
     let count = |rank: &RankSurvey| anchor.tokens.iter().map(|&token| rank.count(token)).sum::<u64>() as f64;
     let (own, expected) = (count(one.rank), count(chosen.rank));
@@ -59,7 +59,7 @@ pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor
     }
 }
 
-/// Whether `chosen` has all kinds of calls that `one` repeats.
+/// Returns whether `chosen` has all kinds of calls that `one` repeats.
 pub fn has_repeated_calls_of(one: UnassignedRank, chosen: UnassignedRank) -> bool {
     one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
 }

@@ -116,7 +116,7 @@ impl IterationColumns {
         self.numbers.len().div_ceil(self.per_column.max(1))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }

@@ -35,7 +35,7 @@ impl RankRows {
         self.numbers.len().div_ceil(self.per_row.max(1))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }

@@ -111,7 +111,7 @@ fn share(rank: &RankModel, seconds: f64) -> f64 {
     if known > 0.0 { seconds / known } else { 0.0 }
 }
 
-/// Whether how often a call is made says which code is run.
+/// Returns whether how often a call is made says which code is run.
 fn counts(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }

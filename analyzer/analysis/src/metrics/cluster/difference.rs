@@ -113,7 +113,7 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     if sum > 0.0 { more / sum } else { 0.0 }
 }
 
-/// Whether ranks of two profiles have communicators of a part of all ranks, but never one together.
+/// Returns whether ranks of two profiles have communicators of a part of all ranks, but never one together.
 fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {

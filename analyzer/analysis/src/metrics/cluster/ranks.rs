@@ -33,7 +33,7 @@ const LEAST_RANKS: usize = 2;
 pub struct ClusterRadius {
     /// The distance, in 0..=1.
     pub value: f64,
-    /// Whether the user gave it.
+    /// True if the user gave it.
     pub given: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct RankClusters {
 }
 
 impl RankClusters {
-    /// Whether ranks run different code.
+    /// Returns whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.n > 1 || (self.of.len() > 1 && self.of.contains(&None))
     }

@@ -26,7 +26,7 @@ pub(super) struct ProgramTreeBuilder<'a> {
     common: Vec<Option<u32>>,
     /// For each outermost call the first one in the same function.
     start_of: HashMap<u32, u32>,
-    /// Whether all calls lie in one function that nothing calls: it is the program.
+    /// True if all calls lie in one function that nothing calls: it is the program.
     starts_once: bool,
     /// The nodes, each after its parent; the first is the program.
     pub(super) nodes: Vec<ProgramTreeNode>,
@@ -147,7 +147,7 @@ impl<'a> ProgramTreeBuilder<'a> {
         }
     }
 
-    /// Whether a phase lies in the function that a call calls, which is on the path of all its calls.
+    /// Returns whether a phase lies in the function that a call calls, which is on the path of all its calls.
     fn is_outside(&self, phase: RegionIdx, call: u32) -> bool {
         let depth = |at: u32| self.calls.node(at).map(|node| node.depth);
         self.common(phase).is_some_and(|common| depth(call) <= depth(common))

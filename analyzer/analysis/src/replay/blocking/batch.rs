@@ -22,7 +22,7 @@ pub(super) struct HistoryStart {
 pub(super) struct BatchInterval {
     pub end: Ns,
     pub kind: RegionState,
-    /// Whether it is the next of the thread's waits.
+    /// True if it is the next of the thread's waits.
     pub waits: bool,
 }
 

@@ -52,7 +52,7 @@ pub struct CauseFinder {
     found: Vec<StateDuration>,
     /// Parts of the wait that who ended it caused by computing himself, where they are asked for.
     own: Vec<OwnCause>,
-    /// Whether they are.
+    /// True if they are.
     pub wants_own: bool,
 }
 

@@ -123,7 +123,7 @@ impl DelayTotals {
         DelayTotals { samples, ..DelayTotals::default() }
     }
 
-    /// Whether there are any samples.
+    /// Returns whether there are any samples.
     pub fn is_any(&self) -> bool {
         self.samples.iter().any(|samples| !samples.is_empty())
     }

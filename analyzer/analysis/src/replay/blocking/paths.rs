@@ -13,7 +13,7 @@ struct OnPaths {
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
     other: f64,
-    /// Whether it is on either.
+    /// True if it is on either.
     is_on: bool,
 }
 

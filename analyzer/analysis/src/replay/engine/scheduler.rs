@@ -37,9 +37,9 @@ struct ScheduledRank {
     world: u32,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
-    /// Whether it may have threads besides the first.
+    /// True if it may have threads besides the first.
     has_others: bool,
-    /// Whether its log is at its end.
+    /// True if its log is at its end.
     exhausted: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Whether a thread waits for others.
+    /// Returns whether a thread waits for others.
     pub fn any_waits(&self) -> bool {
         self.threads.iter().any(|thread| thread.parked)
     }

@@ -70,7 +70,7 @@ pub const SENT_AT_ONCE: u64 = 4096;
 pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
 impl TransferSide {
-    /// Whether it is a send that may wait for its receive.
+    /// Returns whether it is a send that may wait for its receive.
     pub fn is_rendezvous(&self) -> bool {
         match self.mode {
             SendMode::Standard => self.bytes > SENT_AT_ONCE,
@@ -101,7 +101,7 @@ pub struct MessageTransfer {
 struct TransferQueue {
     first: u32,
     last: u32,
-    /// Whether they are sends.
+    /// True if they are sends.
     are_sends: bool,
 }
 
@@ -125,7 +125,7 @@ impl MessageTransfer {
     const NOTHING: MessageTransfer =
         MessageTransfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
 
-    /// Whether one side was over at a time: then nothing more is needed of it.
+    /// Returns whether one side was over at a time: then nothing more is needed of it.
     pub fn is_over_at(&self, time: Ns) -> bool {
         self.over > 0 && self.over_at <= time
     }
@@ -243,7 +243,7 @@ impl OpenTransfers {
         }
     }
 
-    /// Whether no message is in transit, and nobody waits for one.
+    /// Returns whether no message is in transit, and nobody waits for one.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len() && self.probes.is_empty()
     }

@@ -48,7 +48,7 @@ pub struct CollectiveInstance {
     pub root_noted: Option<NotedClocks>,
     /// How many will enter.
     pub expected: u32,
-    /// Whether members call different operations, so that nothing can be said of it.
+    /// True if members call different operations, so that nothing can be said of it.
     pub mixed: bool,
     /// Threads that can't go on before others have entered.
     pub waiters: Vec<u32>,
@@ -156,7 +156,7 @@ impl OpenCollectives {
         Some(noted)
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len()
     }

@@ -101,7 +101,7 @@ impl OnDemand {
         OnDemand { on_demand: self.on_demand + after.on_demand, computed: self.computed + after.computed }
     }
 
-    /// Whether that is a considerable part of the work.
+    /// Returns whether that is a considerable part of the work.
     pub fn is_considerable(self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed
     }

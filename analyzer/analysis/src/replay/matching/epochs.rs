@@ -24,7 +24,7 @@ use crate::replay::timeline::{CommEvent, CommRole};
 #[derive(Clone, Copy)]
 struct SignalWait {
     signal: SignalKind,
-    /// Whether the call cannot end before it was sent.
+    /// True if the call cannot end before it was sent.
     certain: bool,
     /// Bytes that come from each.
     bytes: u64,

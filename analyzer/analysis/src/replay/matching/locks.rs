@@ -92,7 +92,7 @@ impl WindowLocks {
         Some(old)
     }
 
-    /// Whether nobody has one.
+    /// Returns whether nobody has one.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }

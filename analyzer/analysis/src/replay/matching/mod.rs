@@ -81,7 +81,7 @@ struct KnownRank {
     requests: OpenRequests,
     /// The thread that called MPI_Init.
     first_thread: Option<u32>,
-    /// Whether records are missing: what follows can't be counted on to match.
+    /// True if records are missing: what follows can't be counted on to match.
     broken: bool,
     /// Lists of world ranks that its events name.
     lists: Vec<Arc<[u32]>>,
@@ -197,7 +197,8 @@ impl<'a> EventMatcher<'a> {
         self.woken.pop()
     }
 
-    /// Whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what was before.
+    /// Returns whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what
+    /// was before.
     pub fn is_quiet(&self) -> bool {
         let is_quiet = |rank: &KnownRank| rank.requests.is_empty() && !rank.broken;
         self.channels.is_empty()

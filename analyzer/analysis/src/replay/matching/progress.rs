@@ -78,7 +78,7 @@ impl MessageCoupling {
         &mut self.0[what as usize][usize::from(like.same_host)][size]
     }
 
-    /// Whether such messages wait for it: as was seen of most, else where they are large.
+    /// Returns whether such messages wait for it: as was seen of most, else where they are large.
     fn wait(&mut self, what: AwaitedSide, like: MessageClass) -> bool {
         let WaitCounts { waited, did_not } = *self.seen(what, like);
         waited > did_not || waited == did_not && like.bytes > SENT_AT_ONCE
@@ -209,8 +209,8 @@ impl CallMessages<'_> {
         }
     }
 
-    /// Whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been when the
-    /// call ended. `needs`: all that it needed.
+    /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
+    /// when the call ended. `needs`: all that it needed.
     fn has_waited(
         &mut self,
         (what, like): (AwaitedSide, MessageClass),

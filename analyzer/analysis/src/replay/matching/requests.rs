@@ -41,7 +41,7 @@ impl OpenRequests {
         slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty() && self.slots.iter().all(|(_, pending)| pending.is_none())
     }

@@ -58,7 +58,7 @@ pub struct AwaitedSignals {
     pub routes: Vec<(SignalRoute, u64)>,
     /// What is sent.
     pub signal: SignalKind,
-    /// Whether the call cannot end before all was sent.
+    /// True if the call cannot end before all was sent.
     pub certain: bool,
     /// Bytes that come from each.
     pub bytes: u64,
@@ -213,7 +213,7 @@ impl OpenSignals {
         (neighbours, epochs)
     }
 
-    /// Whether nothing was sent that is not over, and nothing is awaited.
+    /// Returns whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
         let is_over = |queue: &SignalQueue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
         self.free.len() == self.awaited.len() && self.routes.values().all(is_over)

@@ -33,7 +33,7 @@ pub struct StepsUpToCut {
     pub at: RankAtCut,
     /// Its steps.
     pub read: VecDeque<StepChunk>,
-    /// Whether the last piece goes on after it.
+    /// True if the last piece goes on after it.
     splits: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct StepsUpToCut {
 pub struct RankReading<'a> {
     /// What was read and is in no segment yet, and who reads on.
     input: RankInput<'a>,
-    /// Whether its steps are packed.
+    /// True if its steps are packed.
     packs: bool,
     /// Lists and steps of the segments.
     lists: Vec<Arc<[u32]>>,

@@ -131,7 +131,7 @@ pub struct ReplaySegments<'a> {
     reading: SegmentReading<'a>,
     /// The end of the last one.
     from: Option<Arc<ConsistentCut>>,
-    /// Whether the rest of the run is one.
+    /// True if the rest of the run is one.
     is_last: bool,
 }
 

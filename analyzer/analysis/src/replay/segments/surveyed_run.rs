@@ -75,7 +75,7 @@ impl<'a> ReplayOptions<'a> {
         }
     }
 
-    /// Whether the run may be cut: all of it is followed, and its ranks have one thread each.
+    /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
     pub(super) fn can_cut(&self, model: &Model) -> bool {
         let is_alone = |rank: &RankModel| rank.other_threads == 0;
         self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
@@ -178,7 +178,7 @@ impl<'a> LocalRanks<'a> {
         LocalRanks { logs, samples }
     }
 
-    /// Whether all of them can be read.
+    /// Returns whether all of them can be read.
     pub(super) fn are_all(&self) -> bool {
         self.logs.iter().all(Option::is_some)
     }

@@ -84,7 +84,7 @@ pub struct RequestEnd {
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
-    /// Whether it was cancelled.
+    /// True if it was cancelled.
     pub cancelled: bool,
 }
 

@@ -24,7 +24,7 @@ pub struct WaitAnalysis<'a, 'scope> {
     explaining: ExplanationQueue<'a, 'scope>,
     /// The thread of the last call that waited, and the thread that ended its wait.
     last_wait: Option<(u32, u32)>,
-    /// Whether the ends of windows were handed over.
+    /// True if the ends of windows were handed over.
     has_ended: bool,
 }
 

@@ -105,7 +105,7 @@ impl<'a> RankLists<'a> {
         number
     }
 
-    /// Whether so many more entries may be looked at, which are counted then.
+    /// Returns whether so many more entries may be looked at, which are counted then.
     fn has_room(&mut self, lists: &[&RankList]) -> bool {
         let entries = lists.iter().fold(0u64, |sum, list| sum.saturating_add(list.len()));
         let left = self.left.checked_sub(entries);

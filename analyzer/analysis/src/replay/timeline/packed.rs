@@ -36,7 +36,7 @@ pub struct PackedSteps {
     bytes: Arc<[u8]>,
     /// All but steps and events, with what belongs to its begin until that was taken out.
     batch: StepBatch,
-    /// Whether the thread ends with it.
+    /// True if the thread ends with it.
     last: bool,
     at: StepCursor,
     /// Where its bytes end.
@@ -159,7 +159,7 @@ impl PackedSteps {
         part
     }
 
-    /// Whether all parts were taken out.
+    /// Returns whether all parts were taken out.
     pub fn is_empty(&self) -> bool {
         self.at.left == 0
     }

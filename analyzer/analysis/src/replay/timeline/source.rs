@@ -35,7 +35,7 @@ struct RankSource<'scope> {
     ahead: Option<ReadAhead<FetchedBatch<'scope>>>,
     /// The batch at hand, and who reads the next one.
     at_hand: Option<(VecDeque<StepChunk>, Box<RankSteps<'scope>>)>,
-    /// Whether its batches are packed.
+    /// True if its batches are packed.
     packs: bool,
 }
 

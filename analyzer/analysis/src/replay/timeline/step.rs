@@ -41,7 +41,7 @@ pub enum CommRole {
     Epoch(EpochStep),
     /// Asks for a lock of a window at one target, or at all.
     Lock {
-        /// Whether nobody else may have it meanwhile.
+        /// True if nobody else may have it meanwhile.
         exclusive: bool,
     },
     /// Gives it back.
@@ -86,7 +86,7 @@ pub struct CallFacts {
     pub received: u64,
     /// Of a call on a window: how many windows had been made on its communicator before that one. NONE: no window, or not known.
     pub window: u32,
-    /// Whether it asks for a lock of a window that nobody else may have meanwhile.
+    /// True if it asks for a lock of a window that nobody else may have meanwhile.
     pub exclusive: bool,
     /// The request that it tested at its begin and found incomplete; NONE: none, or several.
     pub tested: u32,
@@ -158,8 +158,8 @@ pub struct StepBatch {
     pub parallel: Vec<ParallelPart>,
     /// Lists of world ranks that events name by number from here on: all of a rank's batches together number them from 0.
     pub lists: Vec<Arc<[u32]>>,
-    /// Whether records before the first are missing, so that what follows can't be counted on to match.
+    /// True if records before the first are missing, so that what follows can't be counted on to match.
     pub gap: bool,
-    /// Whether the thread does nothing more, and is not the one that called MPI_Init.
+    /// True if the thread does nothing more, and is not the one that called MPI_Init.
     pub last: bool,
 }

@@ -14,7 +14,7 @@ use super::step::{CommEvent, StepBatch, TimelineStep};
 /// More ranks than this have their steps packed: those of fewer take less memory than what else is kept.
 const FEW: usize = 256;
 
-/// Whether the steps of so many ranks are packed.
+/// Returns whether the steps of so many ranks are packed.
 pub fn are_packed(ranks: usize) -> bool {
     ranks > FEW
 }
@@ -52,7 +52,7 @@ impl StepChunk {
         }
     }
 
-    /// Whether none is left.
+    /// Returns whether none is left.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -70,7 +70,7 @@ impl StepChunk {
         self.head().thread
     }
 
-    /// Whether records before the first are missing.
+    /// Returns whether records before the first are missing.
     pub fn is_after_gap(&self) -> bool {
         self.head().gap
     }

@@ -40,7 +40,7 @@ pub struct RunIds<'a> {
     pub places: RegionLookup<'a>,
     /// World ranks that the run has, ascending.
     pub ranks: &'a [u32],
-    /// Whether the arguments of calls are wanted.
+    /// True if the arguments of calls are wanted.
     pub facts: bool,
 }
 
@@ -229,7 +229,7 @@ impl<'a> RankSteps<'a> {
         (!out.steps.is_empty() || out.gap || out.last).then_some(out)
     }
 
-    /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
+    /// Returns whether a thread, other than the first, whose window ends with the log, does nothing more.
     fn is_last(&self, number: u32, thread: &ThreadSteps) -> bool {
         let is_behind = self.ends.get(&number).is_some_and(|&end| thread.walk.next >= end);
         number != 0 && is_behind && thread.waiting.is_none()

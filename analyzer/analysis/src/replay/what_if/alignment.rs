@@ -27,7 +27,7 @@ const AS_MANY: f64 = 0.98;
 /// What ends an iteration: call sites with the operation's number.
 type IterationEnd = [(Option<u32>, u16)];
 
-/// Whether the iterations of `regions` are known well enough to be balanced one by one.
+/// Returns whether the iterations of `regions` are known well enough to be balanced one by one.
 pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
     regions.iter().all(|&region| {
         let groups = by_end(model, region);
@@ -37,7 +37,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
     })
 }
 
-/// Whether all ranks go through about as many iterations.
+/// Returns whether all ranks go through about as many iterations.
 fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     let counts = || groups.iter().flatten().map(|series| series.numbers.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));

@@ -75,7 +75,8 @@ impl SharedWork {
         SharedWork { places: much.collect() }
     }
 
-    /// Whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere else instead.
+    /// Returns whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere
+    /// else instead.
     pub fn is_shared(&self, times: &[f64]) -> bool {
         let own = who_computes(times);
         let is_apart = |other: &Vec<bool>| own.iter().zip(other).all(|(own, other)| !(*own && *other));
@@ -143,7 +144,7 @@ pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     model.ranks.iter().map(own).collect()
 }
 
-/// Whether a region is a marked phase that one rank alone computes.
+/// Returns whether a region is a marked phase that one rank alone computes.
 fn is_serial(model: &Model, region: RegionIdx, times: &[f64]) -> bool {
     let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
     is_marked && times.iter().filter(|&&time| time > 0.0).count() == 1

@@ -112,7 +112,7 @@ impl CodeBranch {
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
-    /// Whether other ranks pass it as often at the same place: after the same call, or before it.
+    /// Returns whether other ranks pass it as often at the same place: after the same call, or before it.
     fn is_beside(&self, other: &CodeBranch) -> bool {
         let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
         let often = |branch: &CodeBranch| branch.passed.iter().copied().max().unwrap_or(0);

@@ -40,7 +40,7 @@ pub struct ReplayGroup<'a> {
     /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
     /// last stands for all after.
     changed: Vec<[u64; WIDTH]>,
-    /// Whether a replay has another factor in each region.
+    /// True if a replay has another factor in each region.
     is_regional: bool,
     /// By thread: the place of its rank, while what it computes may take another time than it did.
     changed_ranks: Vec<Option<u32>>,

@@ -183,7 +183,7 @@ impl<'a> ComputationPace<'a> {
         ComputationPace { in_part: Some(Arc::clone(regions)), ..self }
     }
 
-    /// Whether computation in an iteration takes another number of times as long in one region than in another.
+    /// Returns whether computation in an iteration takes another number of times as long in one region than in another.
     pub fn has_parts(&self) -> bool {
         self.regions.iter().any(|of| !of.series.parts.is_empty())
     }

@@ -149,7 +149,7 @@ fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
     region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
 }
 
-/// Whether the program marks a region: then all that ranks compute there is one work.
+/// Returns whether the program marks a region: then all that ranks compute there is one work.
 fn is_marked(model: &Model, region: RegionIdx) -> bool {
     model.regions.get(region as usize).is_some_and(|one| !one.found)
 }

@@ -91,9 +91,9 @@ struct OuterRounds {
 #[derive(Debug)]
 struct InnerVisit {
     iterations: usize,
-    /// Whether all that each iteration holds once occurs equally often.
+    /// True if all that each iteration holds once occurs equally often.
     complete: bool,
-    /// Whether it is cut off by the window.
+    /// True if it is cut off by the window.
     cut: bool,
     calls: usize,
     /// From the first anchor's end to the last's.
@@ -128,9 +128,9 @@ impl TickRange {
 struct RoundExtras {
     calls: usize,
     ticks: TickRange,
-    /// Whether there is a part of an iteration of the inner loop among them.
+    /// True if there is a part of an iteration of the inner loop among them.
     part: bool,
-    /// Whether there is another loop among them that has calls of the inner loop.
+    /// True if there is another loop among them that has calls of the inner loop.
     shares: bool,
 }
 
@@ -167,7 +167,8 @@ impl OuterRounds {
         }
     }
 
-    /// Whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls between visits.
+    /// Returns whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls
+    /// between visits.
     fn are_called_anew(&self, window: &CallWindow) -> bool {
         let pair = |at: usize| {
             let [from, to] = [window.calls.get(at)?.token, window.calls.get(at + 1)?.token];
@@ -240,8 +241,8 @@ impl OuterRounds {
         }
     }
 
-    /// Whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes
-    /// after it, not in the place of a part of it.
+    /// Returns whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes after
+    /// it, not in the place of a part of it.
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
@@ -250,7 +251,7 @@ impl OuterRounds {
         INSTEAD * whole.len().max(1) as f64 <= (incomplete + parts) as f64 && 2 * shares < self.extras.len()
     }
 
-    /// Whether the inner loop always runs equally often.
+    /// Returns whether the inner loop always runs equally often.
     fn regular(&self) -> bool {
         let mut whole = self.visits.iter().filter(|visit| !visit.cut).map(|visit| visit.iterations);
         let first = whole.next();
@@ -277,7 +278,7 @@ impl OuterRounds {
         (with_extras - self.extras.len() as f64 * self.ordinary(of)).max(0.0)
     }
 
-    /// Whether extras have as many calls as an iteration of the inner loop.
+    /// Returns whether extras have as many calls as an iteration of the inner loop.
     fn many_calls(&self) -> bool {
         let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
         let inner: usize = self.visits.iter().map(|visit| visit.calls).sum();
@@ -285,8 +286,8 @@ impl OuterRounds {
         inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
     }
 
-    /// Whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in the
-    /// inner loop, for a core or for others, all else is short.
+    /// Returns whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in
+    /// the inner loop, for a core or for others, all else is short.
     fn long(&self) -> bool {
         let long = |of: fn(&TickRange) -> u64| {
             let ordinary = self.ordinary(of);

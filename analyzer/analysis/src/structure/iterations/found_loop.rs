@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 pub struct LoopAnchor {
     /// Each of these ends an iteration; ascending.
     pub tokens: Vec<u32>,
-    /// Whether an uninterrupted run of them ends one iteration, not each of them.
+    /// True if an uninterrupted run of them ends one iteration, not each of them.
     pub run: bool,
 }
 
@@ -22,8 +22,8 @@ pub struct FoundLoop {
     pub anchor: LoopAnchor,
     /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
     pub core: Vec<u32>,
-    /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
-    /// no other in its calls than a loop of five steps.
+    /// True if nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is no
+    /// other in its calls than a loop of five steps.
     pub by_rhythm: bool,
     /// An iteration ends with one of so many anchors.
     pub every: NonZeroU32,
@@ -35,7 +35,7 @@ pub struct FoundLoop {
     pub time: u64,
     /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
     pub alike: f64,
-    /// Whether this is the program's main loop. At most one is.
+    /// True if this is the program's main loop. At most one is.
     pub main: bool,
 }
 

@@ -137,8 +137,8 @@ impl VisitOutline {
         self.0.get(&symbol).map_or(0, |sums| sums.computed)
     }
 
-    /// Whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that waits
-    /// for it may work.
+    /// Returns whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that
+    /// waits for it may work.
     fn is_mostly_quick(&self, symbol: SequenceSymbol) -> bool {
         self.0.get(&symbol).is_some_and(|sums| 9 * sums.iterations <= 10 * sums.quick)
     }

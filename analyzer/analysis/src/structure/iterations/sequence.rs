@@ -42,7 +42,7 @@ pub(super) struct SequenceLoop {
     pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
-    /// Whether nothing but its rhythm makes it a loop around an inner one.
+    /// True if nothing but its rhythm makes it a loop around an inner one.
     pub by_rhythm: bool,
 }
 

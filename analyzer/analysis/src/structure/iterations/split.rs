@@ -28,9 +28,9 @@ pub struct IterationInterval {
     pub calls: u32,
     /// Bytes that its calls send and receive, as far as [`CallSplitter::carry`] gave them.
     pub bytes: u64,
-    /// Whether its calls are the loop's.
+    /// True if its calls are the loop's.
     pub inside: bool,
-    /// Whether it holds an anchor, which ends an iteration.
+    /// True if it holds an anchor, which ends an iteration.
     pub ended_by_anchor: bool,
 }
 
@@ -150,7 +150,7 @@ impl OpenInterval {
     }
 }
 
-/// Whether a call of this class does not belong to the open interval any more.
+/// Returns whether a call of this class does not belong to the open interval any more.
 #[inline]
 fn is_new_interval(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;

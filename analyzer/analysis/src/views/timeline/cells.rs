@@ -12,7 +12,7 @@ impl CellTimes {
         CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

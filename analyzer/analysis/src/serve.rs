@@ -1,4 +1,5 @@
-//! What a process does that analyses a run for process 0 of its team: it opens its share of the files, folds its ranks, and follows segments of the run when it is asked to.
+//! The work of a process that analyses a run for process 0 of its process group: it opens its share of the files, folds its ranks, and
+//! follows segments of the run when it is asked to.
 
 use lbprof_collector::folder::RunFolder;
 
@@ -71,7 +72,7 @@ struct ServedRun {
     folder: RunFolder,
     logs: Vec<OpenedLog>,
     run: RecordedRun,
-    /// What was found of its ranks.
+    /// The calls of its ranks.
     survey: CallSurvey,
 }
 

@@ -1,4 +1,4 @@
-//! What is passed on of a part of a run while its ranks are followed, to be exported.
+//! Replays a part of a run for an export.
 
 use crate::model::{Model, RegionIdx};
 use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};

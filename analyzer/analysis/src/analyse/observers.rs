@@ -1,4 +1,4 @@
-//! Those who want to know what ranks do while they are followed, for the page and the statistics.
+//! The observers of the replay, for the page and the statistics.
 
 use bincode::{Decode, Encode};
 
@@ -10,7 +10,7 @@ use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserv
 use crate::transport::codec::{decoded, encoded};
 use crate::views::{TimelineObserver, TimelineView};
 
-/// Which of them there are.
+/// The observers that the user's options require.
 #[derive(Clone, Copy, Default, Encode, Decode)]
 pub(super) struct RequiredObservers {
     watch: bool,
@@ -18,13 +18,13 @@ pub(super) struct RequiredObservers {
 }
 
 impl RequiredObservers {
-    /// Those that serve what the user wants.
+    /// Returns the observers that `options` require.
     pub(super) fn from_options(options: &AnalysisOptions) -> Self {
         RequiredObservers { watch: options.watch, statistics: options.statistics }
     }
 }
 
-/// Those who want to know what ranks do while they are followed.
+/// The observers of a whole run.
 #[derive(Default)]
 pub(super) struct RunObservers<'a> {
     watch: Option<TimelineObserver<'a>>,
@@ -45,7 +45,7 @@ impl<'a> RunObservers<'a> {
         (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn ReplayObserver)
     }
 
-    /// What they have seen, if ranks were followed.
+    /// Returns the observations, if ranks were replayed.
     pub(super) fn finish(self, are_followed: bool) -> (Option<TimelineView>, Option<RunStatistics>) {
         (
             self.watch.filter(|_| are_followed).map(TimelineObserver::finish),

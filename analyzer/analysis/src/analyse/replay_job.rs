@@ -1,4 +1,4 @@
-//! What a process needs to know to follow segments of a run for process 0.
+//! The input that another process needs to replay segments for process 0.
 
 use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
@@ -12,7 +12,7 @@ use crate::structure::survey::CallSurvey;
 use crate::transport::codec::{decoded, encoded};
 use crate::transport::{ProcessGroup, TransportFailure};
 
-/// What process 0 knows of the run, what it asks, and how long segments are.
+/// The model, the options and the length of segments, as process 0 knows them.
 pub(crate) struct ReplayJob {
     model: Model,
     structure: RunStructure,

@@ -1,5 +1,4 @@
-//! Which functions ranks compute in, by samples, and in which of them one rank spends more than the others
-//! (docs/metrics.md §7).
+//! Splits computation into functions by samples, and finds those in which one rank spends more than the others (docs/metrics.md §7).
 //!
 //! CPU time by samples is an estimate ([`CpuTime`]): x ± √v, v = Σ w² over the samples. Of P ranks with x₁ … x_P the excess of rank r over the mean is
 //!
@@ -56,7 +55,7 @@ impl CpuTimeComparison {
         self.own.add(&other.own);
     }
 
-    /// What the one has more than the mean of all `n` ranks, of which a sample stands for `period_s`.
+    /// Returns the excess of this rank over the mean of all `n` ranks, of which a sample stands for `period_s`.
     pub fn excess(&self, n: usize, period_s: f64) -> SampledEstimate {
         let n = n.max(1) as f64;
         let others = (self.all.squares - self.own.squares).max(0.0);
@@ -71,7 +70,7 @@ impl CpuTimeComparison {
 pub struct ExcessConcentration {
     /// The node of the function, with those that were put into it.
     pub node: u32,
-    /// What the rank spends there more than the mean.
+    /// The rank's excess over the mean.
     pub excess: SampledEstimate,
 }
 
@@ -85,18 +84,18 @@ pub struct FunctionTime {
 }
 
 impl FunctionTime {
-    /// It against the mean.
+    /// Compares the rank's time with the mean.
     pub fn compared(&self) -> CpuTimeComparison {
         CpuTimeComparison { all: self.over.sum, own: self.own }
     }
 }
 
-/// What the samples of ranks show of their computation.
+/// CPU time of the ranks' computation, by samples.
 pub struct FunctionTimes<'a> {
     model: &'a Model,
     code: &'a SampledCode,
     threads: SampledThreads,
-    /// How many ranks were sampled.
+    /// Number of sampled ranks.
     pub ranks: usize,
     /// CPU time that a sample stands for, in seconds: the mean of all samples.
     pub period_s: f64,
@@ -156,7 +155,7 @@ impl<'a> FunctionTimes<'a> {
         sums
     }
 
-    /// The same by node.
+    /// Returns the CPU time by node.
     pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut nodes = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
@@ -171,7 +170,7 @@ impl<'a> FunctionTimes<'a> {
         nodes
     }
 
-    /// The same, whatever calls led to the program's functions.
+    /// Returns the CPU time by node, whatever calls led to the program's functions.
     fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut uncalled = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (node, &to) in self.by_node(region, at).iter().zip(&self.code.uncalled) {
@@ -234,7 +233,7 @@ impl<'a> FunctionTimes<'a> {
         self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)).map(of).collect()
     }
 
-    /// What of that the rank at a place has more than the mean.
+    /// Returns the part of that time by which the rank at a place exceeds the mean.
     pub fn not_running_excess(&self, region: Option<RegionIdx>, at: usize) -> Option<SampledEstimate> {
         let all = self.not_running(region);
         let n = all.len().max(1) as f64;

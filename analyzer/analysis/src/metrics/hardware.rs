@@ -1,4 +1,5 @@
-//! What the processor counted in computation: instructions, how many of them in a cycle (IPC), how many cycles in a second of CPU time (frequency).
+//! Evaluates the hardware counters of computation: instructions, how many of them in a cycle (IPC), how many cycles in a second of CPU time
+//! (frequency).
 //!
 //! A rank may compute longer than others because it executes more instructions, which is the program's doing, or because each takes longer, by memory, frequency or
 //! neighbours. With Iₚ instructions in tₚ seconds on rank p, Ī and t̄ the means over ranks, and c̄ = t̄ / Ī seconds an instruction:
@@ -12,18 +13,18 @@
 
 use crate::model::samples::HardwareCounters;
 
-/// What some ranks' processors counted, and that of one of them.
+/// Counters of some ranks together, and of one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HardwareTimes {
     /// Of all ranks that have counts.
     pub all: HardwareCounters,
-    /// How many ranks these are.
+    /// Number of these ranks.
     pub ranks: usize,
     /// Of the one that is compared with the mean.
     pub own: HardwareCounters,
 }
 
-/// What an excess of CPU time is due to, in seconds.
+/// The causes of an excess of CPU time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExcessSplit {
     /// More instructions than the mean, at the mean speed.

@@ -106,7 +106,7 @@ pub struct HostBalance {
 }
 
 impl HostBalance {
-    /// That of the model's ranks, which compute `computation` seconds each, one entry a rank.
+    /// Computes the load balance of the model's ranks, which compute `computation` seconds each, one entry a rank.
     pub fn new(model: &Model, computation: &[f64]) -> HostBalance {
         let mut hosts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (rank, seconds) in model.ranks.iter().zip(computation) {
@@ -201,7 +201,7 @@ impl PhaseProfileIdeal {
     }
 }
 
-/// What lies outside of the iterations of some regions.
+/// Time outside of the iterations of some regions.
 ///
 /// ```text
 ///   rank 0   |=5=|send|barrier|=5=|send|barrier|         the first 5 s come before its first call: they are outside of the loop
@@ -219,7 +219,7 @@ struct IterationEdges {
 }
 
 impl IterationEdges {
-    /// Those of the iterated regions `inside`, which lie in `region`.
+    /// Measures the edges of the iterated regions `inside`, which lie in `region`.
     fn measure<'a>(
         ranks: impl Iterator<Item = &'a RankModel> + Clone,
         region: RegionIdx,

@@ -14,7 +14,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::model::{Model, RankModel, RegionIdx};
 
-/// What a rank's time goes to; every second of a run's P·T goes to exactly one.
+/// The categories of a rank's time; every second of a run's P·T goes to exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeCategory {
     /// Computation in regions that are useful work.
@@ -32,7 +32,7 @@ pub enum TimeCategory {
 }
 
 impl TimeCategory {
-    /// All of them, those that a program does for its result first.
+    /// The categories, starting with those that a program needs for its result.
     pub const ALL: [TimeCategory; 12] = [
         TimeCategory::Useful,
         TimeCategory::Serial,
@@ -69,7 +69,7 @@ impl TimeCategory {
 /// The time of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseTime {
-    /// Which.
+    /// The category.
     pub phase: TimeCategory,
     /// T_phase,p: seconds that each rank spends in it; one entry a rank.
     pub seconds: Vec<f64>,
@@ -177,7 +177,7 @@ fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
     }
 }
 
-/// What the computation in each region is: what it is marked, or as "useful" is the default, what the region around it is.
+/// Returns the kind of computation in each region: what it is marked, or as "useful" is the default, what the region around it is.
 fn kinds(model: &Model) -> Vec<RegionKind> {
     let marked = |idx: RegionIdx| model.regions[idx as usize].kind;
     let kind = |idx| {

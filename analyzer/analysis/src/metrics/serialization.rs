@@ -18,7 +18,7 @@
 /// Serialization and its parts, in seconds of elapsed time; none is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SerializationTimes {
-    /// All of it: T_ideal − max_p T_p.
+    /// Total serialization: T_ideal − max_p T_p.
     pub total_s: f64,
     /// Different ranks are slow in turn: Σ_k max_p t_pk − max_p T_p, at most all. `None` where no iterations are known for sure.
     pub slow_in_turn_s: Option<f64>,
@@ -28,7 +28,7 @@ pub struct SerializationTimes {
 }
 
 impl SerializationTimes {
-    /// What is not known to be of either kind.
+    /// Returns the serialization attributed to neither kind.
     pub fn undivided_s(&self) -> f64 {
         if self.slow_in_turn_s.is_none() { self.total_s } else { 0.0 }
     }

@@ -36,14 +36,14 @@ impl<'a> StatisticsObserver<'a> {
         })
     }
 
-    /// The same, which has seen nothing.
+    /// Returns an observer with the same settings and no observations.
     fn anew(&self) -> Self {
         let TimeWindows { length, states, .. } = &self.found.windows;
         let windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
         StatisticsObserver { model: self.model, found: RunStatistics { windows, ..RunStatistics::default() } }
     }
 
-    /// What was found.
+    /// Returns the statistics.
     pub fn finish(self) -> RunStatistics {
         self.found
     }

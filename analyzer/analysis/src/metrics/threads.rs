@@ -25,7 +25,7 @@ use crate::model::{Model, RankModel};
 /// Share of a rank's time that teams of a size take at least where that is its number of cores.
 const MIN_SHARE: f64 = 0.01;
 
-/// What the cores of a rank do, in seconds of core time.
+/// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankCores {
     /// n: the size of the largest team that takes 1 % of the rank's time; else 1.

@@ -33,13 +33,13 @@ const MIN_HITS: f64 = 0.8;
 /// Longest period that is sought.
 const LONGEST_PERIOD: usize = 1000;
 
-/// What a series shows; nothing where it has fewer than [`MIN_ITERATIONS`] values.
+/// The shape of a series; nothing where it has fewer than [`MIN_ITERATIONS`] values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeriesShape {
     /// First iterations that are much longer than those that follow.
     pub warm_up: Option<WarmUp>,
-    /// What recurs; a longer period is a multiple of that before it.
+    /// Recurring patterns; a longer period is a multiple of that before it.
     pub periods: Vec<RecurringPeriod>,
     /// Growth or decline over the run.
     pub trend: Option<SeriesTrend>,
@@ -49,21 +49,21 @@ pub struct SeriesShape {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
-    /// How many.
+    /// Number of iterations.
     pub iterations: usize,
     /// By how much, their mean.
     #[serde(rename = "excess_s")]
     pub excess: f64,
 }
 
-/// How what recurs differs from the rest.
+/// The way in which recurring iterations differ from the rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RecurringChange {
-    /// One value in each period is higher than the others.
+    /// A value in each period that is higher than the others.
     Peak,
-    /// One is lower.
+    /// A value in each period that is lower than the others.
     Trough,
     /// The values go up and down.
     Wave,
@@ -155,7 +155,7 @@ fn kendall_variance(values: &[f64]) -> f64 {
     (term(values.len()) - ties) / 18.0
 }
 
-/// What recurs in `values`: the shortest period, then what recurs among those that it picks, and so on.
+/// Finds the recurring patterns in `values`: the shortest period, then what recurs among those that it picks, and so on.
 fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
     let Some(period) = period(values) else { return Vec::new() };
     let mut found = vec![period];

@@ -14,7 +14,7 @@ pub type ExactNs = ExactSum<20>;
 impl<const BITS: u32> ExactSum<BITS> {
     const UNIT: f64 = 1.0 / (1_u128 << BITS) as f64;
 
-    /// One number.
+    /// Creates the sum of a single number.
     pub fn from_f64(number: f64) -> Self {
         ExactSum((number / Self::UNIT).round() as i128)
     }

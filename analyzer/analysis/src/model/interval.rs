@@ -26,7 +26,7 @@ impl TimeInterval {
         self.end - self.begin
     }
 
-    /// What of it lies in `window`; where nothing does, it ends before it begins.
+    /// Returns the part of the interval in `window`; where nothing does, it ends before it begins.
     #[inline]
     pub fn within(self, window: TimeInterval) -> TimeInterval {
         TimeInterval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }

@@ -18,11 +18,11 @@ pub struct Loop {
     pub ranks: Vec<u32>,
     /// Call sites whose calls end an iteration, with the operation's number.
     pub anchor: Vec<(Option<u32>, u16)>,
-    /// Which of such calls do.
+    /// The anchors that end an iteration.
     pub anchors: IterationAnchors,
-    /// What is known of these ends.
+    /// Reliability of these ends.
     pub ends: IterationEnds,
-    /// How well the number of iterations is known; of the main loop alone.
+    /// Uncertainty of the number of iterations; of the main loop alone.
     pub count: IterationCount,
     /// True if no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main loop
     /// alone.
@@ -36,7 +36,7 @@ pub struct Loop {
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
     /// them; of the main loop alone.
     pub others: Option<u32>,
-    /// What is found in the calls, where the user named what ends an iteration.
+    /// The loop detected in the calls, if the user named what ends an iteration.
     pub detected: Option<DetectedLoop>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
@@ -46,7 +46,7 @@ pub struct Loop {
     pub share_of_main: f64,
     /// True if the user said which call ends an iteration.
     pub named: bool,
-    /// What each kind of call is to it, by the survey's index.
+    /// Class of each kind of call, by the survey's index.
     pub classes: Vec<TokenClass>,
 }
 
@@ -56,7 +56,7 @@ impl Loop {
         matches!(self.classes.get(token as usize), Some(TokenClass::Neutral))
     }
 
-    /// How many kinds of calls belong to it.
+    /// Returns the number of kinds of calls that belong to the loop.
     pub fn kinds(&self) -> usize {
         self.classes.iter().filter(|class| class.is_of_loop()).count()
     }
@@ -114,7 +114,7 @@ pub enum NoLoopReason {
     NoSuchCallSite,
 }
 
-/// Which anchors end an iteration.
+/// The anchors that end an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct IterationAnchors {
     /// True if the last of an uninterrupted run of them does.
@@ -130,7 +130,7 @@ impl Default for IterationAnchors {
     }
 }
 
-/// What a token means to the splitting of a rank's calls.
+/// The meaning of a token when a rank's calls are split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum TokenClass {
     /// Not of the loop.
@@ -154,7 +154,7 @@ impl TokenClass {
     }
 }
 
-/// What is known of the ends of a loop's iterations.
+/// Reliability of the ends of a loop's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum IterationEnds {
     /// The body may also be run to set up, or in part, without an iteration of the loop.
@@ -164,23 +164,23 @@ pub enum IterationEnds {
     Each,
 }
 
-/// How well the number of a loop's iterations is known.
+/// Uncertainty of the number of a loop's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct IterationCount {
-    /// How many fewer there may be.
+    /// Number by which the count may be too high.
     pub fewer: u32,
-    /// How many more there may be.
+    /// Number by which the count may be too low.
     pub more: u32,
 }
 
-/// What the iterations of a rank carry, and which calls are in them.
+/// The bytes that the iterations of a rank carry, and the calls in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CarriedCalls {
-    /// How many iterations carry from half to twice as many bytes as the middle one of all.
+    /// Number of iterations that carry from half to twice the median of all bytes.
     pub alike: u32,
     /// Calls in all iterations.
     pub calls: u64,
-    /// How many of these calls are not the loop's.
+    /// Number of these calls that are not the loop's.
     pub foreign: u64,
     /// Bytes that the calls send and receive.
     pub bytes: u64,
@@ -193,8 +193,8 @@ pub struct FoundLoopOfRank {
     pub at: usize,
     /// Its iterations.
     pub iterations: u32,
-    /// How many of them consist of the same kinds of calls as the most common ones.
+    /// Number of iterations with the most common kinds of calls.
     pub alike: u32,
-    /// What they carry.
+    /// The bytes and calls of these iterations.
     pub carried: CarriedCalls,
 }

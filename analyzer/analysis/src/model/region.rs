@@ -15,7 +15,7 @@ pub struct Region {
     pub path: String,
     /// The region around it; of the first, itself.
     pub parent: RegionIdx,
-    /// What its time is.
+    /// The kind of time in the region.
     pub kind: RegionKind,
     /// True if its invocations are iterations.
     pub iterated: bool,

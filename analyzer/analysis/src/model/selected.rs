@@ -10,9 +10,9 @@ use super::moment::WindowBoundary;
 pub struct SelectedPart {
     /// Ranks, ascending, those without a log among them.
     pub ranks: Option<Vec<u32>>,
-    /// Where the window begins.
+    /// Begin of the window.
     pub from: Option<WindowBoundary>,
-    /// Where it ends.
+    /// End of the window.
     pub to: Option<WindowBoundary>,
     /// Path of the region.
     pub region: Option<String>,

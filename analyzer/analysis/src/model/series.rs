@@ -10,9 +10,9 @@ use super::RegionIdx;
 pub struct IterationSeries {
     /// Numbers of the iterations, ascending.
     pub numbers: Vec<u32>,
-    /// When each began, in seconds on the run's clock; NaN where it is not known.
+    /// Begin of each iteration, in seconds on the run's clock; NaN where it is not known.
     pub begin_s: Vec<f64>,
-    /// When each ended; NaN where it is not known.
+    /// End of each iteration; NaN where it is not known.
     pub end_s: Vec<f64>,
     /// Seconds in each activity, inner regions included, at the index of the activity's number; empty where the rank
     /// spends none.

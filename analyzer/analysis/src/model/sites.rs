@@ -143,7 +143,7 @@ impl CallSiteTable {
         self.chains_by_key.get(&SampleChain { callers: callers.collect(), is_cut }).copied()
     }
 
-    /// Which are left does not depend on the order of merging.
+    /// Keeps samples up to a limit. The order of merging does not matter.
     fn limit_sampled(&mut self) {
         while self.sampled.len() > MOST_ADDRESSES {
             self.sampled.pop_last();
@@ -210,7 +210,7 @@ impl CallSiteTable {
         indices
     }
 
-    /// The same in an order that does not depend on that of entering, and the new index of each old one.
+    /// Returns the table in an order that does not depend on that of entering, and the new index of each old entry.
     pub fn sorted(mut self) -> (CallSiteTable, Vec<u32>) {
         let mut modules = self.modules.clone();
         modules.sort_by(|a, b| (&a.path, &a.build_id).cmp(&(&b.path, &b.build_id)));
@@ -289,7 +289,7 @@ impl CallSiteTable {
     }
 }
 
-/// What [`CallSiteTable`] are made of, tables by key left aside.
+/// The lists of a [`CallSiteTable`], without the tables by key.
 type ListedTables = (
     Vec<Module>,
     Vec<ScriptFunction>,
@@ -327,7 +327,7 @@ impl<Context> Decode<Context> for CallSiteTable {
 
 bincode::impl_borrow_decode!(CallSiteTable);
 
-/// What distinguishes a module from others.
+/// Returns the key that distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }

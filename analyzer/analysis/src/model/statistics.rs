@@ -1,4 +1,4 @@
-//! What single calls and messages add up to: who sends to whom, how large and how long they are, and what ranks do when.
+//! Statistics of single calls and messages: who sends to whom, how large and how long they are, and what ranks do when.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -19,11 +19,11 @@ pub struct RunStatistics {
     pub message_sizes: SizeHistogram,
     /// By number of the operation: what its calls send, write or contribute.
     pub sizes: BTreeMap<u16, SizeHistogram>,
-    /// How long calls take, by call site (NONE: not known) and number of the operation.
+    /// Durations of calls, by call site (NONE: not known) and number of the operation.
     pub calls: FxHashMap<(u32, u16), CallDurations>,
     /// By index of the communicator; NONE: calls on none, or on one that is not known.
     pub communicators: BTreeMap<u32, CommunicatorCalls>,
-    /// What ranks do when.
+    /// Activities of ranks over time.
     pub windows: TimeWindows,
 }
 
@@ -47,7 +47,7 @@ impl MessageVolume {
 /// Number of classes of sizes: of 0, 1, 2 and 3, 4 to 7 bytes, and so on, up to 2⁶⁴ − 1.
 pub const CLASSES: usize = 65;
 
-/// How many messages or calls there are of which size.
+/// Number of messages or calls by size.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct SizeHistogram {
     /// By the number of bits of the size.
@@ -81,12 +81,12 @@ impl SizeHistogram {
     }
 }
 
-/// How long calls take, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
+/// Durations of calls, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CallDurations {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// All together.
+    /// Total duration.
     sum: u128,
     /// Their squares.
     squares: u128,
@@ -142,7 +142,7 @@ impl CallDurations {
 /// Calls on a communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CommunicatorCalls {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
     /// Nanoseconds in them, of all ranks.
     pub time: i128,
@@ -173,10 +173,10 @@ pub const WAITING: usize = lbprof_collector::Activity::COUNT;
 /// States in windows: the activities by number, and then waiting.
 pub const STATES: usize = WAITING + 1;
 
-/// What ranks do when: windows of time, all equally long.
+/// Activities of ranks in windows of time: windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct TimeWindows {
-    /// How long each is.
+    /// Length of each window.
     pub length: Ns,
     /// By window, nanoseconds of all ranks in each state: activities without what they wait, and waiting.
     pub states: Vec<[Ns; STATES]>,

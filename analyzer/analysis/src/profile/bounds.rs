@@ -1,4 +1,4 @@
-//! When the iterations of a region were on a rank.
+//! The times of a region's iterations on a rank.
 
 use lbprof_collector::profile;
 use lbprof_collector::record::NONE;

@@ -1,4 +1,4 @@
-//! How much of the run one rank alone computes, from samples of who computes when.
+//! Estimates the time in which one rank alone computes, from samples of the ranks' states.
 //!
 //! Ranks are streamed one by one, so that nobody ever sees two of them side by side. But each can be asked what it does at given
 //! instants, and the answers of all ranks add up:
@@ -44,7 +44,7 @@ const OVERLAP: f32 = 0.05;
 /// Share of the slices in which something is known of all ranks, below which nothing is said.
 const LEAST_KNOWN: f64 = 0.95;
 
-/// What the ranks do at one instant. Times are in seconds.
+/// The states of the ranks at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 struct ConcurrencySample {
     /// Ranks that compute.
@@ -53,7 +53,7 @@ struct ConcurrencySample {
     rank: u32,
     since_s: f32,
     until_s: f32,
-    /// How long ago the last of the others stopped computing, and when the first will go on.
+    /// Time since the last of the others stopped computing, and until the first resumes.
     others_since_s: f32,
     others_until_s: f32,
     /// True if nothing is known of some rank.
@@ -204,8 +204,8 @@ impl ConcurrencySlices {
     }
 }
 
-/// Which of the two slices that make up `slice` of `level` its instant lies in: one or the other without any order, so that no
-/// rhythm of a program can keep time with them.
+/// Returns in which half of `slice` of `level` the sample's instant lies: one or the other without any order, so that no rhythm of a
+/// program can keep time with them.
 fn half(level: u32, slice: i64) -> i64 {
     let mut mixed = (slice as u64 ^ u64::from(level) << 58).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -222,11 +222,11 @@ fn seconds(from_ns: i64, to_ns: i64) -> f32 {
     to_ns.saturating_sub(from_ns) as f32 * 1e-9
 }
 
-/// What a rank does in a span of its time.
+/// The state of a rank in a span of its time.
 #[derive(Clone, Copy)]
 enum RankState {
     Computing,
-    /// It is in MPI; when it computed last, in ticks.
+    /// In MPI; when it computed last, in ticks.
     Waiting {
         since: u64,
     },
@@ -247,7 +247,7 @@ pub struct RankSampler {
     time: ThreadTime,
     /// Since when it is in its state.
     from: u64,
-    /// When it last computed.
+    /// Time at which it last computed.
     computed: u64,
 }
 
@@ -267,7 +267,7 @@ impl RankSampler {
         }
     }
 
-    /// The same of which only this time is sampled.
+    /// Restricts the sampler to a span of time.
     pub fn within(self, span: TickSpan) -> Self {
         RankSampler { within: span, ..self }
     }

@@ -155,7 +155,7 @@ impl RankBuilder<'_> {
         seconds
     }
 
-    /// When the iterations of these numbers began and ended, as in [`IterationSeries`]; both lists are sorted.
+    /// Returns begin and end of the iterations of these numbers, as in [`IterationSeries`]; both lists are sorted.
     fn iteration_bounds(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
         let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
         let mut bounds = bounds.iter().peekable();

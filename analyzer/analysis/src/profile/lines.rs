@@ -25,7 +25,7 @@ pub(super) struct LineTimes {
 }
 
 impl LineTimes {
-    /// That of one rank.
+    /// Creates the sums of one rank.
     pub(super) fn from_rank(rank: u32, time: &CpuTime) -> LineTimes {
         LineTimes {
             ranks: 1,

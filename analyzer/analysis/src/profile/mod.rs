@@ -104,7 +104,7 @@ pub fn gather(
     Ok(model)
 }
 
-/// What a process needs to fold its ranks for another one.
+/// The input that a process needs to fold its ranks for another one.
 pub(crate) struct GatherInput {
     survey: CallSurvey,
     structure: RunStructure,
@@ -150,7 +150,7 @@ struct RankGather<'a> {
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
     sampler: Option<RankSampler>,
-    /// What the first thread polled.
+    /// Polls of the first thread.
     polls: PollSums,
     /// The polls of which the recorder decided, in profile mode.
     polls_decided: u64,

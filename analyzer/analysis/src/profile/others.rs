@@ -56,7 +56,7 @@ impl OtherThreadSums {
         all.into_iter().for_each(|one| self.sums.add_other(one));
     }
 
-    /// How many have records, and their sums.
+    /// Returns the number of threads with records, and their sums.
     pub(super) fn finish(mut self) -> (u32, ThreadTotals) {
         self.add_up();
         (u32::try_from(self.numbers.len()).unwrap_or(u32::MAX), self.sums)

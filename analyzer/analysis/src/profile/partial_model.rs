@@ -126,7 +126,7 @@ impl PartialModel {
     }
 }
 
-/// When the window of each rank begins and ends, in nanoseconds of the common clock.
+/// Returns begin and end of each rank's window, in nanoseconds of the common clock.
 fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
     let end = |rank: &RankModel| rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64);
     ranks.iter().map(|rank| (rank.begin_ns, end(rank))).collect()

@@ -263,7 +263,7 @@ impl<'a> RankBuilder<'a> {
         self.iterations(sums);
     }
 
-    /// Where samples hit.
+    /// Adds the samples of the rank.
     fn samples(&mut self, sums: &SampleSums) {
         let Some(code) = self.code else { return };
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
@@ -300,7 +300,7 @@ impl<'a> RankBuilder<'a> {
         self.any_thread(sums, 1);
     }
 
-    /// What is kept of all threads; `whose` is the place in `site_sums`.
+    /// Adds the sums that any thread has; `whose` is the place in `site_sums`.
     fn any_thread(&mut self, all: &ThreadTotals, whose: usize) {
         let sums = &all.rest;
         for (key, cell) in &sums.sites {

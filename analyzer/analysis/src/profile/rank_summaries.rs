@@ -13,7 +13,7 @@ use crate::profile::sums::ThreadTotals;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub(super) struct SummarizedRanks {
     pub(super) ranks: u32,
-    /// Those of them whose summaries have no iterations.
+    /// Number of ranks whose summaries have no iterations.
     pub(super) without_iterations: u32,
 }
 
@@ -26,7 +26,7 @@ impl SummarizedRanks {
     }
 }
 
-/// What sums state: records and calls, and time, calls and bytes by activity.
+/// The sums that summaries state: records and calls, and time, calls and bytes by activity.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct StatedSums {
     records: u64,
@@ -34,7 +34,7 @@ struct StatedSums {
     cells: [ProfileCell; Activity::COUNT],
 }
 
-/// What a rank's summaries state, of its first thread and of all others.
+/// The sums stated by a rank's summaries, for its first thread and for all others.
 #[derive(Default)]
 pub(super) struct RankSummary {
     first: Option<StatedSums>,
@@ -54,7 +54,7 @@ impl RankSummary {
         }
     }
 
-    /// What is wrong with them, if the rank's events add up to `first` and `others`.
+    /// Returns the contradiction between the summaries and the events, which add up to `first` and `others`.
     pub(super) fn contradicts(&self, first: Option<&ThreadTotals>, others: &ThreadTotals) -> Option<Problem> {
         let of_first = self.first.as_ref().and_then(|stated| difference(stated, &first.map(found).unwrap_or_default()));
         let of_others = self.others.as_ref().and_then(|stated| difference(stated, &found(others)));
@@ -63,7 +63,7 @@ impl RankSummary {
     }
 }
 
-/// What the records of a thread, or of several, add up to.
+/// Sums up the records of one or more threads.
 fn found(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {

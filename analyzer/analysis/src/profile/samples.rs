@@ -43,7 +43,7 @@ struct ThreadSample {
     /// The stack of the sampled code.
     stack: u32,
     time: CpuTime,
-    /// Where the recorder found the first thread, where there are only sums of its calls.
+    /// The recorder's own placement of samples, if only sums of the first thread's calls exist.
     place: Option<sample::Place>,
 }
 
@@ -53,19 +53,19 @@ pub struct SortedSamples {
     all: Vec<ThreadSample>,
     /// Most of them that are kept.
     most: usize,
-    /// One in so many of a thread's samples is kept.
+    /// Sampling interval: every n-th sample of a thread is kept.
     every: u64,
-    /// Which thread of the rank each one is that has any.
+    /// The group of each thread that has samples.
     whose: Vec<SampledThreads>,
 }
 
 impl SortedSamples {
-    /// None yet, and never more than `most`.
+    /// Creates an empty list of at most `most` samples.
     fn at_most(most: usize) -> SortedSamples {
         SortedSamples { most, every: 1, ..SortedSamples::default() }
     }
 
-    /// Those of the rank of `header` in `span`; `None` where it has none.
+    /// Reads the samples in `span` of the rank with this header; `None` where it has none.
     pub(super) fn read(
         of: (&RecordedRun, &LogHeader),
         code: (&CallSiteTable, &SampledCode),
@@ -74,7 +74,7 @@ impl SortedSamples {
         SortedSamples::read_at_most(of, code, (span, MOST_SAMPLES))
     }
 
-    /// The same, and never more than `most`.
+    /// Reads at most `most` samples.
     fn read_at_most(
         (run, header): (&RecordedRun, &LogHeader),
         (sites, code): (&CallSiteTable, &SampledCode),
@@ -167,7 +167,7 @@ pub fn of_first_thread(
     all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
 }
 
-/// Which of the rank's threads the one of this number is.
+/// Returns the group of the rank's thread with this number.
 fn threads_of(facts: &RankThreads, number: Option<u32>) -> SampledThreads {
     match number {
         Some(number) if facts.is_first(number) => SampledThreads::First,
@@ -191,19 +191,19 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
     }
 }
 
-/// Where samples hit: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
+/// The position of samples: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
 pub type SamplePlace = (u32, Activity, u32);
 
 /// A rank's samples while its first thread's records are folded.
 pub(super) struct PlacedSamples {
     samples: SortedSamples,
     next: usize,
-    /// What the first thread does; `None` before its first record.
+    /// The first thread's state; `None` before its first record.
     time: Option<ThreadTime>,
     sums: SampleSums,
 }
 
-/// Where the samples of a rank hit.
+/// Sampled CPU time of a rank by position.
 #[derive(Default)]
 pub struct SampleSums {
     /// The threads that have any there, by [`SampledThreads`].
@@ -212,11 +212,11 @@ pub struct SampleSums {
     pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
 }
 
-/// Where samples are for whose time nothing is known.
+/// Position of samples at unknown times.
 const UNPLACED: (u32, Activity) = (0, Activity::Computation);
 
 impl SampleSums {
-    /// How many threads have samples.
+    /// Returns the number of threads that have samples.
     pub fn threads(&self, whose: SampledThreads) -> u32 {
         self.threads[whose as usize].len() as u32
     }
@@ -228,7 +228,7 @@ impl SampleSums {
 }
 
 impl PlacedSamples {
-    /// None of `samples` is placed yet.
+    /// Takes `samples`, none of which is placed yet.
     pub(super) fn new(samples: SortedSamples) -> Self {
         PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
     }
@@ -293,7 +293,7 @@ impl PlacedSamples {
         next
     }
 
-    /// Where samples hit. Those after the last record are of no interest: no time of the rank is known there.
+    /// Returns the sums of the samples. Those after the last record are of no interest: no time of the rank is known there.
     pub(super) fn finish(self) -> SampleSums {
         self.sums
     }

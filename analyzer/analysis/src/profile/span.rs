@@ -21,7 +21,7 @@ use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;
 
-/// What crosses the begin of the span.
+/// The records that cross the begin of the span.
 #[derive(Clone, Copy)]
 enum SpanCrossing {
     Nothing,
@@ -31,7 +31,7 @@ enum SpanCrossing {
     Marker(Activity, u64),
 }
 
-/// Where in its thread a fold is.
+/// The position of a fold in its thread.
 #[derive(Clone, Copy)]
 enum FoldPosition {
     Before(SpanCrossing),
@@ -218,7 +218,7 @@ impl SpanFold {
         }
     }
 
-    /// Where the next record stands.
+    /// Returns the position of the next record.
     pub fn head(&self) -> BatchHead {
         self.fold.head()
     }
@@ -247,7 +247,7 @@ impl SpanFold {
         }
     }
 
-    /// How often a region was entered with as many open as may be.
+    /// Returns the number of regions entered beyond the maximum depth.
     pub fn too_deep(&self) -> u64 {
         self.fold.too_deep()
     }

@@ -1,4 +1,4 @@
-//! What a thread's records add up to, in a form that stays small however many iterations there are.
+//! Sums up a thread's records in memory that does not grow with the number of iterations.
 //!
 //! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
 //! ([`crate::profile::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
@@ -40,17 +40,17 @@ pub struct ThreadTotals {
     pub begin: u64,
     /// By region id.
     pub regions: BTreeMap<u32, RegionSums>,
-    /// All sums that do not grow with iterations; `cells` and `iterations` are empty.
+    /// The sums that do not grow with iterations; `cells` and `iterations` are empty.
     pub rest: ThreadProfile,
-    /// Where the thread's records end.
+    /// Position after the thread's last record.
     pub end: BatchHead,
-    /// When each region of `end.open` was entered.
+    /// Time at which each region of `end.open` was entered.
     pub entered: Vec<u64>,
     /// True if sums of profile mode lie across an end of the span that counts, and are left out.
     pub uncut: bool,
-    /// How often a region was entered with as many open as may be.
+    /// Number of regions entered beyond the maximum depth.
     pub too_deep: u64,
-    /// Where samples hit.
+    /// Sums of samples.
     pub samples: SampleSums,
 }
 
@@ -90,7 +90,7 @@ impl ThreadSums {
         }
     }
 
-    /// The same of a rank's first thread, with the rank's samples.
+    /// Adds the samples of the rank to a fold of its first thread.
     pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
         let mut placed = samples.map(PlacedSamples::new);
         placed.iter_mut().for_each(|samples| samples.skip_to(head));
@@ -124,7 +124,7 @@ impl ThreadSums {
         }
     }
 
-    /// The same with each call, and the computation before it, in the region and interval that `placer` says.
+    /// Folds each call, with the computation before it, into the region and interval that `placer` gives.
     pub fn placed_records(
         &mut self,
         head: &BatchHead,
@@ -189,7 +189,7 @@ impl ThreadSums {
         self.take();
     }
 
-    /// All sums.
+    /// Returns all sums.
     pub fn finish(mut self) -> ThreadTotals {
         self.fold.end();
         self.take();
@@ -204,7 +204,7 @@ impl ThreadSums {
         ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }
     }
 
-    /// Where records are missing before `head`, goes on after them: their time belongs to nothing.
+    /// Skips to `head` if records before it are missing: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);

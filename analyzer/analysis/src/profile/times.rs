@@ -56,7 +56,7 @@ impl ActivityTicks {
         }
     }
 
-    /// The same times under other numbers; those that have none, and iterations without any time, are left out.
+    /// Returns the times under other numbers; those that have none, and iterations without any time, are left out.
     pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> ActivityTicks {
         let has_time = |at: usize| self.ticks.iter().any(|column| column.get(at).is_some_and(|&ticks| ticks > 0));
         let mut numbers: Vec<u32> = Vec::new();
@@ -105,7 +105,7 @@ impl ActivityTicks {
         ActivityTicks { numbers, ticks }
     }
 
-    /// The same times in one activity alone.
+    /// Returns the times of one activity alone.
     pub fn only(&self, activity: Activity) -> ActivityTicks {
         let mut ticks: [Vec<u64>; Activity::COUNT] = Default::default();
         ticks[activity as usize].clone_from(&self.ticks[activity as usize]);
@@ -145,7 +145,7 @@ pub struct TimesByRegion {
     /// Each region, its times, and the place of the region that came after it the last time.
     regions: Vec<(u32, ActivityTicks, usize)>,
     places: FxHashMap<u32, usize>,
-    /// Where time goes; `None`: it is of no iteration.
+    /// Column of the current time; `None`: it is of no iteration.
     at: Option<usize>,
     iteration: u32,
     /// The place before this one.

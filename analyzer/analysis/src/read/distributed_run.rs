@@ -29,27 +29,27 @@ use crate::read::files::LogInventory;
 use crate::read::span::TickSpan;
 use crate::transport::{ProcessGroup, TransportFailure};
 
-/// What process 0 asks of the others.
+/// A request from process 0 to the others.
 #[derive(Debug, Encode, Decode)]
 pub(crate) enum ProcessCommand {
     /// Open the run of this number.
     Open(OpenRun),
     /// Open all files, and look at some of the ranks: shares of the files overlap.
     OpenByRank,
-    /// These logs are the run's: ranks, and numbers among those of the rank.
+    /// Sets the logs of the run: ranks, and numbers among those of the rank.
     Choose(Vec<(u32, usize)>),
     /// Do a pass over the run of this number.
     Pass {
         /// The run's number.
         number: u64,
-        /// Which pass.
+        /// The pass.
         pass: RecordPass,
         /// Over what.
         part: RunPart,
-        /// What the pass needs to know, in a form of its own.
+        /// The encoded input of the pass.
         input: Vec<u8>,
     },
-    /// All is done.
+    /// Ends the process's work.
     End,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct OpenRun {
     number: u64,
     dir: Vec<u8>,
     names: RunFileNames,
-    /// What it takes on disk, if that is known.
+    /// Size on disk, if known.
     pub(crate) bytes_on_disk: Option<u64>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct DistributedRun {
 }
 
 impl LeaderProcess {
-    /// That of `team`, whose process 0 this one is.
+    /// Creates the leader of `team`, which is process 0.
     pub fn new(team: ProcessGroup) -> LeaderProcess {
         LeaderProcess { team, opened: AtomicU64::new(0) }
     }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct OpenedLog {
     pub(crate) rank: u32,
-    /// Which of the rank's logs it is.
+    /// Number of the log among those of its rank.
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
@@ -27,23 +27,23 @@ pub(crate) struct OpenedLog {
 pub(crate) struct LogOpenError {
     /// True if there is nothing in it.
     pub(crate) is_empty: bool,
-    /// What is wrong, in words.
+    /// The problem, in words.
     pub(crate) text: String,
 }
 
-/// What a process found in the files that it opened.
+/// The logs in the files that a process opened.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(crate) struct LogInventory {
     /// The logs, by rank and number.
     pub(crate) logs: Vec<OpenedLog>,
-    /// What is wrong with files of rings.
+    /// Problems of ring files.
     pub(crate) of_rings: Vec<Problem>,
-    /// What is wrong with node files.
+    /// Problems of node files.
     pub(crate) of_nodes: Vec<Problem>,
 }
 
 impl LogInventory {
-    /// All logs of the ranks in `folder`.
+    /// Opens the logs of every rank in `folder`.
     pub(crate) fn of_all_ranks(folder: &RunFolder) -> LogInventory {
         let all = 0..folder.ranks().count();
         LogInventory::of_ranks(folder, all)
@@ -81,7 +81,7 @@ impl LogInventory {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
     folder: RunFolder,
-    /// Where other processes have opened files, too: what this one knows of them.
+    /// The logs that other processes have opened: what this one knows of them.
     others: Option<Arc<RemoteLogs>>,
 }
 
@@ -97,7 +97,7 @@ pub(crate) struct RemoteLogs {
 }
 
 impl RunFiles {
-    /// All of them are opened.
+    /// Opens every file of the folder.
     pub(crate) fn open_all(folder: RunFolder) -> RunFiles {
         RunFiles { folder, others: None }
     }
@@ -136,7 +136,7 @@ impl RunFiles {
 }
 
 impl RemoteLogs {
-    /// Which logs count.
+    /// Sets the logs that count.
     pub(crate) fn choose(&self, chosen: Vec<(u32, usize)>) {
         let _ = self.chosen.set(chosen);
     }

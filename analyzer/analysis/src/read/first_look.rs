@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::read::open::RecordedRun;
 use crate::read::thread_facts::are_summaries_enough;
 
-/// How long the analysis of all events would take.
+/// Estimated effort of the analysis of all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnalysisEstimate {
@@ -36,13 +36,13 @@ const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
 /// The time from which on a first look is taken where the user does not say what he wants.
 pub const LONG_S: f64 = 60.0;
 
-/// What a rank's log is read for.
+/// The part of a rank's log that is read.
 pub enum RankItems {
-    /// All that is in it.
+    /// The whole log.
     All(Box<RankLog>),
-    /// The same without its summaries, because others' are read, or they are not of all.
+    /// The whole log without its summaries, because other summaries are read, or because they do not cover everything.
     Events(Box<RankLog>),
-    /// What it ends with.
+    /// The summaries at the log's end.
     AtEnd(VecDeque<LogItem>),
 }
 
@@ -63,12 +63,12 @@ impl RankItems {
 }
 
 impl RecordedRun {
-    /// The same run of which each rank's summary is read in place of its events, where it has one.
+    /// Returns the run with each rank's summary in place of its events, where it has one.
     pub fn first_look(self) -> RecordedRun {
         RecordedRun { is_first_look: true, ..self }
     }
 
-    /// What there is to read of the rank that `header` is of.
+    /// Opens the items to read of the rank with this header.
     ///
     /// Errors: as those of [`RecordedRun::log`].
     pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
@@ -102,7 +102,7 @@ impl RecordedRun {
         self.files.folder_of_rank(rank).at_end(rank)
     }
 
-    /// How long the analysis of all events would take.
+    /// Estimates the effort of the analysis of all events.
     pub fn estimate(&self) -> AnalysisEstimate {
         let records =
             self.headers.par_iter().map(|header| self.records_of(header.rank)).reduce(|| 0, u64::saturating_add);
@@ -123,7 +123,7 @@ impl RecordedRun {
     }
 }
 
-/// That what a log ends with cannot be used.
+/// Reports that the end of a log cannot be used.
 fn of_end(rank: u32, error: &AtEndError) -> Problem {
     Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: error.to_string() }
 }

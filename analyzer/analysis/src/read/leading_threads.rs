@@ -1,4 +1,4 @@
-//! Which threads take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
+//! Finds the threads that take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
 //!
 //! A rank's time is that of the thread that called MPI_Init, unless that one sleeps for most of the run and others, one after the other, call MPI
 //! meanwhile: then the rank is what these do. The summaries at a log's end show it.

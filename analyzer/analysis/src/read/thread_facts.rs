@@ -1,5 +1,5 @@
-//! What must be known of a rank's threads before its log is read: which of them take the first one's place, and how they spend long gaps between
-//! unsuccessful polls ([`lbprof_collector::gap_use`] judges).
+//! Reads facts about a rank's threads that are needed before its log is read: which of them take the first one's place, and how they spend
+//! long gaps between unsuccessful polls ([`lbprof_collector::gap_use`] judges).
 //!
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 

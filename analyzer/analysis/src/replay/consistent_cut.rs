@@ -1,4 +1,4 @@
-//! Where a run can be cut: at the end of a collective in which each rank waits for all others.
+//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
 //!
 //! ```text
 //!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
@@ -27,7 +27,7 @@ use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 pub struct ConsistentCut {
     /// Index of its communicator.
     pub comm: u32,
-    /// When the last rank entered it.
+    /// Time at which the last rank entered.
     pub last: Ns,
     /// The place of that rank.
     pub last_rank: u32,
@@ -38,11 +38,11 @@ pub struct ConsistentCut {
 /// A rank at the end of the collective.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct RankAtCut {
-    /// When it left it.
+    /// Time at which the rank left.
     pub end: Ns,
     /// The kind of its time in it.
     pub kind: RegionState,
-    /// How many steps it has done.
+    /// Number of steps that are done.
     pub steps: usize,
     /// The lists of ranks that its events have named.
     pub lists: Vec<Arc<[u32]>>,

@@ -1,4 +1,4 @@
-//! Who wants to know what threads do while they are followed: the records are gone afterwards.
+//! Observers of the replay: the records are gone afterwards.
 
 use bincode::{Decode, Encode};
 
@@ -23,7 +23,8 @@ pub trait ReplayObserver: Send {
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn on_request_end(&mut self, _ended: &EndedRequest) {}
 
-    /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
+    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
+    /// in the order of time.
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }
@@ -35,11 +36,11 @@ pub trait ReplayObserver: Send {
 
 /// Receives what threads do in a segment of the run.
 pub trait SegmentObserver: ReplayObserver {
-    /// What it has seen, for [`ReplayObserver::merge`] of the one that made it.
+    /// Returns the observations, for [`ReplayObserver::merge`] of the observer that created this one.
     fn into_state(self: Box<Self>) -> ObserverState;
 }
 
-/// What a watcher of a segment has seen, as bytes ([`crate::transport::codec`]): another process may have followed it.
+/// The observations of a segment, as bytes ([`crate::transport::codec`]): another process may have followed it.
 pub type ObserverState = Vec<u8>;
 
 impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
@@ -90,20 +91,20 @@ impl ReplayObserver for Box<dyn SegmentObserver + '_> {
     }
 }
 
-/// What a thread did from one time to another: it computed, was in a call, or waited outside of its window.
+/// A thread's interval in one state: it computed, was in a call, or waited outside of its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateInterval {
     /// The thread.
     pub thread: ReplayedThread,
     /// From when until when.
     pub interval: TimeInterval,
-    /// What it did, and where.
+    /// The state and its region.
     pub kind: RegionState,
     /// Index of the call site; NONE outside of calls, or where it is not known.
     pub site: u32,
     /// Number of the operation; 0 outside of calls.
     pub operation: u16,
-    /// What the call's arguments say; nothing outside of calls.
+    /// Arguments of the call; nothing outside of calls.
     pub facts: CallFacts,
     /// The wait that it began with.
     pub wait: Option<InitialWait>,
@@ -130,14 +131,14 @@ pub struct TeamInterval {
     pub site: u32,
     /// Threads of the team.
     pub team: u32,
-    /// How much shorter it would have been if all threads had worked equally long.
+    /// Time by which it would have been shorter if all threads had worked equally long.
     pub excess: Ns,
 }
 
 /// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InitialWait {
-    /// When what it waited for was done: until then it waited for another rank, after that for the message.
+    /// Time at which the thing it waited for was done: until then it waited for another rank, after that for the message.
     pub awaited: Ns,
     /// Until when.
     pub until: Ns,
@@ -160,11 +161,11 @@ pub struct MatchedMessage {
     pub to_thread: u32,
     /// The number of the receiver's thread that posted the receive.
     pub posted_thread: u32,
-    /// When its send began.
+    /// Begin of the send.
     pub sent: Ns,
-    /// When its receive was posted.
+    /// Time at which the receive was posted.
     pub posted: Ns,
-    /// When the call ended in which it was received.
+    /// End of the call that received the message.
     pub received: Ns,
     /// Its bytes.
     pub bytes: u64,
@@ -187,7 +188,7 @@ pub struct EndedRequest {
     pub started_thread: u32,
     /// The request. A persistent one may be started again, later.
     pub request: u32,
-    /// When it was started: of a send, [`MatchedMessage::sent`] of its message.
+    /// Start of the operation: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
     /// True if it was cancelled: then it was a receive.
     pub cancelled: bool,

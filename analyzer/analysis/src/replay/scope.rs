@@ -19,7 +19,7 @@ use crate::structure::survey::CallSurvey;
 /// A part of a run: ranks, a window of time of each, a region.
 #[derive(Clone, Debug)]
 pub struct ReplayScope {
-    /// When the first window begins.
+    /// Begin of the first window.
     pub begin: Ns,
     /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
     windows: Vec<Option<TimeInterval>>,
@@ -31,7 +31,7 @@ pub struct ReplayScope {
 }
 
 impl ReplayScope {
-    /// All of a run.
+    /// Returns the scope of a whole run.
     pub fn whole_run(model: &Model) -> ReplayScope {
         ReplayScope {
             begin: 0,
@@ -140,7 +140,7 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
         ScopeObserver { scope, watcher, inside: false }
     }
 
-    /// What lies in the part of an interval.
+    /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
         let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
         let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));

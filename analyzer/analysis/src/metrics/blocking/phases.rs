@@ -1,4 +1,4 @@
-//! What a phase costs: its own time, and the waiting that it causes.
+//! The cost of a phase: its own time, and the waiting that it causes.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl PhaseCost {
         (self.own_s > 0.0).then(|| self.caused_s / self.own_s)
     }
 
-    /// What it costs in all: own time and waiting that it causes.
+    /// Returns the total cost: own time and waiting that it causes.
     pub fn total_s(&self) -> f64 {
         let own = if self.class == CauseClass::MessageDelay { 0.0 } else { self.own_s };
         own + self.caused_s

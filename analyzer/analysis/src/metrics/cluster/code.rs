@@ -25,12 +25,12 @@ pub enum CodePiece {
     },
 }
 
-/// How much of a piece of code a rank runs.
+/// The use that a rank makes of a piece of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CodeUsage {
     /// Index of the piece.
     pub piece: u32,
-    /// How often.
+    /// Number of executions.
     pub times: f64,
     /// Its share of the rank's time, in 0..=1.
     pub share: f64,
@@ -52,7 +52,7 @@ pub struct RunCode {
     pub pieces: Vec<CodePiece>,
     /// For each piece the number of its function in its region; calls from functions of no known name are of one function.
     pub functions: Vec<u32>,
-    /// One entry a rank of the model.
+    /// Code by rank of the model.
     pub ranks: Vec<RankCode>,
     /// The ranks, as indices, of each communicator that has some of all ranks, but more than one.
     pub circles: Vec<Vec<u32>>,
@@ -82,7 +82,7 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     RunCode { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
 }
 
-/// What a rank runs: how often, and for which share of its time.
+/// The code of a rank: how often, and for which share of its time.
 type OwnCodes = BTreeMap<CodePiece, (f64, f64)>;
 
 fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {

@@ -1,4 +1,4 @@
-//! How different the code of two ranks is.
+//! The difference between the code of two ranks.
 //!
 //! ```text
 //!                 exchange   long_range   output      of rank 0's 110 calls rank 1 does not make 99: 0.90
@@ -31,9 +31,9 @@ pub(super) struct ClusterProfile {
     pub(super) ranks: Vec<usize>,
     /// Mean number of runs of each piece of code; ascending pieces.
     lines: Vec<(u32, f64)>,
-    /// The same by function.
+    /// Code by function.
     functions: Vec<(u32, f64)>,
-    /// The same by operation.
+    /// Code by operation.
     operations: Vec<(u32, f64)>,
     /// Mean shares of time.
     activities: [f64; Activity::COUNT],

@@ -1,4 +1,4 @@
-//! What is special about a cluster: the code that its ranks run and others do not.
+//! Finds the code that distinguishes a cluster: the code that its ranks run and others do not.
 
 use std::collections::BTreeMap;
 

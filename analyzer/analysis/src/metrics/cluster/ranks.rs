@@ -28,7 +28,7 @@ const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
 /// Ranks within the radius of each other, itself included, from which on they are a cluster (DBSCAN's minPts).
 const LEAST_RANKS: usize = 2;
 
-/// How near ranks must be to belong together.
+/// Maximum distance of ranks in one cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterRadius {
     /// The distance, in 0..=1.
@@ -43,13 +43,13 @@ pub struct RankClusters {
     /// By rank the number of its cluster, from 0; `None` for ranks of no cluster (DBSCAN's noise): no other rank runs
     /// similar code. Cluster 0 has the first rank of all that are in any, and so on.
     pub of: Vec<Option<usize>>,
-    /// How many clusters there are.
+    /// Number of clusters.
     pub n: usize,
-    /// How near ranks must be.
+    /// Maximum distance of ranks in one cluster.
     pub radius: ClusterRadius,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
-    /// Those of them that were clustered: all, up to [`MOST_PROFILES`].
+    /// Number of ranks that were clustered: all, up to [`MOST_PROFILES`].
     pub clustered: usize,
 }
 

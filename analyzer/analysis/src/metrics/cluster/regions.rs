@@ -23,7 +23,7 @@ pub const MOST_REGIONS: usize = 500;
 pub struct RegionGroups {
     /// The group of each vector given; group 0 has the region with most time, and so on.
     pub of: Vec<usize>,
-    /// How many there are.
+    /// Number of groups.
     pub n: usize,
     /// Mean silhouette, in −1..=1: 1 where groups are tight and far apart, 0 where regions lie between groups. A group of one
     /// region counts as 0.
@@ -78,7 +78,7 @@ fn total(vector: &[f64]) -> f64 {
     vector.iter().sum()
 }
 
-/// How many rows differ.
+/// Returns the number of different rows.
 fn different(points: &Array2<f64>) -> usize {
     let mut rows: Vec<Vec<u64>> =
         points.axis_iter(Axis(0)).map(|row| row.iter().map(|value| value.to_bits()).collect()).collect();

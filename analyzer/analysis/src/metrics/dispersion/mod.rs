@@ -84,7 +84,7 @@ impl RegionTimes {
         (!seconds.is_empty()).then_some(seconds)
     }
 
-    /// How many ranks there are; 0 where none performs anything.
+    /// Returns the number of ranks; 0 where none performs anything.
     pub fn n_ranks(&self) -> usize {
         self.seconds.iter().map(Vec::len).max().unwrap_or(0)
     }
@@ -128,7 +128,7 @@ pub struct Dispersion {
     pub activities: PerActivity<DispersionIndex>,
     /// The rank with the largest ID_P_ip, by region; `None` where there is no single one.
     pub most_imbalanced: Vec<Option<MostImbalanced>>,
-    /// Which ranks that are, over all regions.
+    /// The most imbalanced ranks over all regions.
     pub ranks: RankView,
 }
 

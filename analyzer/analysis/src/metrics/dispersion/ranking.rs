@@ -1,4 +1,4 @@
-//! Which indices of dispersion are severe (docs/metrics.md §2; the paper's §3): the user's choice of a criterion.
+//! Selects the severe indices of dispersion (docs/metrics.md §2; the paper's §3): the user's choice of a criterion.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Where regions and calls of MPI lie in the program's tree.
+//! Places regions and MPI calls in the program's tree.
 //!
 //! A loop or a marked phase lies in the innermost function around all calls of MPI that are made in it:
 //!
@@ -132,7 +132,7 @@ impl<'a> ProgramTreeBuilder<'a> {
         node
     }
 
-    /// What a call by the function that the call `around` calls lies in.
+    /// Returns the node of a call by the function that the call `around` calls.
     fn around(&mut self, phase: RegionIdx, around: Option<u32>, call: u32) -> usize {
         match around {
             Some(around) if phase != 0 && self.is_outside(phase, around) => self.of_phase(phase),

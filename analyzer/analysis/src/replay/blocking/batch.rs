@@ -1,4 +1,4 @@
-//! What threads did and whom they waited for, as it is handed to who explains it.
+//! The threads' activities and waits in a batch, as they are handed to the wait analysis.
 
 use super::causes::DelaySource;
 use super::history::EndedBy;
@@ -9,7 +9,7 @@ use crate::model::waits::{WaitKey, WaitSums};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HistoryStart {
     pub at: Ns,
-    /// As the first of its rank, and others began at 0.
+    /// True if this is the first thread of its rank and others began at 0.
     pub late: bool,
     /// Nanoseconds before that count as its wait.
     pub counted: Ns,
@@ -29,17 +29,17 @@ pub(super) struct BatchInterval {
 /// A blocking interval: a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockingInterval {
-    /// Who waited, where and why.
+    /// The waiting thread, with the place and reason of the wait.
     pub key: WaitKey,
     /// From when.
     pub begin: Ns,
-    /// How long before and after what it waited for; together until the wait was over.
+    /// Waiting before and after the need was satisfied; together until the wait was over.
     pub sums: WaitSums,
-    /// As much of that as counts: what lies in the selected part of the run.
+    /// The counted part of the waiting: what lies in the selected part of the run.
     pub counted: WaitSums,
     /// Nanoseconds of it in the selected time, in any region; 0 unless a region is selected.
     pub in_any_region: Ns,
-    /// Who ended it last.
+    /// The thread that ended the wait.
     pub by: EndedBy,
 }
 
@@ -50,8 +50,8 @@ impl BlockingInterval {
     }
 }
 
-/// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
-/// caused one was found out before it.
+/// A batch of the threads' histories. Of each thread it is known in the order of time; waits are in the order in which they were found out,
+/// so that what caused one was found out before it.
 #[derive(Debug, Default)]
 pub struct HistoryBatch {
     /// Threads that begin, by number.

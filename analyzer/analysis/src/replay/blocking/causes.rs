@@ -1,4 +1,4 @@
-//! What a wait is caused by ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
+//! Finds the causes of waits ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
 //! ```text
 //!            T*                        wait
@@ -19,16 +19,16 @@ use crate::model::region_state::{Ns, RegionState};
 const MOST_CAUSES: usize = 24;
 const LEAST_SHARE: f64 = 1.0 / 512.0;
 
-/// Who ends a wait, and how.
+/// A thread that ended a wait, and how it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySource {
-    /// Who ended it, and when he did what it waited for.
+    /// The thread that ended the wait, and when it satisfied the need.
     pub by: EndedBy,
     /// The last time at which both were synchronised.
     pub since: Ns,
     /// The part of the wait that he answers for, 0..=1; the parts of all who end it add up to 1.
     pub share: f64,
-    /// What comes after what it did, until the wait is over: a message's delay.
+    /// The state after that, until the wait is over: a message's delay.
     pub delay: Option<RegionState>,
 }
 
@@ -37,7 +37,7 @@ pub struct DelaySource {
 pub struct ThreadWait<'a> {
     /// The histories of all threads, by number.
     pub histories: &'a [ThreadHistory],
-    /// Who waits.
+    /// The waiting thread.
     pub thread: u32,
     /// From when until when.
     pub time: TimeInterval,

@@ -31,7 +31,7 @@ struct PathTrail {
     sums: PathSums,
     /// The thread with which it begins.
     origin: u32,
-    /// What was added to the sums, as far as it was noted.
+    /// The amounts added to the sums, if noted.
     parts: Vec<((u32, RegionState), f64)>,
     /// With which thread it goes on, and when, after how many of the parts.
     joints: Vec<((u32, Ns), usize)>,
@@ -61,24 +61,24 @@ impl PathTrail {
     }
 }
 
-/// What is needed to sum up paths; but for the trails it is empty between them.
+/// Buffers for the sums of paths; but for the trails it is empty between them.
 #[derive(Default)]
 struct PathBuffers {
     /// Nanoseconds by number of what is done, and what of it is on the path.
     spent: Vec<f64>,
     on_path: Vec<ThreadState>,
-    /// How far into its history it was gone back, by thread, and which were.
+    /// Progress backwards in the history of each thread, and the threads that have any.
     reach: Vec<usize>,
     visited: Vec<u32>,
     trails: Vec<PathTrail>,
-    /// Where trails go on: which, and after how many of its parts.
+    /// Points where trails continue: which, and after how many of its parts.
     joints: FxHashMap<(u32, Ns), (usize, usize)>,
 }
 
 /// The paths to the begin of all histories.
 #[derive(Debug, Default)]
 pub struct CriticalPathFinder {
-    /// Where paths begin.
+    /// Begin of the paths.
     from: Ns,
     /// By thread; a thread that is not here has none.
     until_begin: Vec<Arc<PathSums>>,

@@ -1,4 +1,5 @@
-//! Which code made others wait: what samples show of the time in which a thread did more than who waited for it.
+//! Attributes delay costs to source lines, using samples of the delaying thread: what samples show of the time in which a thread did more
+//! than who waited for it.
 //!
 //! ```text
 //!            T*                        wait
@@ -28,7 +29,7 @@ use crate::model::replay_results::DelayingCode;
 /// A sample of a rank's first thread.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct TimedSample {
-    /// When it was taken; it stands for time before.
+    /// Time of the sample; it stands for time before.
     pub at: Ns,
     /// The line of the source that it hit.
     pub leaf: u32,
@@ -36,12 +37,12 @@ pub struct TimedSample {
     pub ns: f64,
 }
 
-/// What a thread did from one instant to another.
+/// A thread's state between two instants.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityInterval {
     /// The thread.
     pub thread: u32,
-    /// What it did.
+    /// The state of the thread.
     pub state: ThreadState,
     /// From when.
     pub since: Ns,
@@ -52,15 +53,15 @@ pub struct ActivityInterval {
 /// A part of a wait that a thread caused by what it did itself.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCause {
-    /// What that was.
+    /// The delaying interval.
     pub by: ActivityInterval,
-    /// As far as it did, the same of who waited.
+    /// The corresponding interval of the waiting thread, if any.
     pub waiting: Option<ActivityInterval>,
     /// Nanoseconds of the wait.
     pub ns: f64,
 }
 
-/// What samples share.
+/// The delay that a sample stands for.
 #[derive(Clone, Copy, Debug, Default)]
 struct SampledDelay {
     samples: u64,
@@ -71,7 +72,7 @@ struct SampledDelay {
 /// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
 type Sharing = (usize, u32, usize);
 
-/// The same in a part of the run.
+/// A [`SampledDelay`] with exact sums, which can be merged in any order.
 #[derive(Clone, Copy, Debug, Default, Encode, Decode)]
 struct ExactSampledDelay {
     samples: u64,
@@ -87,7 +88,7 @@ impl AddAssign for ExactSampledDelay {
     }
 }
 
-/// What samples have of what threads caused by what they did themselves.
+/// The delays that threads caused by their own activity, attributed to samples.
 #[derive(Debug, Default, Encode, Decode)]
 pub struct DelaySums {
     /// By thread and kind, and the line.
@@ -103,7 +104,7 @@ pub struct DelayTotals {
     samples: Arc<Vec<Vec<TimedSample>>>,
     /// By thread: the place of the rank whose first thread it is.
     ranks: Vec<Option<u32>>,
-    /// What each sample has, of all who wait: one sample is one piece of luck, however many wait for it.
+    /// The delay of each sample, over all waiting threads: one sample is one piece of luck, however many wait for it.
     shares: FxHashMap<Sharing, f64>,
     /// By number of what is done, and the line.
     sums: FxHashMap<(usize, u32), SampledDelay>,
@@ -225,7 +226,7 @@ impl DelaySums {
     }
 }
 
-/// When a thread did something.
+/// Returns the part of a history in which the thread was in the interval's state.
 fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
     let ActivityInterval { thread, state, since, until } = *one;
     let history = histories.get(thread as usize).into_iter();

@@ -23,7 +23,7 @@ use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
-/// How many each thread may have.
+/// Maximum number for each thread.
 const MOST_OF_A_THREAD: usize = 1 << 10;
 
 /// Explains waits.
@@ -39,7 +39,7 @@ pub struct WaitExplainer {
     paths: Vec<PathToEnd>,
     /// Intervals and causes from which on old ones are forgotten.
     most: usize,
-    /// How many were kept at most.
+    /// Maximum number that was kept.
     kept: usize,
 }
 
@@ -89,13 +89,13 @@ impl ExplainedWaits {
 }
 
 impl WaitExplainer {
-    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old ones are
-    /// forgotten.
+    /// Creates an explainer with empty histories. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old
+    /// ones are forgotten.
     pub fn new(from: Ns, most: usize) -> Self {
         WaitExplainer { path: CriticalPathFinder::new(from), most, ..WaitExplainer::default() }
     }
 
-    /// The same with the samples of the ranks' first threads, by place, which say what code makes others wait.
+    /// Adds the samples of the ranks' first threads, by rank, which show the code that makes others wait.
     pub fn with_samples(mut self, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         self.delays = DelayTotals::new(samples);
         self.causes.wants_own = self.delays.is_any();
@@ -165,7 +165,7 @@ impl WaitExplainer {
         PathToEnd { origin, end, sums }
     }
 
-    /// What was found.
+    /// Returns the explained waits.
     pub fn finish(self) -> ExplainedWaits {
         ExplainedWaits {
             waits: self.sums.finish(&self.states),

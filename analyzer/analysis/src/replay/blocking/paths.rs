@@ -4,12 +4,12 @@ use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use crate::model::region_state::Ns;
 
-/// How much of something is on the paths, in nanoseconds.
+/// Time in one state on both paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct OnPaths {
     /// On the path of who waits.
     did: f64,
-    /// What did not cancel of it, and of that on the other path.
+    /// Remaining time on the waiting thread's path, and on the other one.
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
     other: f64,
@@ -22,18 +22,18 @@ struct OnPaths {
 pub struct WaitPaths {
     /// By number of what is done.
     amounts: Vec<OnPaths>,
-    /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
+    /// The states on the paths, in order of appearance: the first `n`. There is room for all, and one more.
     order: Vec<ThreadState>,
     n: usize,
     /// Since when the own path is known, which is the first of `order`.
     since: Option<Ns>,
     n_own: usize,
-    /// What is left on both paths, by kind; all 0 between waits.
+    /// Remaining time on both paths by kind; all 0 between waits.
     kinds: Vec<(f64, f64)>,
 }
 
 impl WaitPaths {
-    /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
+    /// Returns the remaining time on the path of the thread that ended the wait, in order of appearance; of some nothing is left.
     pub fn left(&self) -> impl Iterator<Item = StateDuration> {
         self.order[..self.n].iter().map(|&state| StateDuration { state, ns: self.amounts[state.index()].other })
     }

@@ -1,4 +1,4 @@
-//! What threads do, by number: a thread and a kind of its time are one dense number, so that sums over them are lists.
+//! Numbers for the states of threads: a thread and a kind of its time are one dense number, so that sums over them are lists.
 
 use crate::model::region_state::RegionState;
 
@@ -9,7 +9,7 @@ pub struct ThreadState(u32);
 /// The thread does no such thing.
 const UNHEARD: u32 = u32::MAX;
 
-/// All that threads do, in the order in which it was first heard of.
+/// The numbered states of all threads, in order of appearance.
 #[derive(Debug, Default)]
 pub struct ThreadStates {
     all: Vec<(u32, RegionState)>,

@@ -20,7 +20,7 @@ pub(super) struct WaitTotals {
     pairs: FxHashMap<(u32, u32), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
-    /// The same of waits in all regions, where one is selected.
+    /// Causes of waits in all regions, if one is selected.
     caused_in_any_region: FxHashMap<(u32, RegionState), f64>,
 }
 
@@ -87,7 +87,7 @@ impl WaitsAndCauses {
         add_each(&mut self.causes_in_any_region, other.causes_in_any_region);
     }
 
-    /// Those of the run.
+    /// Returns the sums of the run.
     pub fn finish(self) -> BlockingTimes {
         BlockingTimes {
             waits: self.waits,

@@ -36,11 +36,11 @@ use crate::read::pass::FoldProgress;
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// What all ranks are followed with, from wherever.
+/// The context that all ranks are replayed in.
 pub(super) struct ReplaySetting<'a> {
     /// The run.
     pub model: &'a Model,
-    /// Who is in which communicator.
+    /// Members of the communicators.
     pub members: CommMembers<'a>,
     /// The part of it in which waits count.
     pub scope: &'a ReplayScope,
@@ -61,12 +61,12 @@ pub(super) struct ReplayEngine<'a, 'scope> {
     scheduler: ThreadScheduler<'a, 'scope>,
     matcher: EventMatcher<'a>,
     sinks: EventSinks<'a, 'scope>,
-    /// What the call at hand needs.
+    /// Needs of the current call.
     needs: CallNeeds,
     /// Steps, and calls that ended too early by the clocks.
     counts: ReplayCounts,
     unread: &'a [bool],
-    /// What ranks go on with; `None`: they begin.
+    /// State of the ranks at the start; `None`: they begin.
     from: Option<&'a ConsistentCut>,
 }
 
@@ -98,7 +98,7 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
-    /// All ranks are where `from` says, and do what `inputs` have; what they do is shown to `watcher`.
+    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `watcher`.
     pub fn new(
         setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
@@ -290,7 +290,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         })
     }
 
-    /// When a call began and ended: not before what it certainly needed was done, whatever the clocks say.
+    /// Returns begin and end of a call by corrected clocks: not before what it certainly needed was done, whatever the clocks say.
     fn corrected(&mut self, thread: u32, step: &TimelineStep) -> TimeInterval {
         let begin = self.scheduler.threads()[thread as usize].begun;
         let earliest = step.end.max(begin);
@@ -308,7 +308,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.scheduler.thread_mut(thread).leave(step, end);
     }
 
-    /// What was found until `cut`, at which all ranks are.
+    /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
         let since = |rank: &RankAtCut| rank.end - cut.last;
         let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
@@ -327,7 +327,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         }
     }
 
-    /// What was found until the end of all ranks.
+    /// Returns the result up to the end of all ranks.
     pub fn finish(mut self) -> SegmentResult {
         let threads = self.scheduler.threads();
         let is_selected = |one: &ReplayThread| one.number == 0 && self.scope.has(one.rank);
@@ -361,7 +361,7 @@ fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
     times_ns.into_iter().map(ExactNs::from_f64).collect()
 }
 
-/// When the windows of the ranks in `scope` ended, once all threads have passed these ends: all have been followed until `now`.
+/// Returns the end of the windows of the ranks in `scope`, once all threads have passed them: all have been followed until `now`.
 fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
     let end = |one: &ReplayThread| scope.window(one.rank).end;
     let firsts = || (0..).zip(threads).filter(|(_, one)| one.number == 0 && scope.has(one.rank));

@@ -108,7 +108,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         Some(thread)
     }
 
-    /// When the first thread in the order of time goes on.
+    /// Returns when the first thread in the order of time resumes.
     pub fn until(&self) -> ResumeOrder {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
@@ -143,7 +143,8 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
+    /// Reads further logs when no thread can resume: reads on, for other threads of the ranks may have done what is waited for. Whether
+    /// that helped.
     pub fn read_on(&mut self, reader: &mut impl ReadListener) -> bool {
         if !self.any_waits() {
             return false;
@@ -178,8 +179,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// When a thread goes on that does not stand in the order of time and will now: with what its rank's log has next where there is nothing
-    /// at hand.
+    /// Returns when a thread that is not queued resumes: with what its rank's log has next where there is nothing at hand.
     fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {

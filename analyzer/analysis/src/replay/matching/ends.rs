@@ -1,4 +1,4 @@
-//! What ends: a call, and with it messages and collectives that nobody asks for any more.
+//! Handles the ends of calls: a call, and with it messages and collectives that nobody asks for any more.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};

@@ -155,7 +155,7 @@ impl EventMatcher<'_> {
         self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
     }
 
-    /// Those of `worlds` that are followed, and lack neither records nor the groups of epochs on the event's window.
+    /// Returns the `worlds` that are replayed, and lack neither records nor the groups of epochs on the event's window.
     fn followed(&self, worlds: &[u32], event: &CommEvent) -> Vec<u32> {
         let follows = |world: &u32| {
             let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
@@ -247,7 +247,7 @@ impl EventMatcher<'_> {
         found.filter(|release| time.has(release.at))
     }
 
-    /// What a call awaited is over: it is synchronised with those that it awaited, since both had come there.
+    /// Ends what a call awaited: it is synchronised with those that it awaited, since both had come there.
     pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: TimeInterval, sinks: &mut EventSinks) {
         let signal = self.signals.awaited(id).signal;
         let sent = self.signals.end(id);
@@ -264,7 +264,7 @@ impl EventMatcher<'_> {
     }
 }
 
-/// What is needed is that something was done: nothing but that comes over the network.
+/// Returns the need for something done by a thread: nothing but that comes over the network.
 fn needs_moment(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
     CallNeed { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
 }

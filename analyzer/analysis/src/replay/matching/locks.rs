@@ -16,7 +16,7 @@ use crate::replay::what_if::NotedClocks;
 /// A window: index of the communicator, and which it is there.
 pub type WindowKey = (u32, i32);
 
-/// All ranks of a window as targets of a lock.
+/// The target of a lock on all ranks of a window.
 pub const ALL: u32 = u32::MAX;
 
 /// A lock given back.
@@ -26,7 +26,7 @@ pub struct LockRelease {
     pub rank: u32,
     /// The thread.
     pub thread: u32,
-    /// When it began to give it back.
+    /// Begin of the release.
     pub at: Ns,
     /// Its clocks in the replays then.
     pub noted: NotedClocks,
@@ -63,7 +63,7 @@ struct LockReleases {
 pub struct WindowLocks {
     /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
     releases: FxHashMap<(WindowKey, u32), LockReleases>,
-    /// Whether a lock that a rank has is exclusive, by window, target and rank.
+    /// True for an exclusive lock, by window, target and rank.
     held: FxHashMap<(WindowKey, u32, u32), bool>,
 }
 

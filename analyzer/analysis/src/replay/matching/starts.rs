@@ -1,4 +1,4 @@
-//! What begins: a thread enters a call, and what it does there with others is matched to what they did.
+//! Handles the starts of calls: a thread enters a call, and what it does there with others is matched to what they did.
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
@@ -147,7 +147,7 @@ impl EventMatcher<'_> {
         *self.numbers.entry((comm, world)).or_insert_with(find)
     }
 
-    /// How many members of a communicator are followed, and whether some of them lack records.
+    /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.
     fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
         let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));

@@ -91,11 +91,11 @@ struct SegmentReplay<'a, P> {
     progress: &'a P,
 }
 
-/// What was found in a segment, and what its watcher has seen; where the run cannot be cut at its end, where it begins.
+/// The result of a segment and the state of its observer; where the run cannot be cut at its end, where it begins.
 type SegmentOutcome = Result<(SegmentResult, Option<ObserverState>), Option<Arc<ConsistentCut>>>;
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
-    /// As many segments at a time as there are cores, each with a watcher of its own. The next ones are read meanwhile.
+    /// Replays as many segments at a time as there are cores, each with its own observer. The next ones are read meanwhile.
     fn side_by_side(
         &self,
         mut segments: ReplaySegments<'a>,
@@ -157,7 +157,8 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
         ReplaySegment::all_from(cut, logs.collect())
     }
 
-    /// One segment after another, for a watcher, who sees what each rank does in the order of time. The next one is read meanwhile.
+    /// Replays one segment after another, so that the observer sees all of a rank's activities in the order of time. The next one is read
+    /// meanwhile.
     fn one_after_another(&self, mut segments: ReplaySegments<'a>, watcher: &mut dyn ReplayObserver) -> SegmentResult {
         let mut all = None;
         let mut next = segments.next(1).pop();
@@ -191,10 +192,10 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
     }
 }
 
-/// What was found in the segments so far.
+/// The merged results of the segments so far.
 struct JoinedSegments<'w> {
     part: Option<SegmentResult>,
-    /// Who is shown what ranks do.
+    /// The observer of the whole run.
     watcher: Option<&'w mut dyn ReplayObserver>,
 }
 
@@ -222,12 +223,12 @@ fn watched<'a, 'w>(
     segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::fork_for_segment))).collect()
 }
 
-/// How many segments this process follows at a time.
+/// Returns the number of segments that this process replays at a time.
 fn at_a_time() -> usize {
     rayon::current_num_threads().clamp(1, MOST_AT_A_TIME)
 }
 
-/// What was found in the segments before one, if there are any, and in that.
+/// Merges the result of the preceding segments, if any, with that of the next one.
 fn after(before: Option<SegmentResult>, part: SegmentResult) -> SegmentResult {
     match before {
         Some(before) => before.and(part),

@@ -1,4 +1,4 @@
-//! What segments are followed with, on each process: the run, what is asked of it, and what is looked up meanwhile.
+//! The input of a replay on each process: the run, what is asked of it, and what is looked up meanwhile.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,26 +30,26 @@ const LEAST_OF_A_RANK: usize = 128;
 /// Most samples that are kept, of all ranks together, at 24 bytes each.
 const MOST_SAMPLES: usize = 1 << 22;
 
-/// What is followed: a run, and what the first two passes found in it.
+/// A run with the results of the first two passes: a run, and what the first two passes found in it.
 #[derive(Clone, Copy)]
 pub struct SurveyedRun<'a> {
     /// The run.
     pub run: &'a RecordedRun,
-    /// What the first pass saw.
+    /// The calls counted in the first pass.
     pub survey: &'a CallSurvey,
-    /// What it found.
+    /// The loops and regions found in the first pass.
     pub structure: &'a RunStructure,
-    /// What the second pass made of both.
+    /// The model made in the second pass.
     pub model: &'a Model,
 }
 
-/// What is wanted of the replay.
+/// The desired output of the replay.
 pub struct ReplayOptions<'a> {
     /// The part of the run in which waits count.
     pub scope: &'a ReplayScope,
-    /// How long it would take otherwise, and under what conditions that is predicted.
+    /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
-    /// Who is shown what ranks do.
+    /// The observer of the replay.
     pub watcher: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
@@ -82,7 +82,7 @@ impl<'a> ReplayOptions<'a> {
     }
 }
 
-/// What is looked up in a model while its ranks are followed.
+/// Tables for looking up parts of a model during the replay.
 pub(super) struct LookupTables {
     regions: RegionTable,
     /// World ranks, ascending.
@@ -104,7 +104,7 @@ impl LookupTables {
     }
 }
 
-/// What all ranks are followed with.
+/// Creates the context that all ranks are replayed in.
 pub(super) fn setting<'a>(
     model: &'a Model,
     (scope, conditions): (&'a ReplayScope, Vec<ReplayConditions<'a>>),
@@ -123,7 +123,7 @@ pub(super) fn setting<'a>(
     }
 }
 
-/// What decides where segments end.
+/// Creates the leading rank, which decides where segments end.
 pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
     // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
@@ -157,7 +157,7 @@ pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     first..end.max(first)
 }
 
-/// What a process reads of the ranks at some places: their steps, and their samples where these are wanted.
+/// The readers of the ranks at some places: their steps, and their samples where these are wanted.
 pub(super) struct LocalRanks<'a> {
     /// In the order of places; `None` where a log can't be read any more.
     pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,

@@ -11,19 +11,19 @@ use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 /// Event batches that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
 
-/// What happened for a while.
+/// A batch of events for the wait analysis.
 struct EventBatch {
     history: HistoryBatch,
     /// Until when all threads have been followed.
     now: Ns,
-    /// When the windows of threads have ended, in the first batch in which all have: for the critical path.
+    /// Ends of the threads' windows, in the first batch in which all have ended: for the critical path.
     ends: Vec<(u32, Ns)>,
 }
 
 /// The batch that is being filled, and those that are being explained.
 pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
-    /// What was not handed over yet.
+    /// The batch that was not handed over yet.
     pub batch: HistoryBatch,
     /// What was, and waits for that before it to be explained.
     waiting: Vec<EventBatch>,

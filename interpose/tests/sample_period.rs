@@ -25,7 +25,7 @@ use std::os::fd::{AsRawFd, IntoRawFd};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use system::perf::{Event, Options, PAGE, Written};
+use system::perf::{EventOptions, KernelRecord, PAGE, PerfEvent};
 
 const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
 /// Held by each test: one looks at all descriptors of the process.
@@ -34,12 +34,18 @@ static DESCRIPTORS: Mutex<()> = Mutex::new(());
 const MS: u64 = 1_000_000;
 
 /// Opens an event of the calling thread, or returns `None` where the system allows none.
-fn open_event(period_ns: u64) -> Option<Event> {
+fn open_event(period_ns: u64) -> Option<PerfEvent> {
     // SAFETY: gettid has no preconditions.
     let thread = unsafe { libc::gettid() };
-    let options =
-        Options { period_ns, has_changing_period: true, clock: CLOCK, counted: false, bytes: 16 * PAGE, copies: None };
-    let event = Event::open(thread, options);
+    let options = EventOptions {
+        period_ns,
+        has_changing_period: true,
+        clock: CLOCK,
+        counted: false,
+        bytes: 16 * PAGE,
+        copies: None,
+    };
+    let event = PerfEvent::open(thread, options);
     if let Err(refused) = &event {
         eprintln!("skipped: {refused:?}");
     }
@@ -54,7 +60,7 @@ fn time_ns(clock: libc::clockid_t) -> u64 {
 }
 
 /// Computes for so long, in CPU time of the calling thread, and returns the samples' weights.
-fn sample_computation(event: &mut Event, duration: Duration) -> Vec<u64> {
+fn sample_computation(event: &mut PerfEvent, duration: Duration) -> Vec<u64> {
     let end = time_ns(libc::CLOCK_THREAD_CPUTIME_ID) + duration.as_nanos() as u64;
     while time_ns(libc::CLOCK_THREAD_CPUTIME_ID) < end {
         for i in 0..100_000 {
@@ -63,7 +69,7 @@ fn sample_computation(event: &mut Event, duration: Duration) -> Vec<u64> {
     }
     let mut weights = Vec::new();
     event.read(|written| {
-        if let Written::Sample(raw, _) = written {
+        if let KernelRecord::Sample(raw, _) = written {
             weights.push(raw.period_ns);
         }
     });

@@ -6,7 +6,7 @@
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 
-use super::clusters::{ClusterRow, Clusters};
+use super::clusters::{ClusterRow, ClusterTable};
 use super::verdict::{Verdict, VerdictKind};
 
 /// Share of its time that a master computes at most to count as idle.
@@ -36,7 +36,7 @@ struct MessageCalls {
 
 impl IdleMaster {
     /// Returns the master of a run whose workers lose little, or `None` if it has none.
-    pub(super) fn find(model: &Model, clusters: &Clusters, verdict: &Verdict) -> Option<IdleMaster> {
+    pub(super) fn find(model: &Model, clusters: &ClusterTable, verdict: &Verdict) -> Option<IdleMaster> {
         let is_well_used = matches!(verdict.kind, VerdictKind::Good | VerdictKind::Doubtful);
         let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
         let &[rank] = master.ranks.as_slice() else { return None };

@@ -11,7 +11,7 @@ use lbprof_collector::{Definition, Operation};
 use lbprof_report::situation::RunSituation;
 use lbprof_report::text::AnswerText;
 use lbprof_report::verdict::LossKind;
-use lbprof_report::{Choices, Report, json, text};
+use lbprof_report::{Report, ReportChoices, json, text};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
@@ -80,7 +80,7 @@ fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report
             };
         }
     }
-    Report::with(&model, &resolved, &Choices::default())
+    Report::with(&model, &resolved, &ReportChoices::default())
 }
 
 fn balanced_work() -> Report {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, Options};
+use super::{BOLD, DIM, NARROW, TextOptions};
 use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 use crate::{EfficiencyRow, Report};
 use lbprof_analysis::read::open::ranges;
@@ -22,7 +22,7 @@ const WELL: f64 = 0.97;
 const WHOLE: f64 = 0.9995;
 
 /// One line of the table of efficiencies.
-struct Line {
+struct EfficiencyLine {
     name: &'static str,
     value: Option<f64>,
     formula: &'static str,
@@ -32,7 +32,7 @@ struct Line {
     missing: &'static str,
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let certain = shown(report).t_ideal_certain;
     let whose = match &report.idle_master {
         Some(master) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
@@ -78,12 +78,12 @@ fn shown(report: &Report) -> &EfficiencyRow {
     }
 }
 
-fn lines(report: &Report) -> [Line; 5] {
+fn lines(report: &Report) -> [EfficiencyLine; 5] {
     let row = shown(report);
     let times = &row.times;
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
-    let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
+    let line = |name, value, formula, quotient, missing| EfficiencyLine { name, value, formula, quotient, missing };
     [
         line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
         line(
@@ -118,7 +118,7 @@ fn lines(report: &Report) -> [Line; 5] {
 }
 
 /// A line: as much as there is room for.
-fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+fn in_columns(line: &EfficiencyLine, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
     let unit = TimeUnit::for_max(shown(report).times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
@@ -224,12 +224,12 @@ fn grade(value: f64) -> AnsiColor {
 mod tests {
     use super::{BAR, bar, beside_replay};
     use crate::EfficiencyRow;
-    use lbprof_analysis::metrics::load_balance::{PhaseProfileIdeal, Times};
+    use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, PhaseProfileIdeal};
 
     #[test]
     fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
         let row = |estimate_s| {
-            let times = Times { elapsed_s: 5.57, max_computation_s: 5.0, ..Times::default() };
+            let times = EfficiencyTimes { elapsed_s: 5.57, max_computation_s: 5.0, ..EfficiencyTimes::default() };
             let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
             EfficiencyRow::of(times, Some(estimate), Some(5.5))
         };

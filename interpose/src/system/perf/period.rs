@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, RawFd};
 
 use crate::system::descriptors::{self, Identity};
 
-use super::descriptor::Descriptor;
+use super::descriptor::EventDescriptor;
 
 /// The period of an event, and the one that it had before.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ const GET_ID: libc::c_ulong = 0x8008_2407;
 
 impl SamplePeriod {
     /// Returns the period of an event that was opened with it. It can be changed later if `is_changeable`, and a descriptor is free for that.
-    pub fn new(event: &Descriptor, period_ns: u64, is_changeable: bool) -> SamplePeriod {
+    pub fn new(event: &EventDescriptor, period_ns: u64, is_changeable: bool) -> SamplePeriod {
         let event = is_changeable.then(|| KeptEvent::new(event)).flatten();
         SamplePeriod { current_ns: period_ns, previous_ns: period_ns, since_ns: 0, event }
     }
@@ -55,7 +55,7 @@ impl SamplePeriod {
 }
 
 impl KeptEvent {
-    fn new(event: &Descriptor) -> Option<KeptEvent> {
+    fn new(event: &EventDescriptor) -> Option<KeptEvent> {
         let number = descriptors::high(event.as_raw_fd()).ok()?;
         let kept = descriptors::identify(number).ok().zip(event_id(number));
         let Some(((identity, _), event_id)) = kept else {

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use self::phrases::capitalized;
-use super::{DIM, Options};
+use super::{DIM, TextOptions};
 use crate::Report;
 use crate::situation::RunSituation;
 use crate::words::wrap;
@@ -107,7 +107,7 @@ pub fn answer_in_words(report: &Report) -> String {
     AnswerText::new(report).in_one_line()
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     use RunSituation::{
         Asleep, Balanced, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, StillRunning, UnclearPolls,
     };

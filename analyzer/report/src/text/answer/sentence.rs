@@ -4,9 +4,9 @@ use super::end::ending;
 use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
 use crate::text::threads;
-use crate::verdict::{GOOD_BALANCE, LossKind, Worst};
+use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
-use crate::{Doubt, LifetimeTable, Report};
+use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 
 /// Share of what is lost from which on the largest part is all that a sentence says.
@@ -173,7 +173,7 @@ fn alone(report: &Report, situation: RunSituation) -> String {
 }
 
 /// Returns how long a rank computes where most of its excess lies.
-fn time_of(report: &Report, worst: &Worst) -> f64 {
+fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     let Some(region) = &worst.region else { return worst.computation_s };
     let row = report.regions.iter().find(|row| row.path == region.path);
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
@@ -257,7 +257,7 @@ fn second_part(report: &Report) -> String {
 fn master_and_workers(report: &Report) -> String {
     let Some(master) = &report.idle_master else { return String::new() };
     let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
-    let work = match report.doubts.iter().any(|doubt| matches!(doubt, Doubt::Asleep { .. })) {
+    let work = match report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) {
         true => format!("spend {share} of the time outside of MPI, much of it asleep or waiting for I/O"),
         false => format!("work {share} of the time"),
     };
@@ -308,7 +308,7 @@ fn gain_at_most(share: f64) -> String {
 
 /// Returns that there are too few calls to judge.
 fn few_calls(report: &Report) -> String {
-    let doubt = report.doubts.iter().find(|doubt| matches!(doubt, Doubt::FewCalls { .. }));
+    let doubt = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
 }
 

@@ -1,8 +1,8 @@
 //! A rank's summaries: in a first look in place of its events, else held against them.
 
 use bincode::{Decode, Encode};
-use lbprof_collector::profile::Cell;
-use lbprof_collector::summary::Summary;
+use lbprof_collector::profile::ProfileCell;
+use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
 use crate::model::Model;
@@ -11,39 +11,39 @@ use crate::profile::sums::ThreadTotals;
 
 /// Ranks whose figures come from their summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub(super) struct SummedUp {
+pub(super) struct SummarizedRanks {
     pub(super) ranks: u32,
-    /// Those of them whose summaries have no iterations.
+    /// Number of ranks whose summaries have no iterations.
     pub(super) without_iterations: u32,
 }
 
-impl SummedUp {
-    pub(super) fn merge(self, higher: SummedUp) -> SummedUp {
-        SummedUp {
+impl SummarizedRanks {
+    pub(super) fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
+        SummarizedRanks {
             ranks: self.ranks + higher.ranks,
             without_iterations: self.without_iterations + higher.without_iterations,
         }
     }
 }
 
-/// What sums state: records and calls, and time, calls and bytes by activity.
+/// The sums that summaries state: records and calls, and time, calls and bytes by activity.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Sums {
+struct StatedSums {
     records: u64,
     calls: u64,
-    cells: [Cell; Activity::COUNT],
+    cells: [ProfileCell; Activity::COUNT],
 }
 
-/// What a rank's summaries state, of its first thread and of all others.
+/// The sums stated by a rank's summaries, for its first thread and for all others.
 #[derive(Default)]
-pub(super) struct Stated {
-    first: Option<Sums>,
-    others: Option<Sums>,
+pub(super) struct RankSummary {
+    first: Option<StatedSums>,
+    others: Option<StatedSums>,
 }
 
-impl Stated {
+impl RankSummary {
     /// A summary of the rank.
-    pub(super) fn add(&mut self, summary: &Summary) {
+    pub(super) fn add(&mut self, summary: &ThreadSummary) {
         let sums = if summary.thread() == 0 { &mut self.first } else { &mut self.others };
         let sums = sums.get_or_insert_default();
         let profile = &summary.batch.profile;
@@ -54,7 +54,7 @@ impl Stated {
         }
     }
 
-    /// What is wrong with them, if the rank's events add up to `first` and `others`.
+    /// Returns the contradiction between the summaries and the events, which add up to `first` and `others`.
     pub(super) fn contradicts(&self, first: Option<&ThreadTotals>, others: &ThreadTotals) -> Option<Problem> {
         let of_first = self.first.as_ref().and_then(|stated| difference(stated, &first.map(found).unwrap_or_default()));
         let of_others = self.others.as_ref().and_then(|stated| difference(stated, &found(others)));
@@ -63,9 +63,9 @@ impl Stated {
     }
 }
 
-/// What the records of a thread, or of several, add up to.
-fn found(totals: &ThreadTotals) -> Sums {
-    let mut sums = Sums { records: totals.rest.records, calls: totals.rest.calls, ..Sums::default() };
+/// Sums up the records of one or more threads.
+fn found(totals: &ThreadTotals) -> StatedSums {
+    let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
         sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
     }
@@ -73,10 +73,10 @@ fn found(totals: &ThreadTotals) -> Sums {
 }
 
 /// The first difference, in words.
-fn difference(stated: &Sums, found: &Sums) -> Option<String> {
+fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
-    let of_activity = |(activity, (stated, found)): (&Activity, (&Cell, &Cell))| {
+    let of_activity = |(activity, (stated, found)): (&Activity, (&ProfileCell, &ProfileCell))| {
         let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
         (stated != found)
             .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))

@@ -1,25 +1,25 @@
-//! What following all ranks gives.
+//! The results of the replay.
 
 use super::region::Region;
 use super::region_state::{Ns, RegionState};
-use super::waits::Blocking;
-use super::what_if::WhatIf;
+use super::waits::BlockingTimes;
+use super::what_if::WhatIfScenario;
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct ThreadOf {
-    /// The place of its rank in [`Followed::ranks`].
+pub struct ReplayedThread {
+    /// The place of its rank in [`ReplayResults::ranks`].
     pub rank: u32,
     /// Its number in the rank's log; 0 is the one that called MPI_Init.
     pub number: u32,
 }
 
-/// What could not be matched, and what was corrected.
+/// Unmatched operations and corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Counts {
+pub struct ReplayCounts {
     /// Steps that were followed.
     #[serde(skip)]
     pub steps: u64,
@@ -46,7 +46,7 @@ pub struct Counts {
     pub progress_waits: u64,
     /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
-    /// Others with which ranks synchronise in epochs that are not known to have done so.
+    /// Number of partner ranks in synchronisation epochs that are not known to have taken part.
     pub unmatched_epochs: u64,
     /// Calls that ended, by the clocks, before what they waited for; they were moved.
     pub violations: u64,
@@ -59,7 +59,7 @@ pub struct Counts {
     pub behind_gaps: u64,
     /// Calls of other ranks with such ranks, or with ranks whose calls were recorded as sums: nothing is known of waiting in them.
     pub not_recorded: u64,
-    /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    /// True if a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
     #[serde(skip)]
     pub hands_out_work: bool,
 }
@@ -69,7 +69,7 @@ fn seconds<S: Serializer>(ns: &Ns, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*ns as f64 * 1e-9)
 }
 
-impl Followed {
+impl ReplayResults {
     /// The world rank of a thread.
     pub fn world_rank(&self, thread: u32) -> u32 {
         let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank);
@@ -78,15 +78,15 @@ impl Followed {
 
     /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIf::Ideal);
+        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }
 
-impl Counts {
+impl ReplayCounts {
     /// This and what was counted after it.
-    pub fn and(self, after: Counts) -> Counts {
-        Counts {
+    pub fn and(self, after: ReplayCounts) -> ReplayCounts {
+        ReplayCounts {
             steps: self.steps + after.steps,
             messages: self.messages + after.messages,
             sizes_differ: self.sizes_differ + after.sizes_differ,
@@ -109,11 +109,11 @@ impl Counts {
     }
 
     /// Returns whether a considerable part of the messages waited for the other rank to be in MPI again.
-    pub fn depends_on_progress(&self) -> bool {
+    pub fn is_progress_dependent(&self) -> bool {
         self.progress_waits > 0 && 50 * self.progress_waits >= self.messages
     }
 
-    /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
+    /// Returns whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
     pub fn all_is_known(&self) -> bool {
         let unknown = self.unmatched_receives
             + self.unmatched_collectives
@@ -126,27 +126,27 @@ impl Counts {
     }
 }
 
-/// Who waited for whom in a run, and how long it would take otherwise.
+/// The results of a run's replay: waits, their causes and predictions.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Followed {
+pub struct ReplayResults {
     /// World ranks of those that were followed, ascending.
     pub ranks: Vec<u32>,
     /// Regions of the run, of which kinds of time are.
     pub regions: Vec<Region>,
     /// The threads, by number.
-    pub threads: Vec<ThreadOf>,
+    pub threads: Vec<ReplayedThread>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
-    pub blocking: Blocking,
-    /// What-if scenarios, and the seconds that the part would take in each; none of a region.
-    pub replays: Vec<(WhatIf, f64)>,
+    pub blocking: BlockingTimes,
+    /// What-if scenarios, each with the predicted time of the part in seconds; none of a region.
+    pub replays: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
-    pub critical_path: Vec<OnPath>,
+    pub critical_path: Vec<CriticalPathEntry>,
     /// The code by which ranks' first threads make others wait, where they were sampled.
     pub delaying_code: Vec<DelayingCode>,
     /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
     pub elapsed: Ns,
-    /// What could not be matched, and what was corrected.
-    pub counts: Counts,
+    /// Unmatched operations and corrections.
+    pub counts: ReplayCounts,
     /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
     /// In how many segments the run was followed, from one collective of all ranks to another.
@@ -155,7 +155,7 @@ pub struct Followed {
 
 /// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct OnPath {
+pub struct CriticalPathEntry {
     /// The thread.
     pub thread: u32,
     /// The kind of its time.

@@ -1,4 +1,4 @@
-//! Where a run can be cut: at the end of a collective in which each rank waits for all others.
+//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
 //!
 //! ```text
 //!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
@@ -15,34 +15,34 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
-use lbprof_collector::semantics::{Pattern, Synchronises};
+use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, Model};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::timeline::{CommEvent, Role, Step};
+use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
 /// A collective that all ranks entered, at the end of which each is.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct Cut {
+pub struct ConsistentCut {
     /// Index of its communicator.
     pub comm: u32,
-    /// When the last rank entered it.
+    /// Time at which the last rank entered.
     pub last: Ns,
     /// The place of that rank.
     pub last_rank: u32,
     /// The ranks, by place.
-    pub ranks: Vec<AtCut>,
+    pub ranks: Vec<RankAtCut>,
 }
 
 /// A rank at the end of the collective.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct AtCut {
-    /// When it left it.
+pub struct RankAtCut {
+    /// Time at which the rank left.
     pub end: Ns,
     /// The kind of its time in it.
     pub kind: RegionState,
-    /// How many steps it has done.
+    /// Number of steps that are done.
     pub steps: usize,
     /// The lists of ranks that its events have named.
     pub lists: Vec<Arc<[u32]>>,
@@ -61,8 +61,10 @@ pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
-pub fn may_cut(of_all: &[bool], step: &Step, events: &[CommEvent]) -> Option<u32> {
-    let [CommEvent { role: Role::Collective(Pattern::AllToAll), comm, tag: 0, .. }] = *events else { return None };
-    let waits_for_all = Operation::synchronises(step.operation) == Synchronises::Members;
+pub fn may_cut(of_all: &[bool], step: &TimelineStep, events: &[CommEvent]) -> Option<u32> {
+    let [CommEvent { role: CommRole::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
+        return None;
+    };
+    let waits_for_all = Operation::synchronises(step.operation) == SynchronisesWith::Members;
     (waits_for_all && of_all.get(comm as usize) == Some(&true)).then_some(comm)
 }

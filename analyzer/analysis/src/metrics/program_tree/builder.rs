@@ -1,4 +1,4 @@
-//! Where regions and calls of MPI lie in the program's tree.
+//! Places regions and MPI calls in the program's tree.
 //!
 //! A loop or a marked phase lies in the innermost function around all calls of MPI that are made in it:
 //!
@@ -12,12 +12,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Node, Step};
+use super::{ProgramNodeKind, ProgramTreeNode};
 use crate::model::{Model, Region, RegionIdx, chain};
 use crate::structure::call_tree::CallTree;
 
 /// The tree while it grows.
-pub(super) struct Places<'a> {
+pub(super) struct ProgramTreeBuilder<'a> {
     regions: &'a [Region],
     calls: &'a CallTree,
     /// Of each region the innermost loop or marked phase that it is or lies in; 0: none.
@@ -26,17 +26,17 @@ pub(super) struct Places<'a> {
     common: Vec<Option<u32>>,
     /// For each outermost call the first one in the same function.
     start_of: HashMap<u32, u32>,
-    /// Whether all calls lie in one function that nothing calls: it is the program.
+    /// True if all calls lie in one function that nothing calls: it is the program.
     starts_once: bool,
     /// The nodes, each after its parent; the first is the program.
-    pub(super) nodes: Vec<Node>,
-    known: HashMap<(usize, Step), usize>,
+    pub(super) nodes: Vec<ProgramTreeNode>,
+    known: HashMap<(usize, ProgramNodeKind), usize>,
     /// The nodes of calls of functions in phases.
     functions: HashMap<(RegionIdx, u32), usize>,
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> Places<'a> {
+impl<'a> ProgramTreeBuilder<'a> {
+    pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> ProgramTreeBuilder<'a> {
         let regions = model.regions.as_slice();
         let is_phase = |region: &Region| !region.is_code;
         let mut phase_of: Vec<RegionIdx> = Vec::with_capacity(regions.len());
@@ -60,9 +60,9 @@ impl<'a> Places<'a> {
             .collect();
         let starts_once = start_of.values().collect::<BTreeSet<_>>().len() <= 1;
         let common = common(regions, calls, &seen);
-        let nodes = vec![Node { step: Step::Region(0), parent: None }];
+        let nodes = vec![ProgramTreeNode { step: ProgramNodeKind::Region(0), parent: None }];
         let (known, functions) = Default::default();
-        Places { regions, calls, phase_of, common, start_of, starts_once, nodes, known, functions }
+        ProgramTreeBuilder { regions, calls, phase_of, common, start_of, starts_once, nodes, known, functions }
     }
 
     /// The node of a region: of code between calls the function that it lies in.
@@ -88,7 +88,7 @@ impl<'a> Places<'a> {
             Some((leaf, around)) => self.around(phase, around, leaf),
             None => self.of_phase(phase),
         };
-        self.child(around, Step::Call(leaf, operation))
+        self.child(around, ProgramNodeKind::Call(leaf, operation))
     }
 
     fn phase(&self, region: RegionIdx) -> RegionIdx {
@@ -113,7 +113,7 @@ impl<'a> Places<'a> {
             Some(call) => self.function(outer, call),
             None => self.of_phase(outer),
         };
-        self.child(around, Step::Region(phase))
+        self.child(around, ProgramNodeKind::Region(phase))
     }
 
     /// The node of the function that a call calls, in a phase.
@@ -126,13 +126,13 @@ impl<'a> Places<'a> {
         } else {
             let around = self.calls.node(call).and_then(|node| node.parent);
             let around = self.around(phase, around, call);
-            self.child(around, Step::Function(call))
+            self.child(around, ProgramNodeKind::Function(call))
         };
         self.functions.insert((phase, call), node);
         node
     }
 
-    /// What a call by the function that the call `around` calls lies in.
+    /// Returns the node of a call by the function that the call `around` calls.
     fn around(&mut self, phase: RegionIdx, around: Option<u32>, call: u32) -> usize {
         match around {
             Some(around) if phase != 0 && self.is_outside(phase, around) => self.of_phase(phase),
@@ -140,22 +140,22 @@ impl<'a> Places<'a> {
             None => {
                 let within = self.of_phase(phase);
                 match self.start_of.get(&call) {
-                    Some(&start) if !self.starts_once => self.child(within, Step::Start(start)),
+                    Some(&start) if !self.starts_once => self.child(within, ProgramNodeKind::Start(start)),
                     _ => within,
                 }
             }
         }
     }
 
-    /// Whether a phase lies in the function that a call calls, which is on the path of all its calls.
+    /// Returns whether a phase lies in the function that a call calls, which is on the path of all its calls.
     fn is_outside(&self, phase: RegionIdx, call: u32) -> bool {
         let depth = |at: u32| self.calls.node(at).map(|node| node.depth);
         self.common(phase).is_some_and(|common| depth(call) <= depth(common))
     }
 
-    fn child(&mut self, parent: usize, step: Step) -> usize {
+    fn child(&mut self, parent: usize, step: ProgramNodeKind) -> usize {
         *self.known.entry((parent, step)).or_insert_with(|| {
-            self.nodes.push(Node { step, parent: Some(parent) });
+            self.nodes.push(ProgramTreeNode { step, parent: Some(parent) });
             self.nodes.len() - 1
         })
     }

@@ -4,24 +4,24 @@
 //! the status names: it takes the first message of any source all the same.
 
 use lbprof_collector::Record;
-use lbprof_collector::record::Flags;
-use lbprof_collector::semantics::Semantics;
+use lbprof_collector::record::CallFlags;
+use lbprof_collector::semantics::OperationSemantics;
 
 /// The last message that was found so, until it is received: its communicator, source and tag.
 #[derive(Debug, Default)]
-pub struct Probed(Option<(u32, i32, i32)>);
+pub struct ProbedMessage(Option<(u32, i32, i32)>);
 
-impl Probed {
+impl ProbedMessage {
     /// Takes note of a call of these semantics where it is a probe that has found a message.
     #[inline]
-    pub fn probes(&mut self, record: &Record, semantics: Semantics) {
-        let is_probe = matches!(semantics, Semantics::Probe | Semantics::AskForMessage);
-        if is_probe && record.flags.contains(Flags::ANY_SOURCE) && !record.flags.contains(Flags::NOTHING) {
+    pub fn probes(&mut self, record: &Record, semantics: OperationSemantics) {
+        let is_probe = matches!(semantics, OperationSemantics::Probe | OperationSemantics::AskForMessage);
+        if is_probe && record.flags.contains(CallFlags::ANY_SOURCE) && !record.flags.contains(CallFlags::NOTHING) {
             self.0 = Some((record.comm, record.peer, record.tag));
         }
     }
 
-    /// Whether this receive takes that message.
+    /// Returns whether this receive takes that message.
     pub fn is_received_by(&mut self, record: &Record) -> bool {
         self.0.take_if(|found| *found == (record.comm, record.peer, record.tag)).is_some()
     }

@@ -83,4 +83,10 @@ impl Watcher for InRegion<'_> {
             self.format.ends_request(ended);
         }
     }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        if self.inside {
+            self.format.on_epoch_step(ranks);
+        }
+    }
 }

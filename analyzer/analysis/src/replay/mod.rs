@@ -35,4 +35,7 @@ pub use segments::{FollowOptions, Surveyed, decline_share, follow, follow_share}
 #[cfg(test)]
 mod tests;
 pub use scope::{PartWatcher, Scope};
-pub use watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};
+pub use watcher::{
+    CancelledMessage, EndedRequest, InitialWait, Message, RequestOutcome, Seen, SegmentWatcher, StateInterval,
+    TeamInterval, Watcher,
+};

@@ -193,6 +193,12 @@ impl<W: Watcher> Watcher for PartWatcher<'_, W> {
         }
     }
 
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        if self.inside {
+            self.watcher.on_epoch_step(ranks);
+        }
+    }
+
     fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
         let watcher = self.watcher.of_segment()?;
         Some(Box::new(PartWatcher { scope: self.scope, watcher, inside: false }))

@@ -23,6 +23,9 @@ pub trait Watcher: Send {
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn ends_request(&mut self, _ended: &EndedRequest) {}
 
+    /// The call that was reported last begins or ends an epoch on a window with these world ranks, the caller apart.
+    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
+
     /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
     fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
         None
@@ -59,6 +62,10 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).ends_request(ended);
     }
 
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
+    }
+
     fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
         (**self).of_segment()
     }
@@ -83,6 +90,10 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
 
     fn ends_request(&mut self, ended: &EndedRequest) {
         (**self).ends_request(ended);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
     }
 
     fn add(&mut self, seen: Seen) {
@@ -178,7 +189,7 @@ pub struct Message {
     pub request: u32,
 }
 
-/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled. [`Message`] has the others.
+/// A request that is over and is not that of a received message, which [`Message`] has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedRequest {
     /// World rank of who started and completed it.
@@ -189,6 +200,30 @@ pub struct EndedRequest {
     pub request: u32,
     /// When it was started: of a send, [`Message::sent`] of its message.
     pub started: Ns,
-    /// Whether it was cancelled: then it was a receive.
-    pub cancelled: bool,
+    /// How its operation ended.
+    pub outcome: RequestOutcome,
+}
+
+/// The end of an operation that was started under a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOutcome {
+    /// A send is complete.
+    Sent,
+    /// A receive was cancelled.
+    CancelledReceive,
+    /// A send was cancelled: this message is never received.
+    CancelledSend(CancelledMessage),
+}
+
+/// The message of a send that was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CancelledMessage {
+    /// World rank of its receiver.
+    pub to: u32,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+    /// Index of its communicator in [`crate::model::Model::communicators`].
+    pub comm: u32,
 }

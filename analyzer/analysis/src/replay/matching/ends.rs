@@ -10,7 +10,8 @@ use super::{CallEvent, Matcher};
 use crate::model::interval::Interval;
 use crate::model::region_state::Ns;
 use crate::replay::sinks::{PairSync, Received, RequestEnd, Sink, Sinks};
-use crate::replay::timeline::Role;
+use crate::replay::timeline::{CommEvent, Role};
+use crate::replay::watcher::{CancelledMessage, RequestOutcome};
 
 impl Matcher<'_> {
     /// An event's part of the call is over, which lasted for `time`.
@@ -25,22 +26,29 @@ impl Matcher<'_> {
             }
             Role::Cancelled => {
                 for started in [first, second] {
-                    if let Started::Transfer { id, sends: false } = started
-                        && let Some(channel) = self.channel(at, false)
-                    {
-                        self.channels.cancel_receive(channel, id);
+                    match self.cancelled_side(at, started) {
+                        Some((side, sends)) => {
+                            sinks.ends_request(&RequestEnd::new(&side, cancelled_outcome(at, &side, sends)));
+                            sinks.forget(side.noted);
+                        }
+                        None => self.started_is_over(at, started, time, sinks),
                     }
-                    self.started_is_over(at, started, time, sinks);
                 }
             }
-            Role::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
-                if let Started::AwaitedSignals(id) = first {
+            Role::Epoch(step) => {
+                let ends = matches!(step, EpochStep::Complete | EpochStep::Wait | EpochStep::Test);
+                // What the start of an access awaits is over with its end.
+                if let Started::AwaitedSignals(id) = first
+                    && ends
+                {
                     self.awaited(at.thread, id, time, sinks);
+                }
+                if let Some(ranks) = self.list(at, at.event.peer) {
+                    sinks.on_epoch_step(&ranks);
                 }
             }
             Role::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
-            // What the start of an access awaits is over with its end.
-            Role::Epoch(EpochStep::Post | EpochStep::Start) | Role::Seen | Role::Probe | Role::Unlock => {}
+            Role::Seen | Role::Probe | Role::Unlock => {}
             Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {}
         }
     }
@@ -98,7 +106,7 @@ impl Matcher<'_> {
             Started::Any(id) => {
                 if let Some(side) = self.channels.take_any(id) {
                     if event.role == Role::Cancelled {
-                        sinks.ends_request(&RequestEnd::new(&side, true));
+                        sinks.ends_request(&RequestEnd::new(&side, RequestOutcome::CancelledReceive));
                     }
                     sinks.forget(side.noted);
                 }
@@ -107,16 +115,21 @@ impl Matcher<'_> {
         }
     }
 
-    /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
+    /// Takes what was cancelled out of its queue. `None`: it is in none, or no message.
+    fn cancelled_side(&mut self, at: &CallEvent, started: Started) -> Option<(Side, bool)> {
+        let Started::Transfer { id, sends } = started else { return None };
+        let channel = self.channel(at, sends)?;
+        Some((self.channels.cancel(channel, id, sends)?, sends))
+    }
+
+    /// Reports that a send under a request is complete. A receive has a message, which says so.
     #[inline]
     fn reports_request(&self, at: &CallEvent, id: TransferId, sends: bool, sinks: &mut Sinks) {
-        let cancelled = at.event.role == Role::Cancelled;
-        if at.event.request == NONE || sends == cancelled {
+        if at.event.request == NONE || !sends || at.event.role == Role::Cancelled {
             return;
         }
-        let transfer = self.channels.get(id);
-        if let Some(side) = if sends { &transfer.sent } else { &transfer.posted } {
-            sinks.ends_request(&RequestEnd::new(side, cancelled));
+        if let Some(side) = &self.channels.get(id).sent {
+            sinks.ends_request(&RequestEnd::new(side, RequestOutcome::Sent));
         }
     }
 
@@ -147,9 +160,18 @@ impl Matcher<'_> {
     }
 }
 
+/// Returns the outcome of an operation that an event completes as cancelled.
+fn cancelled_outcome(at: &CallEvent, side: &Side, sends: bool) -> RequestOutcome {
+    let &CommEvent { peer: to, tag, comm, .. } = at.event;
+    match sends {
+        true => RequestOutcome::CancelledSend(CancelledMessage { to, bytes: side.bytes, tag, comm }),
+        false => RequestOutcome::CancelledReceive,
+    }
+}
+
 impl RequestEnd {
-    fn new(started: &Side, cancelled: bool) -> RequestEnd {
+    fn new(started: &Side, outcome: RequestOutcome) -> RequestEnd {
         let &Side { at, thread: started_by, request, .. } = started;
-        RequestEnd { request, started: at, started_by, cancelled }
+        RequestEnd { request, started: at, started_by, outcome }
     }
 }

@@ -22,6 +22,7 @@ pub use watching::Watching;
 
 use super::needs::EndedCall;
 use super::timeline::ParallelPart;
+use super::watcher::RequestOutcome;
 use super::what_if::{Clocks, Noted};
 use crate::model::interval::Interval;
 use crate::model::region_state::{Ns, RegionState};
@@ -75,7 +76,7 @@ pub struct Received {
     pub request: u32,
 }
 
-/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled.
+/// A request that is over and is not that of a received message.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestEnd {
     /// The request.
@@ -84,8 +85,8 @@ pub struct RequestEnd {
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
-    /// Whether it was cancelled.
-    pub cancelled: bool,
+    /// How its operation ended.
+    pub outcome: RequestOutcome,
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
@@ -113,6 +114,9 @@ pub trait Sink {
 
     /// A request is over, in the thread's call that is given last.
     fn ends_request(&mut self, _end: &RequestEnd) {}
+
+    /// The call that is given last begins or ends an epoch with these world ranks, the caller apart.
+    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
     /// A thread's window ends before that of another.
     fn ends_early(&mut self, _thread: u32, _last: u32, _idle: Interval) {}
@@ -191,6 +195,10 @@ impl Sink for Sinks<'_, '_> {
     #[inline]
     fn ends_request(&mut self, end: &RequestEnd) {
         self.watching.ends_request(end);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        self.watching.on_epoch_step(ranks);
     }
 
     fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {

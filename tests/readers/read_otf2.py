@@ -1,6 +1,6 @@
-"""OTF2: the Python bindings of OTF2 find in an archive what the report says, and otf2-print as many events.
+"""OTF2: the Python bindings of OTF2 find in an archive what the report says and what lb-report dump prints, and otf2-print as many events.
 
-    read_otf2.py TRACE/traces.otf2 REPORT.json        with the Python that has the bindings: Debian's /usr/bin/python3
+    read_otf2.py TRACE/traces.otf2 REPORT.json DUMP.jsonl     with the Python that has the bindings: Debian's /usr/bin/python3
 """
 
 import collections
@@ -15,6 +15,7 @@ from otf2 import events
 from figures import equal, has_all_calls, operations
 
 path, report = sys.argv[1], json.load(open(sys.argv[2]))
+records = [line for line in map(json.loads, open(sys.argv[3])) if line["type"] == "record"]
 
 n_events, in_location = collections.Counter(), collections.Counter()
 stacks, last = collections.defaultdict(list), collections.Counter()
@@ -121,7 +122,8 @@ with otf2.reader.open(path) as trace:
         elif isinstance(event, events.RmaGroupSync):
             groups[stack[-1][0].name].update((rank, rank_of(location)) for location in event.group.members)
             ends = stack[-1][0].name in ["MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"]
-            assert (otf2.RmaSyncLevel.MEMORY in event.sync_level) == ends, event.sync_level
+            # The bindings have no name for both levels together: of a process and of its memory.
+            assert event.sync_level.value == (3 if ends else 1), event.sync_level.value
         elif isinstance(event, events.RmaSync):
             assert member(event.win.comm, rank, event.remote) == rank, "a rank synchronises its own memory"
         elif kind.startswith("Rma"):
@@ -154,6 +156,13 @@ for name, n in collectives.items():
     own = operations(report)[name.removeprefix("MPI_")]
     equal(f"{name}: collectives", n, own["calls"])
     equal(f"{name}: bytes", contributed[name], own["sent_bytes"])
+recorded = collections.Counter(record["operation"] for record in records)
+for name in [name for name in operations(report) if has_all_calls(name)]:
+    equal(f"MPI_{name}: records", calls["MPI_" + name][0], recorded[name])
+arrived = [record["received"] for record in records if record["activity"] == "point-to-point" and record["received"] > 0]
+of_data = {key: n for key, n in receives.items() if key[-1] > 0}
+equal("messages with data: records", sum(of_data.values()), len(arrived))
+equal("bytes of messages: records", sum(n * key[-1] for key, n in of_data.items()), sum(arrived))
 for by_location in instances.values():
     assert len(set(by_location.values())) == 1, "all members of a communicator call its collectives as often"
 # A receive that is freed while it is active, or never completed, is in the trace if its message was received; a send that is freed stays open.

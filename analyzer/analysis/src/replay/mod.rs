@@ -35,7 +35,7 @@ pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_sha
 #[cfg(test)]
 mod tests;
 pub use observer::{
-    EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
-    TeamInterval,
+    CancelledMessage, EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, RequestOutcome,
+    SegmentObserver, StateInterval, TeamInterval,
 };
 pub use scope::{ReplayScope, ScopeObserver};

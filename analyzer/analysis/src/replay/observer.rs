@@ -23,8 +23,10 @@ pub trait ReplayObserver: Send {
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn on_request_end(&mut self, _ended: &EndedRequest) {}
 
-    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
-    /// in the order of time.
+    /// The call that was reported last begins or ends an epoch on a window with these world ranks, the caller apart.
+    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
+
+    /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }
@@ -60,6 +62,10 @@ impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
         (**self).on_request_end(ended);
     }
 
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
+    }
+
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         (**self).fork_for_segment()
     }
@@ -84,6 +90,10 @@ impl ReplayObserver for Box<dyn SegmentObserver + '_> {
 
     fn on_request_end(&mut self, ended: &EndedRequest) {
         (**self).on_request_end(ended);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
     }
 
     fn merge(&mut self, seen: ObserverState) {
@@ -179,7 +189,7 @@ pub struct MatchedMessage {
     pub request: u32,
 }
 
-/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled. [`MatchedMessage`] has the others.
+/// A request that is over and is not that of a received message, which [`MatchedMessage`] has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedRequest {
     /// World rank of who started and completed it.
@@ -190,6 +200,30 @@ pub struct EndedRequest {
     pub request: u32,
     /// Start of the operation: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
-    /// True if it was cancelled: then it was a receive.
-    pub cancelled: bool,
+    /// How its operation ended.
+    pub outcome: RequestOutcome,
+}
+
+/// The end of an operation that was started under a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOutcome {
+    /// A send is complete.
+    Sent,
+    /// A receive was cancelled.
+    CancelledReceive,
+    /// A send was cancelled: this message is never received.
+    CancelledSend(CancelledMessage),
+}
+
+/// The message of a send that was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CancelledMessage {
+    /// World rank of its receiver.
+    pub to: u32,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+    /// Index of its communicator in [`crate::model::Model::communicators`].
+    pub comm: u32,
 }

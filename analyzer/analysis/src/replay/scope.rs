@@ -202,6 +202,12 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
         }
     }
 
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        if self.inside {
+            self.watcher.on_epoch_step(ranks);
+        }
+    }
+
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         let watcher = self.watcher.fork_for_segment()?;
         Some(Box::new(ScopeObserver { scope: self.scope, watcher, inside: false }))

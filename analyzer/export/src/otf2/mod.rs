@@ -10,6 +10,7 @@
 mod comms;
 mod definitions;
 mod events;
+mod groups;
 #[expect(unsafe_code, reason = "OTF2 is a library in C; its functions are called here alone")]
 pub mod library;
 mod operations;
@@ -28,7 +29,9 @@ use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval};
+use lbprof_analysis::replay::{
+    CancelledMessage, EndedRequest, MatchedMessage, ReplayObserver, RequestOutcome, StateInterval,
+};
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -37,11 +40,12 @@ use lbprof_report::words::clean;
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};
 use self::events::{EventOrder, TraceEvent, WaitAttributes};
-use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
+use self::groups::TraceGroups;
+use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref, WindowEvent};
 use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
-use self::windows::{CallEvents, TraceWindows};
+use self::windows::{CallEvents, GroupSync, TraceWindows};
 use crate::sorted::LineSorter;
 
 /// Gathers the events of a part of a run.
@@ -53,6 +57,7 @@ pub struct Otf2Trace {
     regions: TraceRegions,
     comms: TraceComms,
     windows: TraceWindows,
+    groups: TraceGroups,
     sends: HalfKnownSends,
     texts: TraceTexts,
     /// By call site the number of its text.
@@ -85,6 +90,8 @@ struct OpenCall {
     region: Ref,
     /// Events at its end, apart from those of messages and requests.
     ends: Vec<TraceEvent>,
+    /// A synchronization with a group whose members come next.
+    group_sync: Option<GroupSync>,
 }
 
 impl Otf2Trace {
@@ -97,6 +104,7 @@ impl Otf2Trace {
             regions: TraceRegions::default(),
             comms: TraceComms::default(),
             windows: TraceWindows::default(),
+            groups: TraceGroups::default(),
             sends: HalfKnownSends::default(),
             texts: TraceTexts::default(),
             call_sites: Vec::new(),
@@ -134,6 +142,7 @@ impl Otf2Trace {
             regions: &self.regions.regions,
             comms: &self.comms.comms,
             windows: &self.windows.windows,
+            groups: &self.groups.groups,
             n_events: &n_events,
         };
         let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
@@ -188,6 +197,7 @@ impl Otf2Trace {
         self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
         let mut begins = Vec::new();
         let mut ends = Vec::new();
+        let mut group_sync = None;
         if state.facts.tested != NONE && state.kind.activity() == Some(Activity::PointToPoint) {
             begins.push(TraceEvent::TestRequest { request: state.facts.tested });
         }
@@ -196,14 +206,15 @@ impl Otf2Trace {
             ends.push(collective);
         }
         if let Some(rank) = self.ranks.get(thread.rank as usize) {
-            let CallEvents { begin, end } = self.windows.events(state, rank.rank, &self.comms);
+            let CallEvents { begin, end, group_sync: sync } = self.windows.events(state, rank.rank, &self.comms);
+            group_sync = sync;
             begins.extend(begin.into_iter().map(TraceEvent::OnWindow));
             ends.extend(end.into_iter().map(TraceEvent::OnWindow));
         }
         for event in &begins {
             self.add(location, interval.begin, EventOrder::Begins, event);
         }
-        self.call = Some(OpenCall { location, end: interval.end, region, ends });
+        self.call = Some(OpenCall { location, end: interval.end, region, ends, group_sync });
     }
 
     /// Returns the event at the end of a collective that OTF2 knows.
@@ -224,7 +235,7 @@ impl Otf2Trace {
 
     /// Ends the call that came last: it has no more messages.
     fn end_call(&mut self) {
-        let Some(OpenCall { location, end, region, ends }) = self.call.take() else { return };
+        let Some(OpenCall { location, end, region, ends, .. }) = self.call.take() else { return };
         for event in &ends {
             self.add(location, end, EventOrder::Ends, event);
         }
@@ -278,6 +289,7 @@ impl ExportFormat for Otf2Trace {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
+        self.groups = TraceGroups::new(self.comms.comms.len());
         self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
         self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
@@ -337,14 +349,31 @@ impl ReplayObserver for Otf2Trace {
     }
 
     fn on_request_end(&mut self, ended: &EndedRequest) {
-        let &EndedRequest { rank, started_thread, request, started, cancelled } = ended;
+        let &EndedRequest { rank, started_thread, request, started, outcome } = ended;
         let Some(&OpenCall { location, end: time, .. }) = self.call.as_ref() else { return };
         let Some(starter) = self.location(rank, started_thread) else { return };
-        if cancelled {
-            self.add(starter, started.max(0), EventOrder::Sends, &TraceEvent::StartReceive { request });
-            self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
-        } else if self.sends.complete((rank, request, started), SendCompletion { location, time }).is_some() {
-            self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
-        }
+        let start = match outcome {
+            RequestOutcome::Sent => {
+                if self.sends.complete((rank, request, started), SendCompletion { location, time }).is_some() {
+                    self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
+                }
+                return;
+            }
+            RequestOutcome::CancelledReceive => TraceEvent::StartReceive { request },
+            RequestOutcome::CancelledSend(CancelledMessage { to, bytes, tag, comm }) => {
+                let Some((comm, peer)) = self.comms.find_peer(comm, rank, to) else { return };
+                TraceEvent::Send { peer, comm, tag: tag as u32, bytes, request: Some(request) }
+            }
+        };
+        self.add(starter, started.max(0), EventOrder::Sends, &start);
+        self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        let Some(call) = &mut self.call else { return };
+        let Some(GroupSync { window, level }) = call.group_sync.take() else { return };
+        let places = ranks.iter().filter_map(|rank| self.ranks.binary_search_by_key(rank, |known| known.rank).ok());
+        let group = self.groups.number(places.map(|place| place as u64).collect());
+        call.ends.push(TraceEvent::OnWindow(WindowEvent::SynchronizeGroup { window, level, group }));
     }
 }

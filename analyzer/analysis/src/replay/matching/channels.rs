@@ -222,16 +222,16 @@ impl OpenTransfers {
         Some([transfer.sent, transfer.posted].map(|side| side.map(|side| side.noted)))
     }
 
-    /// A receive was cancelled, if it is still in the queue of the channel: it takes no message.
-    pub fn cancel_receive(&mut self, channel: MessageChannel, id: TransferId) {
-        let Some(queue) = self.queues.get_mut(&channel).filter(|queue| !queue.are_sends) else { return };
+    /// A send or a receive was cancelled. Returns it if it is still in the queue of the channel, where it is no more: nothing is transferred.
+    pub fn cancel(&mut self, channel: MessageChannel, id: TransferId, sends: bool) -> Option<TransferSide> {
+        let queue = self.queues.get_mut(&channel).filter(|queue| queue.are_sends == sends)?;
         let mut before = LAST;
         let mut at = queue.first;
         while at != LAST && at != id.0 {
             (before, at) = (at, self.all[at as usize].next);
         }
         if at == LAST {
-            return;
+            return None;
         }
         let next = self.all[at as usize].next;
         match self.all.get_mut(before as usize) {
@@ -241,6 +241,10 @@ impl OpenTransfers {
         if queue.last == at {
             queue.last = before;
         }
+        self.free.push(at);
+        let MessageTransfer { sent, posted, .. } =
+            std::mem::replace(&mut self.all[at as usize], MessageTransfer::NOTHING);
+        if sends { sent } else { posted }
     }
 
     /// Returns whether no message is in transit, and nobody waits for one.

@@ -9,8 +9,9 @@ use super::started::StartedOperation;
 use super::{CurrentCallEvent, EventMatcher};
 use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
+use crate::replay::observer::{CancelledMessage, RequestOutcome};
 use crate::replay::sinks::{EventSink, EventSinks, PairSync, ReceivedMessage, RequestEnd};
-use crate::replay::timeline::CommRole;
+use crate::replay::timeline::{CommEvent, CommRole};
 
 impl EventMatcher<'_> {
     /// An event's part of the call is over, which lasted for `time`.
@@ -25,25 +26,29 @@ impl EventMatcher<'_> {
             }
             CommRole::Cancelled => {
                 for started in [first, second] {
-                    if let StartedOperation::Transfer { id, sends: false } = started
-                        && let Some(channel) = self.channel(at, false)
-                    {
-                        self.channels.cancel_receive(channel, id);
+                    match self.cancelled_side(at, started) {
+                        Some((side, sends)) => {
+                            sinks.on_request_end(&RequestEnd::new(&side, cancelled_outcome(at, &side, sends)));
+                            sinks.forget(side.noted);
+                        }
+                        None => self.started_is_over(at, started, time, sinks),
                     }
-                    self.started_is_over(at, started, time, sinks);
                 }
             }
-            CommRole::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
-                if let StartedOperation::AwaitedSignals(id) = first {
+            CommRole::Epoch(step) => {
+                let ends = matches!(step, EpochStep::Complete | EpochStep::Wait | EpochStep::Test);
+                // What the start of an access awaits is over with its end.
+                if let StartedOperation::AwaitedSignals(id) = first
+                    && ends
+                {
                     self.awaited(at.thread, id, time, sinks);
+                }
+                if let Some(ranks) = self.list(at, at.event.peer) {
+                    sinks.on_epoch_step(&ranks);
                 }
             }
             CommRole::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
-            // What the start of an access awaits is over with its end.
-            CommRole::Epoch(EpochStep::Post | EpochStep::Start)
-            | CommRole::Seen
-            | CommRole::Probe
-            | CommRole::Unlock => {}
+            CommRole::Seen | CommRole::Probe | CommRole::Unlock => {}
             CommRole::StartSend
             | CommRole::Ready
             | CommRole::StartRecv
@@ -111,7 +116,7 @@ impl EventMatcher<'_> {
             StartedOperation::Any(id) => {
                 if let Some(side) = self.channels.take_any(id) {
                     if event.role == CommRole::Cancelled {
-                        sinks.on_request_end(&RequestEnd::new(&side, true));
+                        sinks.on_request_end(&RequestEnd::new(&side, RequestOutcome::CancelledReceive));
                     }
                     sinks.forget(side.noted);
                 }
@@ -120,16 +125,21 @@ impl EventMatcher<'_> {
         }
     }
 
-    /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
+    /// Takes what was cancelled out of its queue. `None`: it is in none, or no message.
+    fn cancelled_side(&mut self, at: &CurrentCallEvent, started: StartedOperation) -> Option<(TransferSide, bool)> {
+        let StartedOperation::Transfer { id, sends } = started else { return None };
+        let channel = self.channel(at, sends)?;
+        Some((self.channels.cancel(channel, id, sends)?, sends))
+    }
+
+    /// Reports that a send under a request is complete. A receive has a message, which says so.
     #[inline]
     fn report_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
-        let cancelled = at.event.role == CommRole::Cancelled;
-        if at.event.request == NONE || sends == cancelled {
+        if at.event.request == NONE || !sends || at.event.role == CommRole::Cancelled {
             return;
         }
-        let transfer = self.channels.get(id);
-        if let Some(side) = if sends { &transfer.sent } else { &transfer.posted } {
-            sinks.on_request_end(&RequestEnd::new(side, cancelled));
+        if let Some(side) = &self.channels.get(id).sent {
+            sinks.on_request_end(&RequestEnd::new(side, RequestOutcome::Sent));
         }
     }
 
@@ -166,9 +176,18 @@ impl EventMatcher<'_> {
     }
 }
 
+/// Returns the outcome of an operation that an event completes as cancelled.
+fn cancelled_outcome(at: &CurrentCallEvent, side: &TransferSide, sends: bool) -> RequestOutcome {
+    let &CommEvent { peer: to, tag, comm, .. } = at.event;
+    match sends {
+        true => RequestOutcome::CancelledSend(CancelledMessage { to, bytes: side.bytes, tag, comm }),
+        false => RequestOutcome::CancelledReceive,
+    }
+}
+
 impl RequestEnd {
-    fn new(started: &TransferSide, cancelled: bool) -> RequestEnd {
+    fn new(started: &TransferSide, outcome: RequestOutcome) -> RequestEnd {
         let &TransferSide { at, thread: started_by, request, .. } = started;
-        RequestEnd { request, started: at, started_by, cancelled }
+        RequestEnd { request, started: at, started_by, outcome }
     }
 }

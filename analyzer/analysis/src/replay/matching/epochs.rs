@@ -151,7 +151,7 @@ impl EventMatcher<'_> {
     }
 
     /// A list that a thread's event names.
-    fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
+    pub(super) fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
         self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
     }
 

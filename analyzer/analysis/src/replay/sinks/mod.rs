@@ -21,6 +21,7 @@ pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
 
 use super::needs::EndedCall;
+use super::observer::RequestOutcome;
 use super::timeline::ParallelPart;
 use super::what_if::{NotedClocks, ReplayClocks};
 use crate::model::interval::TimeInterval;
@@ -75,7 +76,7 @@ pub struct ReceivedMessage {
     pub request: u32,
 }
 
-/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled.
+/// A request that is over and is not that of a received message.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestEnd {
     /// The request.
@@ -84,8 +85,8 @@ pub struct RequestEnd {
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
-    /// True if it was cancelled.
-    pub cancelled: bool,
+    /// How its operation ended.
+    pub outcome: RequestOutcome,
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
@@ -113,6 +114,9 @@ pub trait EventSink {
 
     /// A request is over, in the thread's call that is given last.
     fn on_request_end(&mut self, _end: &RequestEnd) {}
+
+    /// The call that is given last begins or ends an epoch with these world ranks, the caller apart.
+    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
     /// A thread's window ends before that of another.
     fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
@@ -191,6 +195,10 @@ impl EventSink for EventSinks<'_, '_> {
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
         self.watching.on_request_end(end);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        self.watching.on_epoch_step(ranks);
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {

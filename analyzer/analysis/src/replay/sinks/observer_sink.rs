@@ -135,10 +135,16 @@ impl EventSink for ObserverSink<'_> {
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
         if self.watcher.is_some() {
-            let ((rank, started_thread), &RequestEnd { request, started, cancelled, .. }) =
+            let ((rank, started_thread), &RequestEnd { request, started, outcome, .. }) =
                 (self.side(end.started_by), end);
-            let end = EndedRequest { rank, started_thread, request, started, cancelled };
+            let end = EndedRequest { rank, started_thread, request, started, outcome };
             self.watcher.iter_mut().for_each(|watcher| watcher.on_request_end(&end));
+        }
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.on_epoch_step(ranks);
         }
     }
 

@@ -44,11 +44,13 @@ fn an_archive_of_otf2_has_the_events_that_the_program_says(case: &Case) -> anyho
         ensure!(n_found.to_string() == n, "{kind}: {n_found} events, the program says {n}");
     }
 
-    // The figures of the report, by OTF2's bindings for Python, which are Debian's.
+    // The figures of the report and all records, by OTF2's bindings for Python, which are Debian's.
     let report = folder.join("report.json");
     fs::write(&report, run::report_asking(&logs, &["--full"])?.to_string())?;
+    let records = folder.join("records.jsonl");
+    fs::write(&records, printed(Command::new(place::built("lb-report")?).args(["dump", "--quiet"]).arg(&logs))?)?;
     let reader = place::workspace().join("tests/readers/read_otf2.py");
-    printed(Command::new("/usr/bin/python3").arg(reader).arg(trace.join("traces.otf2")).arg(&report))?;
+    printed(Command::new("/usr/bin/python3").arg(reader).arg(trace.join("traces.otf2")).arg(&report).arg(&records))?;
     Ok(())
 }
 

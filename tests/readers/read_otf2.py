@@ -1,6 +1,6 @@
-"""OTF2: the Python bindings of OTF2 find in an archive what the report says, and otf2-print as many events.
+"""OTF2: the Python bindings of OTF2 find in an archive what the report says and what lb-report dump prints, and otf2-print as many events.
 
-    read_otf2.py TRACE/traces.otf2 REPORT.json        with the Python that has the bindings: Debian's /usr/bin/python3
+    read_otf2.py TRACE/traces.otf2 REPORT.json DUMP.jsonl     with the Python that has the bindings: Debian's /usr/bin/python3
 """
 
 import collections
@@ -15,16 +15,21 @@ from otf2 import events
 from figures import equal, has_all_calls, operations
 
 path, report = sys.argv[1], json.load(open(sys.argv[2]))
+records = [line for line in map(json.loads, open(sys.argv[3])) if line["type"] == "record"]
 
 n_events, in_location = collections.Counter(), collections.Counter()
 stacks, last = collections.defaultdict(list), collections.Counter()
 calls = collections.defaultdict(lambda: [0, 0])
 regions, waits = collections.Counter(), collections.defaultdict(lambda: [0, 0])
 sends, receives = collections.Counter(), collections.Counter()
+unfinished = {}
 open_collective, instances = {}, collections.defaultdict(collections.Counter)
 collectives, contributed = collections.Counter(), collections.Counter()
 open_sends, open_receives = collections.Counter(), collections.Counter()
 open_windows, transfers = set(), collections.defaultdict(set)
+cancelled_sends = 0
+# By operation: pairs of a rank and one in its group, and those that these two must name likewise.
+groups = collections.defaultdict(collections.Counter)
 one_sided = collections.defaultdict(collections.Counter)
 
 
@@ -69,13 +74,22 @@ with otf2.reader.open(path) as trace:
             if isinstance(event, events.MpiIsend):
                 open_sends[rank, event.request_id] += 1
             peer = member(event.communicator, rank, event.receiver)
-            sends[rank, peer, event.communicator.name, event.msg_tag, event.msg_length] += 1
+            message = rank, peer, event.communicator.name, event.msg_tag, event.msg_length
+            sends[message] += 1
+            if isinstance(event, events.MpiIsend):
+                unfinished[rank, event.request_id] = message
         elif isinstance(event, events.MpiIsendComplete):
             open_sends[rank, event.request_id] -= 1
         elif isinstance(event, events.MpiIrecvRequest):
             open_receives[rank, event.request_id] += 1
         elif isinstance(event, events.MpiRequestCancelled):
-            open_receives[rank, event.request_id] -= 1
+            if open_receives[rank, event.request_id] > 0:
+                open_receives[rank, event.request_id] -= 1
+            else:
+                # A send that was cancelled has no receive.
+                open_sends[rank, event.request_id] -= 1
+                cancelled_sends += 1
+                sends.subtract([unfinished.pop((rank, event.request_id))])
         elif isinstance(event, events.MpiRequestTest):
             assert stack[-1][0].paradigm == otf2.Paradigm.MPI, "requests are tested in calls"
         elif isinstance(event, (events.MpiRecv, events.MpiIrecv)):
@@ -105,6 +119,13 @@ with otf2.reader.open(path) as trace:
             open_windows.add((rank, event.win))
         elif isinstance(event, events.RmaWinDestroy):
             open_windows.remove((rank, event.win))
+        elif isinstance(event, events.RmaGroupSync):
+            groups[stack[-1][0].name].update((rank, rank_of(location)) for location in event.group.members)
+            ends = stack[-1][0].name in ["MPI_Win_complete", "MPI_Win_wait", "MPI_Win_test"]
+            # The bindings have no name for both levels together: of a process and of its memory.
+            assert event.sync_level.value == (3 if ends else 1), event.sync_level.value
+        elif isinstance(event, events.RmaSync):
+            assert member(event.win.comm, rank, event.remote) == rank, "a rank synchronises its own memory"
         elif kind.startswith("Rma"):
             assert kind in ["RmaCollectiveBegin", "RmaCollectiveEnd", "RmaAcquireLock", "RmaReleaseLock"], kind
         else:
@@ -135,13 +156,22 @@ for name, n in collectives.items():
     own = operations(report)[name.removeprefix("MPI_")]
     equal(f"{name}: collectives", n, own["calls"])
     equal(f"{name}: bytes", contributed[name], own["sent_bytes"])
+recorded = collections.Counter(record["operation"] for record in records)
+for name in [name for name in operations(report) if has_all_calls(name)]:
+    equal(f"MPI_{name}: records", calls["MPI_" + name][0], recorded[name])
+# Polls that found nothing have other figures there.
+arrived = [record["received"] for record in records
+           if record["activity"] == "point-to-point" and "nothing" not in record["flags"] and record["received"] > 0]
+of_data = {key: n for key, n in receives.items() if key[-1] > 0}
+equal("messages with data: records", sum(of_data.values()), len(arrived))
+equal("bytes of messages: records", sum(n * key[-1] for key, n in of_data.items()), sum(arrived))
 for by_location in instances.values():
     assert len(set(by_location.values())) == 1, "all members of a communicator call its collectives as often"
 # A receive that is freed while it is active, or never completed, is in the trace if its message was received; a send that is freed stays open.
 assert not any(open_receives.values()), "each receive under a request ends"
 assert set(open_sends.values()) <= {0, 1}, "each send under a request ends once at most"
-equal("sends under requests, complete", n_events["MpiIsendComplete"], n_events["MpiIsend"] - sum(open_sends.values()))
-equal("receives under requests", n_events["MpiIrecvRequest"], n_events["MpiIrecv"] + n_events["MpiRequestCancelled"])
+equal("sends under requests, complete", n_events["MpiIsendComplete"], n_events["MpiIsend"] - sum(open_sends.values()) - cancelled_sends)
+equal("receives under requests", n_events["MpiIrecvRequest"], n_events["MpiIrecv"] + n_events["MpiRequestCancelled"] - cancelled_sends)
 # Of a run whose communicators are all in it, each transfer to a rank is there; those to MPI_PROC_NULL have no bytes.
 KINDS = {"RmaPut": ["Put", "Rput"], "RmaGet": ["Get", "Rget"],
          "RmaAtomic": ["Accumulate", "Raccumulate", "Get_accumulate", "Rget_accumulate", "Fetch_and_op", "Compare_and_swap"]}
@@ -151,9 +181,13 @@ for kind, names in KINDS.items():
     equal(f"{kind}: bytes", one_sided[kind]["bytes"], sum(one["sent_bytes"] + one["received_bytes"] for one in own))
 assert not transfers["origin"] and not transfers["target"], "all transfers are complete"
 for kind, names in [("RmaWinCreate", ["Win_create", "Win_allocate", "Win_allocate_shared", "Win_create_dynamic"]), ("RmaWinDestroy", ["Win_free"]),
-                    ("RmaAcquireLock", ["Win_lock", "Win_lock_all"]), ("RmaReleaseLock", ["Win_unlock", "Win_unlock_all"])]:
+                    ("RmaSync", ["Win_sync"]), ("RmaAcquireLock", ["Win_lock", "Win_lock_all"]), ("RmaReleaseLock", ["Win_unlock", "Win_unlock_all"])]:
     equal(f"{kind}: calls", n_events[kind], sum(operations(report)[name]["calls"] for name in names))
 assert not open_windows
+# Who starts an access names those who post the exposure, and the other way round; each ends with those with whom it began.
+exposed = groups["MPI_Win_wait"] + groups["MPI_Win_test"]
+assert groups["MPI_Win_start"] == groups["MPI_Win_complete"] and groups["MPI_Win_post"] == exposed, groups
+assert groups["MPI_Win_start"] == {(target, origin): n for (origin, target), n in exposed.items()}, groups
 blocking = report["blocking"]
 assert sends == receives, "both sides of each message agree"
 equal("messages", sends.total(), blocking["matching"]["messages"])

@@ -7,6 +7,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use lbprof_collector::Operation;
+use lbprof_collector::record::CallFlags;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 
@@ -117,6 +118,34 @@ fn a_call_that_has_no_length_after_clocks_were_corrected_is_in_the_trace() {
         "LEAVE 1 50 main",
     ];
     assert_eq!(of_rank_1.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_send_that_was_cancelled_is_started_and_cancelled_and_no_receive_has_its_message() {
+    // rank 0 | Isend to 1, 10 | Wait 20: cancelled | send 10 |
+    // rank 1 |======= 60 =======| recv 10 |
+    let ns = 1e-6;
+    let run = Scenario::ranks(2)
+        .rank(0, move |r| {
+            let script = r.call(Operation::Isend, 10.0 * ns, |record| {
+                (record.peer, record.tag, record.sent, record.request) = (1, 7, 400, 5);
+            });
+            let script = script.call(Operation::Wait, 20.0 * ns, |record| {
+                (record.peer, record.tag, record.request) = (1, 7, 5);
+                record.flags |= CallFlags::CANCELLED;
+            });
+            script.send(1, 7, 800, 10.0 * ns)
+        })
+        .rank(1, move |r| r.compute(60.0 * ns).recv(0, 7, 800, 10.0 * ns));
+    let events = events(written(run).path(), &[]);
+    let of_messages = events.iter().filter(|line| line.starts_with("MPI_"));
+    let expected = [
+        "MPI_ISEND 0 0 Receiver: 1, MPI_COMM_WORLD, Tag: 7, Length: 400, Request: 5",
+        "MPI_REQUEST_CANCELLED 0 30 Request: 5",
+        "MPI_SEND 0 30 Receiver: 1, MPI_COMM_WORLD, Tag: 7, Length: 800",
+        "MPI_RECV 1 70 Sender: 0, MPI_COMM_WORLD, Tag: 7, Length: 800",
+    ];
+    assert_eq!(of_messages.collect::<Vec<_>>(), expected);
 }
 
 #[test]

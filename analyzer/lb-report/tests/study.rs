@@ -6,7 +6,7 @@ use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
 use lbprof_simulator::scenario::Scenario;
-use lbprof_study::Study;
+use lbprof_study::StudyFile;
 use lbprof_study::export::tables;
 use lbprof_study::store::CREATE_TABLES;
 use serde_json::Value;
@@ -232,7 +232,7 @@ fn two_that_add_at_once_both_add() {
         let output = writer.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    let runs = Study::open(&here.path().join("s")).unwrap().runs().unwrap();
+    let runs = StudyFile::open(&here.path().join("s")).unwrap().runs().unwrap();
     let mut ids: Vec<u64> = runs.iter().map(|kept| kept.run.id).collect();
     ids.sort_unstable();
     assert_eq!(ids, (1..=2 * EACH).collect::<Vec<u64>>());
@@ -368,7 +368,7 @@ fn the_schema_of_a_studys_tables_has_each_column() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let document = fs::read_to_string(docs.join("study-format.md")).unwrap();
     let mut properties = serde_json::Map::new();
-    for table in tables(&Study::open(&here.path().join("s")).unwrap()).unwrap() {
+    for table in tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap() {
         let statement =
             CREATE_TABLES.split("CREATE TABLE ").find_map(|one| one.strip_prefix(&format!("{} (\n", table.name)));
         let columns: Vec<(String, Value)> = statement.unwrap().lines().filter_map(column_schema).collect();

@@ -10,6 +10,8 @@
 // events: RMA_PUT 12
 // events: RMA_GET 8
 // events: RMA_ATOMIC 16
+// events: RMA_GROUP_SYNC 16
+// events: RMA_SYNC 4
 // events: RMA_ACQUIRE_LOCK 8
 // events: RMA_RELEASE_LOCK 8
 // events: RMA_OP_COMPLETE_BLOCKING 36
@@ -83,6 +85,7 @@ static void one_sided(void)
     MPI_Fetch_and_op(out, in, MPI_INT, left, 3, MPI_SUM, other);
     MPI_Get_accumulate(out, 1, MPI_INT, in, 1, MPI_INT, left, 4, 1, MPI_INT, MPI_SUM, other);
     MPI_Win_flush_all(other);
+    MPI_Win_sync(other);
     MPI_Compare_and_swap(out, &zero, &swapped, MPI_INT, right, 5, other);
     MPI_Win_unlock_all(other);
 

@@ -5,6 +5,7 @@ use std::io;
 
 use super::comms::TraceComm;
 use super::events::{CALL_SITE, DELAY_SOURCE, WAIT_STATE, WAITING};
+use super::groups::{LOCATIONS_GROUP, number_of_comm};
 use super::library::{DefinitionWriter, GroupFacts, Ref, RegionFacts, UNDEFINED};
 use super::regions::{MPI, TraceRegion};
 use super::texts::TraceTexts;
@@ -40,6 +41,8 @@ pub struct TraceDefinitions<'a> {
     pub comms: &'a [TraceComm],
     /// Their windows, by number.
     pub windows: &'a [TraceWindow],
+    /// The groups of epochs on them, with their numbers and the places of their members.
+    pub groups: &'a [(Ref, Vec<u64>)],
     /// The threads by location, with the numbers of their events.
     pub n_events: &'a BTreeMap<u64, u64>,
 }
@@ -93,16 +96,18 @@ impl TraceDefinitions<'_> {
         Ok(())
     }
 
-    /// Writes the group of all ranks, which is 0, those of communicators with these, and windows.
+    /// Writes the group of all ranks, communicators with their groups, windows, and the groups of epochs on these.
     fn write_comms(&self, texts: &mut TraceTexts, out: &DefinitionWriter) -> io::Result<()> {
         let empty = texts.define("", out)?;
         // The first threads, whose locations are the places of their ranks.
         let members: Vec<u64> = (0..self.ranks.len() as u64).collect();
-        out.define_group(0, &GroupFacts { name: empty, kind: LOCATIONS, paradigm: MPI, members: &members })?;
+        out.define_group(
+            LOCATIONS_GROUP,
+            &GroupFacts { name: empty, kind: LOCATIONS, paradigm: MPI, members: &members },
+        )?;
         for (number, comm) in (0..).zip(self.comms) {
-            let (name, group) = (texts.define(&comm.name, out)?, number + 1);
-            let facts = GroupFacts { name: empty, kind: MEMBERS, paradigm: MPI, members: &comm.places };
-            out.define_group(group, &facts)?;
+            let (name, group) = (texts.define(&comm.name, out)?, number_of_comm(number));
+            out.define_group(group, &members_of(empty, &comm.places))?;
             out.define_comm(number, name, group)?;
         }
         for (number, &TraceWindow { comm, number: of_comm, is_created, .. }) in (0..).zip(self.windows) {
@@ -110,6 +115,14 @@ impl TraceDefinitions<'_> {
             let name = texts.define(&format!("window {of_comm} of {comm_name}"), out)?;
             out.define_window(number, name, comm, is_created)?;
         }
+        for &(number, ref places) in self.groups {
+            out.define_group(number, &members_of(empty, places))?;
+        }
         Ok(())
     }
+}
+
+/// Returns a group of ranks by their places, with this name.
+fn members_of(name: Ref, places: &[u64]) -> GroupFacts<'_> {
+    GroupFacts { name, kind: MEMBERS, paradigm: MPI, members: places }
 }

@@ -10,6 +10,7 @@
 mod comms;
 mod definitions;
 mod events;
+mod groups;
 #[expect(unsafe_code, reason = "OTF2 is a library in C; its functions are called here alone")]
 pub mod library;
 mod operations;
@@ -22,13 +23,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::replay::{EndedRequest, Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{
+    CancelledMessage, EndedRequest, MatchedMessage, ReplayObserver, RequestOutcome, StateInterval,
+};
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -37,22 +40,24 @@ use lbprof_report::words::clean;
 use self::comms::TraceComms;
 use self::definitions::{TraceDefinitions, TraceRank};
 use self::events::{EventOrder, TraceEvent, WaitAttributes};
-use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref};
+use self::groups::TraceGroups;
+use self::library::{ArchiveFacts, DefinitionWriter, EventWriter, Otf2Archive, Otf2Library, Ref, WindowEvent};
 use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
-use self::windows::{CallEvents, TraceWindows};
-use crate::sorted::Sorted;
+use self::windows::{CallEvents, GroupSync, TraceWindows};
+use crate::sorted::LineSorter;
 
 /// Gathers the events of a part of a run.
 pub struct Otf2Trace {
-    events: Sorted,
+    events: LineSorter,
     /// The first error, after which nothing is kept any more.
     error: Option<io::Error>,
     ranks: Vec<TraceRank>,
     regions: TraceRegions,
     comms: TraceComms,
     windows: TraceWindows,
+    groups: TraceGroups,
     sends: HalfKnownSends,
     texts: TraceTexts,
     /// By call site the number of its text.
@@ -85,18 +90,21 @@ struct OpenCall {
     region: Ref,
     /// Events at its end, apart from those of messages and requests.
     ends: Vec<TraceEvent>,
+    /// A synchronization with a group whose members come next.
+    group_sync: Option<GroupSync>,
 }
 
 impl Otf2Trace {
     /// Returns an empty trace, which is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Otf2Trace {
         Otf2Trace {
-            events: Sorted::new(folder),
+            events: LineSorter::new(folder),
             error: None,
             ranks: Vec::new(),
             regions: TraceRegions::default(),
             comms: TraceComms::default(),
             windows: TraceWindows::default(),
+            groups: TraceGroups::default(),
             sends: HalfKnownSends::default(),
             texts: TraceTexts::default(),
             call_sites: Vec::new(),
@@ -134,6 +142,7 @@ impl Otf2Trace {
             regions: &self.regions.regions,
             comms: &self.comms.comms,
             windows: &self.windows.windows,
+            groups: &self.groups.groups,
             n_events: &n_events,
         };
         let started_unix_ns = self.started_unix_s.saturating_mul(1_000_000_000);
@@ -159,7 +168,7 @@ impl Otf2Trace {
     }
 
     /// Leaves and enters regions, so that the thread is in `region` in `time`.
-    fn enter(&mut self, location: u64, region: RegionIdx, time: Interval) {
+    fn enter(&mut self, location: u64, region: RegionIdx, time: TimeInterval) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let open = self.threads.entry(location).or_default();
         let until = std::mem::replace(&mut open.until, time.end);
@@ -188,6 +197,7 @@ impl Otf2Trace {
         self.add(location, interval.begin, EventOrder::Begins, &TraceEvent::Enter { region, call_site, wait });
         let mut begins = Vec::new();
         let mut ends = Vec::new();
+        let mut group_sync = None;
         if state.facts.tested != NONE && state.kind.activity() == Some(Activity::PointToPoint) {
             begins.push(TraceEvent::TestRequest { request: state.facts.tested });
         }
@@ -196,14 +206,15 @@ impl Otf2Trace {
             ends.push(collective);
         }
         if let Some(rank) = self.ranks.get(thread.rank as usize) {
-            let CallEvents { begin, end } = self.windows.events(state, rank.rank, &self.comms);
+            let CallEvents { begin, end, group_sync: sync } = self.windows.events(state, rank.rank, &self.comms);
+            group_sync = sync;
             begins.extend(begin.into_iter().map(TraceEvent::OnWindow));
             ends.extend(end.into_iter().map(TraceEvent::OnWindow));
         }
         for event in &begins {
             self.add(location, interval.begin, EventOrder::Begins, event);
         }
-        self.call = Some(OpenCall { location, end: interval.end, region, ends });
+        self.call = Some(OpenCall { location, end: interval.end, region, ends, group_sync });
     }
 
     /// Returns the event at the end of a collective that OTF2 knows.
@@ -224,7 +235,7 @@ impl Otf2Trace {
 
     /// Ends the call that came last: it has no more messages.
     fn end_call(&mut self) {
-        let Some(OpenCall { location, end, region, ends }) = self.call.take() else { return };
+        let Some(OpenCall { location, end, region, ends, .. }) = self.call.take() else { return };
         for event in &ends {
             self.add(location, end, EventOrder::Ends, event);
         }
@@ -234,12 +245,12 @@ impl Otf2Trace {
     /// Returns the location of a thread of a world rank, if it is in the trace.
     fn location(&self, rank: u32, number: u32) -> Option<u64> {
         let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
-        Some(location_of(ThreadOf { rank: place as u32, number }))
+        Some(location_of(ReplayedThread { rank: place as u32, number }))
     }
 }
 
 /// Writes sorted events, and counts them by location.
-fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
+fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
     archive.begin_events()?;
     let mut open: Option<(u64, EventWriter)> = None;
     events.finish(|key, bytes| {
@@ -269,15 +280,16 @@ fn known_request(request: u32) -> Option<u32> {
 }
 
 /// Returns the number of a thread's location: of a rank's first thread, its place.
-fn location_of(thread: ThreadOf) -> u64 {
+fn location_of(thread: ReplayedThread) -> u64 {
     u64::from(thread.number) << 32 | u64::from(thread.rank)
 }
 
-impl Format for Otf2Trace {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl ExportFormat for Otf2Trace {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
+        self.groups = TraceGroups::new(self.comms.comms.len());
         self.ranks = model.ranks.iter().map(|rank| TraceRank { rank: rank.rank, host: clean(&rank.host) }).collect();
         self.call_sites = part.places.iter().map(|place| self.texts.number(&clean(&place.label()))).collect();
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
@@ -290,8 +302,8 @@ impl Format for Otf2Trace {
     }
 }
 
-impl Watcher for Otf2Trace {
-    fn spends(&mut self, state: &StateInterval) {
+impl ReplayObserver for Otf2Trace {
+    fn on_interval(&mut self, state: &StateInterval) {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         // Outside of its window a rank is in no region.
@@ -309,8 +321,9 @@ impl Watcher for Otf2Trace {
         self.begin_call(state, region);
     }
 
-    fn receives(&mut self, message: &Message) {
-        let &Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } = message;
+    fn on_message(&mut self, message: &MatchedMessage) {
+        let &MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } =
+            message;
         // Of a part of the ranks both have to be there.
         let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
             return;
@@ -335,15 +348,32 @@ impl Watcher for Otf2Trace {
         self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
-        let &EndedRequest { rank, started_thread, request, started, cancelled } = ended;
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        let &EndedRequest { rank, started_thread, request, started, outcome } = ended;
         let Some(&OpenCall { location, end: time, .. }) = self.call.as_ref() else { return };
         let Some(starter) = self.location(rank, started_thread) else { return };
-        if cancelled {
-            self.add(starter, started.max(0), EventOrder::Sends, &TraceEvent::StartReceive { request });
-            self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
-        } else if self.sends.complete((rank, request, started), SendCompletion { location, time }).is_some() {
-            self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
-        }
+        let start = match outcome {
+            RequestOutcome::Sent => {
+                if self.sends.complete((rank, request, started), SendCompletion { location, time }).is_some() {
+                    self.add(location, time, EventOrder::Completes, &TraceEvent::CompleteSend { request });
+                }
+                return;
+            }
+            RequestOutcome::CancelledReceive => TraceEvent::StartReceive { request },
+            RequestOutcome::CancelledSend(CancelledMessage { to, bytes, tag, comm }) => {
+                let Some((comm, peer)) = self.comms.find_peer(comm, rank, to) else { return };
+                TraceEvent::Send { peer, comm, tag: tag as u32, bytes, request: Some(request) }
+            }
+        };
+        self.add(starter, started.max(0), EventOrder::Sends, &start);
+        self.add(location, time, EventOrder::Completes, &TraceEvent::CancelRequest { request });
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        let Some(call) = &mut self.call else { return };
+        let Some(GroupSync { window, level }) = call.group_sync.take() else { return };
+        let places = ranks.iter().filter_map(|rank| self.ranks.binary_search_by_key(rank, |known| known.rank).ok());
+        let group = self.groups.number(places.map(|place| place as u64).collect());
+        call.ends.push(TraceEvent::OnWindow(WindowEvent::SynchronizeGroup { window, level, group }));
     }
 }

@@ -6,8 +6,8 @@
 //!                              (complete at its origin) (complete at its target)
 //! ```
 //!
-//! A call that completes transfers at their targets completes them at their origin, too. Epochs of post, start, complete and wait end transfers likewise,
-//! but OTF2's event of a group is not written: the group's members are not at hand.
+//! A call that completes transfers at their targets completes them at their origin, too. Post, start, complete and wait synchronise with a group
+//! (`RmaGroupSync`), which the replay names after the call.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -53,6 +53,14 @@ enum WindowUse {
     FlushLocal,
     /// Completes them at their targets, too.
     Flush,
+    /// Begins an epoch with a group.
+    PostOrStart,
+    /// Ends an access to a group: completes transfers as a flush does.
+    CompleteEpoch,
+    /// Ends an exposure to a group.
+    WaitForGroup,
+    /// Makes the copies of the rank's memory equal.
+    Sync,
 }
 
 impl WindowUse {
@@ -74,7 +82,11 @@ impl WindowUse {
             Win_unlock => WindowUse::Unlock,
             Win_unlock_all => WindowUse::UnlockAll,
             Win_flush_local | Win_flush_local_all => WindowUse::FlushLocal,
-            Win_flush | Win_flush_all | Win_complete => WindowUse::Flush,
+            Win_flush | Win_flush_all => WindowUse::Flush,
+            Win_post | Win_start => WindowUse::PostOrStart,
+            Win_complete => WindowUse::CompleteEpoch,
+            Win_wait | Win_test => WindowUse::WaitForGroup,
+            Win_sync => WindowUse::Sync,
             _ => return None,
         })
     }
@@ -112,6 +124,15 @@ struct EndedTransfers {
     is_remote: bool,
 }
 
+/// A synchronization with a group on a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupSync {
+    /// The window.
+    pub window: Ref,
+    /// The value of `OTF2_RmaSyncLevel`.
+    pub level: u32,
+}
+
 /// Events of a call.
 #[derive(Default, Debug, PartialEq, Eq)]
 pub struct CallEvents {
@@ -119,6 +140,8 @@ pub struct CallEvents {
     pub begin: Vec<WindowEvent>,
     /// At its end.
     pub end: Vec<WindowEvent>,
+    /// After these, once the members of the group are known.
+    pub group_sync: Option<GroupSync>,
 }
 
 /// The windows of a trace, and their transfers.
@@ -150,7 +173,7 @@ impl TraceWindows {
             peer => Some(comms.find_peer(facts.comm, rank, peer).filter(|&(comm, _)| comm == facts.comm)?.1),
         };
         let all = EndedTransfers { rank, window, target: None, n_members, is_remote: true };
-        let (mut begin, mut end) = (Vec::new(), Vec::new());
+        let (mut begin, mut end, mut group_sync) = (Vec::new(), Vec::new(), None);
         match used {
             WindowUse::Create { allocates } => {
                 let known = &mut self.windows[window as usize];
@@ -199,8 +222,19 @@ impl TraceWindows {
                 let is_remote = used == WindowUse::Flush;
                 self.complete(EndedTransfers { target: remote, is_remote, ..all }, &mut end);
             }
+            WindowUse::PostOrStart => group_sync = Some(GroupSync { window, level: PROCESS }),
+            WindowUse::CompleteEpoch | WindowUse::WaitForGroup => {
+                if used == WindowUse::CompleteEpoch {
+                    self.complete(all, &mut end);
+                }
+                group_sync = Some(GroupSync { window, level: PROCESS_AND_MEMORY });
+            }
+            WindowUse::Sync => {
+                let (_, remote) = comms.find_peer(facts.comm, rank, rank).filter(|&(comm, _)| comm == facts.comm)?;
+                end.push(WindowEvent::SynchronizeMemory { window, remote });
+            }
         }
-        Some(CallEvents { begin, end })
+        Some(CallEvents { begin, end, group_sync })
     }
 
     /// Returns the number of a window of a communicator.

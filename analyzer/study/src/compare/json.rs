@@ -7,9 +7,9 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::condition::Judged;
+use super::condition::JudgedCondition;
 use super::functions::{FunctionChange, TimeChange};
-use super::{Change, Comparison, Contribution, Side, Whose, noise, words};
+use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, noise, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
@@ -239,12 +239,12 @@ struct ConditionRow<'a> {
 }
 
 /// Writes the comparison as one JSON document that ends with a new line.
-pub fn write(comparison: &Comparison, conditions: &[Judged], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(comparison, conditions), out)
 }
 
 /// Returns the comparison as it is written.
-pub fn document<'a>(comparison: &'a Comparison, conditions: &'a [Judged]) -> ComparisonDocument<'a> {
+pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondition]) -> ComparisonDocument<'a> {
     ComparisonDocument {
         schema: SCHEMA,
         generator: GENERATOR,
@@ -273,7 +273,7 @@ pub fn document<'a>(comparison: &'a Comparison, conditions: &'a [Judged]) -> Com
     }
 }
 
-fn side(side: &Side) -> SideRow<'_> {
+fn side(side: &ComparisonSide) -> SideRow<'_> {
     let values = side.values(|run| run.times.elapsed_s);
     let runs = side.runs.iter().map(|named| ComparedRun {
         name: &named.name,
@@ -292,7 +292,7 @@ fn side(side: &Side) -> SideRow<'_> {
     }
 }
 
-fn elapsed_change(change: &Change) -> ElapsedChange {
+fn elapsed_change(change: &FigureChange) -> ElapsedChange {
     ElapsedChange {
         base_s: change.base_mean(),
         new_s: change.new_mean(),
@@ -302,7 +302,7 @@ fn elapsed_change(change: &Change) -> ElapsedChange {
     }
 }
 
-fn noise_row(comparison: &Comparison) -> NoiseRow {
+fn noise_row(comparison: &RunComparison) -> NoiseRow {
     let elapsed_s = comparison.elapsed.base_mean();
     let known = comparison.noise_is_known();
     let limits = &comparison.limits;
@@ -327,14 +327,14 @@ fn function(change: &FunctionChange) -> FunctionRow<'_> {
     FunctionRow { function: &change.function, base_s, new_s, change_s, error_s, regions: regions.collect() }
 }
 
-fn reason<'a>(comparison: &Comparison, part: &'a Contribution) -> ReasonRow<'a> {
+fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
     let whole_s = comparison.elapsed.difference();
     let ranks = match &part.whose {
-        Whose::Ranks(ranks) => ranks.as_slice(),
+        AffectedRanks::Ranks(ranks) => ranks.as_slice(),
         _ => &[],
     };
     let longest = match part.whose {
-        Whose::Longest { rank, over_mean_s, base_over_mean_s } => {
+        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => {
             Some(LongestRank { rank, over_mean_s, base_over_mean_s })
         }
         _ => None,
@@ -349,13 +349,13 @@ fn reason<'a>(comparison: &Comparison, part: &'a Contribution) -> ReasonRow<'a> 
         own_change_s: part.own_s,
         caused_change_s: part.caused_s,
         beyond_noise: part.total.beyond_noise,
-        all_ranks: matches!(part.whose, Whose::All(_)),
+        all_ranks: matches!(part.whose, AffectedRanks::All(_)),
         ranks: ranks.iter().map(|&(rank, own_change_s)| RankChange { rank, own_change_s }).collect(),
         longest,
     }
 }
 
-fn condition(judged: &Judged) -> ConditionRow<'_> {
+fn condition(judged: &JudgedCondition) -> ConditionRow<'_> {
     ConditionRow {
         condition: &judged.text,
         outcome: judged.outcome.name(),

@@ -94,6 +94,8 @@ functions! {
     EvtWriter_RmaCollectiveEnd(Handle, Handle, u64, u8, u32, Ref, u32, u64, u64) -> ErrorCode;
     EvtWriter_RmaAcquireLock(Handle, Handle, u64, Ref, u32, u64, u8) -> ErrorCode;
     EvtWriter_RmaReleaseLock(Handle, Handle, u64, Ref, u32, u64) -> ErrorCode;
+    EvtWriter_RmaGroupSync(Handle, Handle, u64, u32, Ref, Ref) -> ErrorCode;
+    EvtWriter_RmaSync(Handle, Handle, u64, Ref, u32, u8) -> ErrorCode;
     EvtWriter_RmaPut(Handle, Handle, u64, Ref, u32, u64, u64) -> ErrorCode;
     EvtWriter_RmaGet(Handle, Handle, u64, Ref, u32, u64, u64) -> ErrorCode;
     EvtWriter_RmaAtomic(Handle, Handle, u64, Ref, u32, u8, u64, u64, u64) -> ErrorCode;

@@ -14,6 +14,9 @@ const EXCLUSIVE: u8 = 0;
 const SHARED: u8 = 1;
 const ONLY_LOCK: u64 = 0;
 
+/// A value of `OTF2_RmaSyncType`.
+const MEMORY: u8 = 0;
+
 /// An event on a window, with the arguments of OTF2.
 #[expect(missing_docs, reason = "the fields are the arguments of the library's functions")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -36,6 +39,10 @@ pub enum WindowEvent {
     Get { window: Ref, remote: u32, bytes: u64, id: u64 },
     /// Data are combined with those of a rank, and may come back; the kind is a value of `OTF2_RmaAtomicType`.
     Atomic { window: Ref, remote: u32, kind: u8, sent: u64, received: u64, id: u64 },
+    /// An epoch with a group of ranks begins or ends.
+    SynchronizeGroup { window: Ref, level: u32, group: Ref },
+    /// The copies of a rank's memory are made equal.
+    SynchronizeMemory { window: Ref, remote: u32 },
     /// A transfer is complete at its origin.
     Complete { window: Ref, id: u64 },
     /// It is complete at its target.
@@ -71,6 +78,12 @@ impl EventWriter<'_> {
             }
             WindowEvent::Atomic { window, remote, kind, sent, received, id } => {
                 call!(archive, EvtWriter_RmaAtomic(writer, none, time, window, remote, kind, sent, received, id))
+            }
+            WindowEvent::SynchronizeGroup { window, level, group } => {
+                call!(archive, EvtWriter_RmaGroupSync(writer, none, time, level, window, group))
+            }
+            WindowEvent::SynchronizeMemory { window, remote } => {
+                call!(archive, EvtWriter_RmaSync(writer, none, time, window, remote, MEMORY))
             }
             WindowEvent::Complete { window, id } => {
                 call!(archive, EvtWriter_RmaOpCompleteBlocking(writer, none, time, window, id))

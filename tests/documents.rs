@@ -263,6 +263,7 @@ fn tables_of_keys_are_made_from_the_schemas() {
     for (document, key) in [
         ("report-json.md", "| `run.ranks` | number | Size of MPI_COMM_WORLD |"),
         ("page-data.md", "| `version` | number | 2 |"),
+        ("page-data.md", "| `iterations.begin_s` | packed array |"),
         ("study-page-data.md", "| `runs[].ranks` | number | Its ranks |"),
         ("study-format.md", "| `hosts[].host` | text | Name of the host |"),
         ("compare-json.md", "| `conditions[].metric` | text | Its metric |"),

@@ -72,7 +72,7 @@ const FREQUENT: [&str; 40] = [
 ];
 
 /// One row of the table.
-struct Row {
+struct TableRow {
     function: String,
     large: bool,
     arguments: Vec<String>,
@@ -81,7 +81,7 @@ struct Row {
     hidden: usize,
 }
 
-fn parse(line: &str) -> Option<Row> {
+fn parse(line: &str) -> Option<TableRow> {
     let (head, rest) = line.split_once('(')?;
     let (arguments, rest) = rest.split_once(')')?;
     let mut head = head.split_whitespace();
@@ -90,7 +90,7 @@ fn parse(line: &str) -> Option<Row> {
         Some((verb, hidden)) => (verb, hidden.trim().parse().ok()?),
         None => (rest, 0),
     };
-    Some(Row {
+    Some(TableRow {
         function: function.into(),
         large: large == "c",
         arguments: arguments.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect(),
@@ -99,7 +99,7 @@ fn parse(line: &str) -> Option<Row> {
     })
 }
 
-/// `starts_as(request, sends(dest, tag))` → `verbs::starts_as(call, request, verbs::sends(call, dest, tag))`.
+/// `start_request(request, send(dest, tag))` → `verbs::start_request(call, request, verbs::send(call, dest, tag))`.
 fn call(verb: &str) -> String {
     let mut out = String::new();
     let mut word = String::new();
@@ -140,7 +140,7 @@ fn main() {
     println!("cargo::rerun-if-changed=calls.table");
     println!("cargo::rerun-if-changed=build.rs");
     let table = fs::read_to_string("calls.table").expect("calls.table lies beside build.rs");
-    let mut wrappers = Wrappers { frequent: vec![0; FREQUENT.len()], ..Wrappers::default() };
+    let mut wrappers = WrapperList { frequent: vec![0; FREQUENT.len()], ..WrapperList::default() };
     for (number, line) in table.lines().enumerate() {
         if !line.starts_with('#') && !line.trim().is_empty() {
             let row = parse(line).unwrap_or_else(|| panic!("calls.table:{}: not a row", number + 1));
@@ -163,7 +163,7 @@ fn section(language: &str, is_frequent: bool) -> String {
 
 /// The wrappers of the rows so far.
 #[derive(Default)]
-struct Wrappers {
+struct WrapperList {
     text: String,
     /// The numbers of the wrappers in C of [`FREQUENT`].
     frequent: Vec<usize>,
@@ -173,9 +173,9 @@ struct Wrappers {
     counts: Vec<usize>,
 }
 
-impl Wrappers {
+impl WrapperList {
     /// Adds those of a row with int or with large counts: one in C, then those in Fortran.
-    fn add(&mut self, row: &Row, large: bool) {
+    fn add(&mut self, row: &TableRow, large: bool) {
         let suffix = if large { "_c" } else { "" };
         let (function, arguments) = (&row.function, row.arguments.join(", "));
         let index = self.names.len();
@@ -203,7 +203,7 @@ impl Wrappers {
     }
 
     /// Adds the wrapper of a row for some of its names in Fortran; none where there are none.
-    fn add_fortran(&mut self, row: &Row, suffix: &str, language: &str, flavours: Vec<String>) {
+    fn add_fortran(&mut self, row: &TableRow, suffix: &str, language: &str, flavours: Vec<String>) {
         if flavours.is_empty() {
             return;
         }

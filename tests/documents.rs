@@ -264,6 +264,8 @@ fn tables_of_keys_are_made_from_the_schemas() {
         ("report-json.md", "| `run.ranks` | number | Size of MPI_COMM_WORLD |"),
         ("page-data.md", "| `version` | number | 2 |"),
         ("study-page-data.md", "| `runs[].ranks` | number | Its ranks |"),
+        ("study-format.md", "| `hosts[].host` | text | Name of the host |"),
+        ("compare-json.md", "| `conditions[].metric` | text | Its metric |"),
     ] {
         let script = root().join("scripts/document-keys");
         let output = std::process::Command::new("python3").arg(script).arg(root().join("docs").join(document)).output();

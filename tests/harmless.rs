@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use lbprof_collector::options::SETTINGS;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_tests::launch::{self, Job, Outcome};
 use lbprof_tests::mpi::{self, Family, Mpi};
@@ -372,7 +372,7 @@ fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) 
         let (mut last, mut calls) = (0, 0);
         while let Some(item) = log.next_item() {
             match item {
-                Item::Records { records, .. } => {
+                LogItem::Records { records, .. } => {
                     for record in records {
                         let unknown = record.operation().is_none();
                         ensure!(
@@ -383,11 +383,11 @@ fn what_is_left_of_an_emptied_ring_is_whole(mpi: &Mpi, _: &Path, folder: &Path) 
                         calls += u64::from(record.is_call());
                     }
                 }
-                Item::Profile(batch) => {
+                LogItem::Profile(batch) => {
                     ensure!(batch.profile.backwards == 0 && batch.profile.unfinished == 0, "run {run}: {batch:?}");
                     calls += batch.profile.calls;
                 }
-                Item::Problem(problem) => ensure!(problem.kind == ProblemKind::RingLost, "run {run}: {problem:?}"),
+                LogItem::Problem(problem) => ensure!(problem.kind == ProblemKind::RingLost, "run {run}: {problem:?}"),
                 _ => {}
             }
         }
@@ -528,7 +528,7 @@ fn interrupted_calls_keep_their_paths(mpi: &Mpi, _: &Path, folder: &Path) -> any
     let mut log = RankLog::open(&job.run_folder()?, 0)?;
     let mut paths = Vec::new();
     while let Some(item) = log.next_item() {
-        if let Item::Records { records, .. } = item {
+        if let LogItem::Records { records, .. } = item {
             let interrupted = records.iter().filter(|record| record.operation() == Some(Operation::Send));
             paths.extend(interrupted.map(|record| record.call_site));
         }

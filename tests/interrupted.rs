@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::folder::Folder;
-use lbprof_collector::reader::Item;
+use lbprof_collector::folder::RunFolder;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_tests::mpi::{self, Family, Mpi};
 use lbprof_tests::place;
@@ -72,19 +72,19 @@ struct Said {
 }
 
 fn read(folder: &Path) -> anyhow::Result<Said> {
-    let mut log = Folder::list(folder)?.open(0)?;
+    let mut log = RunFolder::list(folder)?.open(0)?;
     let mut said = Said::default();
     while let Some(item) = log.next_item() {
         match item {
-            Item::Records { head, records } => {
+            LogItem::Records { head, records } => {
                 let calls = records.iter().filter(|record| record.operation == Operation::Allreduce as u16).count();
                 // Threads that follow one another share a ring.
                 *said.calls.get_mut(head.thread as usize).context("a third thread")? += calls as u64;
             }
-            Item::Profile(batch) => said.calls[0] += batch.profile.calls,
-            Item::Samples { .. } | Item::Polls(_) | Item::Summary(_) => {}
-            Item::Problem(problem) => said.problems.push(problem.kind),
-            Item::Definitions(definitions) => {
+            LogItem::Profile(batch) => said.calls[0] += batch.profile.calls,
+            LogItem::Samples { .. } | LogItem::Polls(_) | LogItem::Summary(_) => {}
+            LogItem::Problem(problem) => said.problems.push(problem.kind),
+            LogItem::Definitions(definitions) => {
                 for definition in definitions {
                     match definition {
                         Definition::End(reason, _) => said.end = Some(reason),

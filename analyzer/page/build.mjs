@@ -27,8 +27,8 @@ async function keep(name, text) {
 async function types(document, name, imports = "") {
     const text = await readFile(`../../docs/${document}.schema.json`, "utf8");
     const schema = JSON.parse(text, (_, value) => {
-        if (value?.$ref === "#/$defs/Packed") {
-            return { ...value, $ref: undefined, tsType: "Packed" };
+        if (value?.$ref === "#/$defs/PackedNumbers") {
+            return { ...value, $ref: undefined, tsType: "PackedNumbers" };
         }
         if (value?.prefixItems) {
             // The name that the compiler knows a tuple's items by.
@@ -38,14 +38,14 @@ async function types(document, name, imports = "") {
         const { $ref, ...beside } = value ?? {};
         return $ref && Object.keys(beside).length > 0 ? { ...beside, allOf: [{ $ref }] } : value;
     });
-    delete schema.$defs.Packed;
-    delete schema.$defs.Stored;
+    delete schema.$defs.PackedNumbers;
+    delete schema.$defs.NumberEncoding;
     const bannerComment = `// Generated from docs/${document}.schema.json by \`npm run build\`; do not edit.${imports}`;
     const made = await compile(schema, name, { additionalProperties: false, bannerComment, format: false });
     await keep(`src/${name.toLowerCase()}.generated.ts`, made);
 }
 await types("report", "Report");
-await types("page-data", "Views", '\nimport type { Packed } from "./packed";');
+await types("page-data", "Views", '\nimport type { PackedNumbers } from "./packed";');
 await types("study-page-data", "StudyData");
 
 const result = await build({

@@ -14,13 +14,13 @@ use std::io;
 
 use crate::codec::get;
 use crate::definition::Definition;
-use crate::folder::Folder;
-use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_HEADER, PREAMBLE_BYTES};
+use crate::folder::RunFolder;
+use crate::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_HEADER, PREAMBLE_BYTES};
 use crate::index::{self, INDEX_MAGIC, INDEX_TAIL_BYTES, IndexEntry};
 use crate::place::LogPlace;
 use crate::reader::{contents, definitions, summary};
 use crate::source::LogBytes;
-use crate::summary::Summary;
+use crate::summary::ThreadSummary;
 
 /// Bytes read at a log's end at first: of a short log that is all of it.
 const WINDOW: u64 = 32 << 10;
@@ -34,7 +34,7 @@ pub struct AtEnd {
     /// All definitions of the log, in their order.
     pub definitions: Vec<Definition>,
     /// The summary of each thread that has records, by number; empty where the log has none.
-    pub summaries: Vec<Summary>,
+    pub summaries: Vec<ThreadSummary>,
 }
 
 /// Why what a log ends with cannot be used.
@@ -52,7 +52,7 @@ fn wrong<T>(what: impl Into<String>) -> Result<T, AtEndError> {
     Err(AtEndError::Wrong(what.into()))
 }
 
-impl Folder {
+impl RunFolder {
     /// The entries of the index of the log of `rank`; `None` where it has none: it is of an older version, the rank did not reach MPI_Finalize, or a part of
     /// it is missing.
     ///
@@ -144,11 +144,11 @@ impl AtEndBytes {
         Ok(Some((entries, end)))
     }
 
-    fn header(&self) -> Result<Header, AtEndError> {
+    fn header(&self) -> Result<LogHeader, AtEndError> {
         let length = self.header_end()? - PREAMBLE_BYTES as u64;
         let bytes = self.bytes(PREAMBLE_BYTES as u64, usize::try_from(length).unwrap_or(usize::MAX).min(MAX_HEADER))?;
         // Its checksum holds: the run was opened by it.
-        get::<Header>(&bytes)
+        get::<LogHeader>(&bytes)
             .map(|(header, _)| header)
             .ok_or_else(|| AtEndError::Wrong("the header cannot be understood".to_owned()))
     }
@@ -249,7 +249,7 @@ impl AtEndBytes {
 }
 
 /// That the summaries are of the blocks of records and profiles: of the same threads, of as many records, in the same time.
-fn agree(entries: &[IndexEntry], summaries: &[Summary]) -> Result<(), AtEndError> {
+fn agree(entries: &[IndexEntry], summaries: &[ThreadSummary]) -> Result<(), AtEndError> {
     let is_of_records = |kind: u8| kind == BlockKind::Records as u8 || kind == BlockKind::Profile as u8;
     // By thread: where its records begin, when, where the next one would be, and when.
     let mut threads: BTreeMap<u32, [u64; 4]> = BTreeMap::new();

@@ -15,8 +15,8 @@ const LARGEST_STEP: usize = 256 << 10;
 const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 
 /// What comes next in a log.
-pub(crate) enum Event {
-    /// A block whose checksum holds; its payload is [`Blocks::payload`] until the next event.
+pub(crate) enum LogBlockEvent {
+    /// A block whose checksum holds; its payload is [`BlockScanner::payload`] until the next event.
     Block(BlockHead),
     /// Bytes that are no block were skipped.
     Skipped {
@@ -50,7 +50,7 @@ pub(crate) enum CutKind {
 }
 
 /// What lies at the place where a block may begin.
-enum Probe {
+enum BlockProbe {
     Block(BlockHead),
     /// It looks like a block, but the source ends within it.
     Cut(CutKind),
@@ -58,7 +58,7 @@ enum Probe {
 }
 
 /// The blocks of a source.
-pub(crate) struct Blocks<R> {
+pub(crate) struct BlockScanner<R> {
     source: R,
     /// Bytes that are asked of it next.
     step: usize,
@@ -72,10 +72,10 @@ pub(crate) struct Blocks<R> {
     checked_in_vain: u64,
 }
 
-impl<R: Read> Blocks<R> {
+impl<R: Read> BlockScanner<R> {
     /// The source's blocks, if the next byte is where one begins.
     pub(crate) fn new(source: R) -> Self {
-        Blocks {
+        BlockScanner {
             source,
             step: FIRST_STEP,
             buffer: Vec::new(),
@@ -88,7 +88,7 @@ impl<R: Read> Blocks<R> {
     }
 
     /// What comes next; `None` at the end.
-    pub(crate) fn next(&mut self) -> Option<Event> {
+    pub(crate) fn next(&mut self) -> Option<LogBlockEvent> {
         let start = self.position;
         let mut cut = CutKind::NotCut;
         loop {
@@ -97,15 +97,15 @@ impl<R: Read> Blocks<R> {
                 break;
             }
             match self.probe(have) {
-                Probe::Block(_) if self.position > start => break,
-                Probe::Block(head) => {
+                BlockProbe::Block(_) if self.position > start => break,
+                BlockProbe::Block(head) => {
                     self.checked_in_vain = 0;
                     self.advance(BLOCK_HEAD_BYTES + head.stored as usize);
-                    return Some(Event::Block(head));
+                    return Some(LogBlockEvent::Block(head));
                 }
-                Probe::Cut(kind) if self.position == start => cut = kind,
-                Probe::Cut(_) => {}
-                Probe::Nothing => {}
+                BlockProbe::Cut(kind) if self.position == start => cut = kind,
+                BlockProbe::Cut(_) => {}
+                BlockProbe::Nothing => {}
             }
             self.skip_to_next_magic();
         }
@@ -113,12 +113,12 @@ impl<R: Read> Blocks<R> {
         if bytes > 0 {
             let to_the_end = self.at == self.buffer.len() && self.ended;
             return Some(if cut != CutKind::NotCut && to_the_end {
-                Event::Cut { at: start, bytes, kind: cut }
+                LogBlockEvent::Cut { at: start, bytes, kind: cut }
             } else {
-                Event::Skipped { at: start, bytes }
+                LogBlockEvent::Skipped { at: start, bytes }
             });
         }
-        self.error.take().map(Event::Failed)
+        self.error.take().map(LogBlockEvent::Failed)
     }
 
     /// Bytes of the source that are done with.
@@ -160,24 +160,24 @@ impl<R: Read> Blocks<R> {
         self.error.take()
     }
 
-    fn probe(&mut self, have: usize) -> Probe {
+    fn probe(&mut self, have: usize) -> BlockProbe {
         let bytes = &self.buffer[self.at..];
         let Some(head) = bytes.first_chunk::<BLOCK_HEAD_BYTES>() else {
             let begins_so = bytes.iter().zip(BLOCK_MAGIC).all(|(&byte, magic)| byte == magic);
-            return if begins_so { Probe::Cut(CutKind::Unknown) } else { Probe::Nothing };
+            return if begins_so { BlockProbe::Cut(CutKind::Unknown) } else { BlockProbe::Nothing };
         };
-        let Some(head) = BlockHead::from_bytes(head) else { return Probe::Nothing };
+        let Some(head) = BlockHead::from_bytes(head) else { return BlockProbe::Nothing };
         debug_assert!(have >= BLOCK_HEAD_BYTES);
         let length = BLOCK_HEAD_BYTES + head.stored as usize;
         if self.fill(length) < length {
-            return Probe::Cut(CutKind::Known(head.kind));
+            return BlockProbe::Cut(CutKind::Known(head.kind));
         }
         let payload = &self.buffer[self.at + BLOCK_HEAD_BYTES..self.at + length];
         if head.checksum(payload) == head.crc {
-            return Probe::Block(head);
+            return BlockProbe::Block(head);
         }
         self.checked_in_vain += length as u64;
-        Probe::Nothing
+        BlockProbe::Nothing
     }
 
     /// Skips at least one byte, up to the next magic or the end.

@@ -4,18 +4,18 @@
 //! ticks of the rank ──(first and last instant)──→ its host's CLOCK_MONOTONIC ──(clock offsets)──→ rank 0's
 //! ```
 //!
-//! The rate of ticks comes from the first and the last [`Instant`] of the log. Between the first and the last
+//! The rate of ticks comes from the first and the last [`ClockPair`] of the log. Between the first and the last
 //! [`ClockOffset`] the offset changes linearly, as the clocks of hosts drift; before and after it stays as it was measured.
 
-use crate::definition::{ClockOffset, Instant};
-use crate::format::{ClockSource, Header};
+use crate::definition::{ClockOffset, ClockPair};
+use crate::format::{ClockSource, LogHeader};
 use bincode::{Decode, Encode};
 
 /// A rank's clock.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct RankClock {
     /// An instant from which ticks count, the first of the log.
-    origin: Instant,
+    origin: ClockPair,
     ns_per_tick: f64,
     /// First and last, if there are any.
     offsets: Option<(ClockOffset, ClockOffset)>,
@@ -24,7 +24,7 @@ pub struct RankClock {
 
 impl RankClock {
     /// The clock of the rank with `header`. `instants` and `offsets` are all definitions of their kind in its log, in any order.
-    pub fn new(header: &Header, instants: &[Instant], offsets: &[ClockOffset]) -> Self {
+    pub fn new(header: &LogHeader, instants: &[ClockPair], offsets: &[ClockOffset]) -> Self {
         let all = || header.instants.iter().chain(instants).filter(|instant| instant.ticks != 0);
         let first = all().min_by_key(|instant| instant.ticks).copied();
         let last = all().max_by_key(|instant| instant.ticks).copied();
@@ -32,8 +32,8 @@ impl RankClock {
         let rate = if header.clock == ClockSource::Monotonic { Some(1.0) } else { rate };
         let origin = match header.clock {
             // Its ticks are the nanoseconds themselves, whatever pairs were noted.
-            ClockSource::Monotonic => Instant { ticks: 0, monotonic_ns: 0 },
-            ClockSource::Tsc => first.unwrap_or(Instant { ticks: 0, monotonic_ns: 0 }),
+            ClockSource::Monotonic => ClockPair { ticks: 0, monotonic_ns: 0 },
+            ClockSource::Tsc => first.unwrap_or(ClockPair { ticks: 0, monotonic_ns: 0 }),
         };
         let first = offsets.iter().min_by_key(|offset| offset.ticks).copied();
         let last = offsets.iter().max_by_key(|offset| offset.ticks).copied();
@@ -115,7 +115,7 @@ fn rounded(value: f64) -> i64 {
 }
 
 /// Nanoseconds that a tick lasts, from two instants; `None` where they are the same or make no sense.
-fn rate(first: Instant, last: Instant) -> Option<f64> {
+fn rate(first: ClockPair, last: ClockPair) -> Option<f64> {
     let ticks = last.ticks.checked_sub(first.ticks).filter(|&ticks| ticks > 0)?;
     let ns = last.monotonic_ns.checked_sub(first.monotonic_ns).filter(|&ns| ns > 0)?;
     Some(ns as f64 / ticks as f64)
@@ -126,17 +126,17 @@ mod tests {
     use super::*;
     use crate::example;
 
-    fn instant(ticks: u64, monotonic_ns: u64) -> Instant {
-        Instant { ticks, monotonic_ns }
+    fn instant(ticks: u64, monotonic_ns: u64) -> ClockPair {
+        ClockPair { ticks, monotonic_ns }
     }
 
     fn offset(ticks: u64, offset_ns: i64) -> ClockOffset {
         ClockOffset { ticks, offset_ns, error_ns: 10 }
     }
 
-    fn tsc(rank: u32) -> Header {
+    fn tsc(rank: u32) -> LogHeader {
         let instants = [instant(3_000, 10_000), instant(6_000, 11_000)];
-        Header { clock: ClockSource::Tsc, instants, ..example::header(rank, 2) }
+        LogHeader { clock: ClockSource::Tsc, instants, ..example::header(rank, 2) }
     }
 
     #[test]
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn the_system_clock_needs_no_instants() {
-        let header = Header { instants: [instant(0, 0); 2], ..example::header(1, 2) };
+        let header = LogHeader { instants: [instant(0, 0); 2], ..example::header(1, 2) };
         let clock = RankClock::new(&header, &[], &[offset(50, -7)]);
         assert_eq!(clock.nanoseconds(1_000), 1_007);
         assert_eq!(clock.tick_s(), 1e-9);
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(counter.first_tick_at(10_000), 2_999);
         assert_eq!(counter.first_tick_at(10_400), 3_999);
         let drifting = RankClock::new(&tsc(1), &[], &[offset(9_000, 800), offset(3_000, 500)]);
-        let system = RankClock::new(&Header { instants: [instant(0, 0); 2], ..example::header(1, 2) }, &[], &[]);
+        let system = RankClock::new(&LogHeader { instants: [instant(0, 0); 2], ..example::header(1, 2) }, &[], &[]);
         for clock in [counter, drifting, system] {
             for ns in [9_000, 9_999, 10_000, 10_123, 11_500, 12_399, 20_000] {
                 let tick = clock.first_tick_at(ns);
@@ -211,15 +211,15 @@ mod tests {
 
     #[test]
     fn a_clock_is_not_known_without_a_rate_or_a_comparison() {
-        let same = Header { instants: [instant(5, 5); 2], ..tsc(0) };
+        let same = LogHeader { instants: [instant(5, 5); 2], ..tsc(0) };
         assert!(!RankClock::new(&same, &[], &[]).known(), "no rate");
         assert!(!RankClock::new(&tsc(1), &[], &[]).known(), "not compared");
-        assert!(RankClock::new(&Header { n_ranks: 1, ..tsc(0) }, &[], &[]).known(), "nothing to compare with");
+        assert!(RankClock::new(&LogHeader { n_ranks: 1, ..tsc(0) }, &[], &[]).known(), "nothing to compare with");
     }
 
     #[test]
     fn hostile_numbers_give_some_time_and_no_panic() {
-        let header = Header { instants: [instant(u64::MAX, 0), instant(1, u64::MAX)], ..tsc(1) };
+        let header = LogHeader { instants: [instant(u64::MAX, 0), instant(1, u64::MAX)], ..tsc(1) };
         let clock = RankClock::new(&header, &[], &[offset(0, i64::MIN), offset(u64::MAX, i64::MAX)]);
         for ticks in [0, 1, u64::MAX / 2, u64::MAX] {
             let _ = clock.seconds(ticks);

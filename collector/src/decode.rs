@@ -3,13 +3,15 @@
 use crate::codec::{get, take_slice, take_varint, unzigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::joined::JOINED_COMPLETED;
-use crate::model::{COLUMNS, Column, Context, Entry, MASKS, Model, PAIRS, Recent, end_of, mask};
+use crate::model::{
+    COLUMNS, CallContext, MASKS, MispredictionColumn, PAIRS, RecentRecords, RecordEntry, RecordPredictor, end_of, mask,
+};
 use crate::operation::Operation;
-use crate::record::{Flags, NO_PEER, NONE, Record};
+use crate::record::{CallFlags, NO_PEER, NONE, Record};
 
 /// Turns columns back into records, reusing its memory.
-pub struct Decoder {
-    model: Model,
+pub struct RecordDecoder {
+    model: RecordPredictor,
     /// The times of a batch, and [`ROOM`] bytes after them.
     times: Vec<u8>,
     /// Memory for records, used for the next batch.
@@ -19,16 +21,16 @@ pub struct Decoder {
 /// Bytes that may be read after the last time.
 const ROOM: usize = 16;
 
-impl Default for Decoder {
+impl Default for RecordDecoder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Decoder {
+impl RecordDecoder {
     /// A decoder without any memory for records yet.
     pub fn new() -> Self {
-        Decoder { model: Model::new(), times: Vec::new(), spare: Vec::new() }
+        RecordDecoder { model: RecordPredictor::new(), times: Vec::new(), spare: Vec::new() }
     }
 
     /// The batch whose columns are `plain` and `tail`, or `None` where they hold none. The memory taken is at most
@@ -37,7 +39,7 @@ impl Decoder {
         let (head, used) = get::<BatchHead>(plain)?;
         let mut rest = &plain[used..];
         let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_RECORDS)?;
-        let mut wrong = Wrong { columns: columns(rest)?, next: 0, mask: 0 };
+        let mut wrong = Mispredictions { columns: columns(rest)?, next: 0, mask: 0 };
         let (codes, times) = tail.split_at_checked(n.div_ceil(2))?;
         self.times.clear();
         self.times.extend_from_slice(times);
@@ -47,7 +49,7 @@ impl Decoder {
         let mut records = std::mem::take(&mut self.spare);
         records.clear();
         records.reserve_exact(n);
-        let mut recent = Recent::default();
+        let mut recent = RecentRecords::default();
         let mut at = 0;
         let mut previous_end = head.previous_end;
         wrong.find_next()?;
@@ -57,7 +59,7 @@ impl Decoder {
             let (gap, duration);
             (gap, duration, at) = match TIMES[usize::from(code)] {
                 Some(pair) => pair.take(&self.times, at)?,
-                None => odd_pair(&self.times, at, &mut wrong.columns[Column::Lengths as usize])?,
+                None => odd_pair(&self.times, at, &mut wrong.columns[MispredictionColumn::Lengths as usize])?,
             };
             if i == wrong.next {
                 wrong.learn(&mut self.model, recent)?;
@@ -98,7 +100,7 @@ impl Decoder {
 type Columns<'a> = [&'a [u8]; COLUMNS];
 
 /// What is stored of the records that were predicted wrong.
-struct Wrong<'a> {
+struct Mispredictions<'a> {
     columns: Columns<'a>,
     /// Index of the next one; `usize::MAX`: there is none.
     next: usize,
@@ -106,15 +108,15 @@ struct Wrong<'a> {
     mask: u8,
 }
 
-impl Wrong<'_> {
+impl Mispredictions<'_> {
     /// Makes the guess of the next one right, and finds the one after it.
     #[cold]
-    fn learn(&mut self, model: &mut Model, recent: Recent) -> Option<()> {
+    fn learn(&mut self, model: &mut RecordPredictor, recent: RecentRecords) -> Option<()> {
         let slot = recent.slot();
         let (context, base) = if self.mask & mask::CONTEXT == 0 {
             (model.guess(slot)?.context, model.guesses.get(slot)?.checked_sub(1)?)
         } else {
-            let context = next_context(&mut model.contexts, &mut self.columns[Column::Contexts as usize])?;
+            let context = next_context(&mut model.contexts, &mut self.columns[MispredictionColumn::Contexts as usize])?;
             (context, model.contexts.get(context as usize)?.last)
         };
         let relative = model.contexts.get(context as usize)?.relative;
@@ -125,7 +127,7 @@ impl Wrong<'_> {
 
     /// Finds the next one, from record `next` on.
     fn find_next(&mut self) -> Option<()> {
-        let steps = &mut self.columns[Column::Steps as usize];
+        let steps = &mut self.columns[MispredictionColumn::Steps as usize];
         if steps.is_empty() {
             self.next = usize::MAX;
             return Some(());
@@ -133,7 +135,7 @@ impl Wrong<'_> {
         let step = usize::try_from(take_varint(steps)?).ok()?;
         let (run, common) = (step / MASKS.len(), step % MASKS.len());
         self.mask = match common {
-            0 => *take_slice(&mut self.columns[Column::Masks as usize], 1)?.first()?,
+            0 => *take_slice(&mut self.columns[MispredictionColumn::Masks as usize], 1)?.first()?,
             common => *MASKS.get(common)?,
         };
         self.next = self.next.checked_add(run)?;
@@ -155,44 +157,50 @@ fn columns(mut rest: &[u8]) -> Option<Columns<'_>> {
 }
 
 /// The next context in its column.
-fn next_context(contexts: &mut Vec<Context>, column: &mut &[u8]) -> Option<u32> {
+fn next_context(contexts: &mut Vec<CallContext>, column: &mut &[u8]) -> Option<u32> {
     let index = usize::try_from(take_varint(column)?).ok()?;
     if index == contexts.len() {
         let call_site = take_varint(column)?.wrapping_sub(1);
         let operation = u16::try_from(take_varint(column)?).ok()?;
-        contexts.push(Context::new(call_site, operation));
+        contexts.push(CallContext::new(call_site, operation));
     }
     (index < contexts.len()).then_some(index as u32)
 }
 
 /// Changes the fields of `entry` that `mask` names, by the next values of their columns.
-fn change(entry: &mut Entry, mask: u8, relative: u32, recent: Recent, columns: &mut Columns) -> Option<()> {
-    let mut read = |column: Column| take_varint(&mut columns[column as usize]);
+fn change(
+    entry: &mut RecordEntry,
+    mask: u8,
+    relative: u32,
+    recent: RecentRecords,
+    columns: &mut Columns,
+) -> Option<()> {
+    let mut read = |column: MispredictionColumn| take_varint(&mut columns[column as usize]);
     if mask & mask::PEER != 0 {
-        entry.set_peer(gone(entry.peer, read(Column::Peers)?));
+        entry.set_peer(gone(entry.peer, read(MispredictionColumn::Peers)?));
     }
     if mask & mask::TAG != 0 {
-        entry.tag = gone(entry.tag, read(Column::Tags)?);
+        entry.tag = gone(entry.tag, read(MispredictionColumn::Tags)?);
     }
     if mask & mask::SENT != 0 {
-        entry.sent = entry.sent.wrapping_add(unzigzag(read(Column::Sent)?) as u64);
+        entry.sent = entry.sent.wrapping_add(unzigzag(read(MispredictionColumn::Sent)?) as u64);
     }
     if mask & mask::RECEIVED != 0 {
-        entry.received = entry.received.wrapping_add(unzigzag(read(Column::Received)?) as u64);
+        entry.received = entry.received.wrapping_add(unzigzag(read(MispredictionColumn::Received)?) as u64);
     }
     if mask & mask::REQUEST != 0 {
-        let request = match read(Column::Requests)?.checked_sub(1) {
+        let request = match read(MispredictionColumn::Requests)?.checked_sub(1) {
             None => NONE,
             Some(distance) => (recent.newest & relative).wrapping_add(unzigzag(distance) as u32),
         };
         entry.set_request(request, relative, recent);
     }
     if mask & mask::COUNT != 0 {
-        entry.count = entry.count.wrapping_add(unzigzag(read(Column::Counts)?) as u32);
+        entry.count = entry.count.wrapping_add(unzigzag(read(MispredictionColumn::Counts)?) as u32);
     }
     if mask & mask::RARE != 0 {
-        entry.flags = Flags(u16::try_from(read(Column::Rare)?).ok()?);
-        entry.comm = u32::try_from(read(Column::Rare)?).ok()?.wrapping_sub(1);
+        entry.flags = CallFlags(u16::try_from(read(MispredictionColumn::Rare)?).ok()?);
+        entry.comm = u32::try_from(read(MispredictionColumn::Rare)?).ok()?.wrapping_sub(1);
     }
     Some(())
 }
@@ -205,7 +213,7 @@ fn gone(from: i32, distance: u64) -> i32 {
 
 /// How two times of at most eight bytes are taken out of these.
 #[derive(Clone, Copy)]
-struct Pair {
+struct TimePair {
     /// The bits of the first.
     first: u64,
     /// Those of the second, from the lowest on.
@@ -217,12 +225,12 @@ struct Pair {
 }
 
 /// The pair of times of each code; `None` of [`OTHER_PAIR`](crate::model::OTHER_PAIR), whose lengths are given.
-const TIMES: [Option<Pair>; 16] = {
+const TIMES: [Option<TimePair>; 16] = {
     let mut times = [None; 16];
     let mut code = 0;
     while code < PAIRS.len() {
         let (first, second) = PAIRS[code];
-        times[code] = Some(Pair { first: low(first), second: low(second), bits: 8 * first, bytes: first + second });
+        times[code] = Some(TimePair { first: low(first), second: low(second), bits: 8 * first, bytes: first + second });
         code += 1;
     }
     times
@@ -233,7 +241,7 @@ const fn low(n: u8) -> u64 {
     if n == 0 { 0 } else { u64::MAX >> (64 - 8 * n as u32) }
 }
 
-impl Pair {
+impl TimePair {
     /// The two times that lie at `at`, and where the next ones lie.
     #[inline(always)]
     fn take(self, times: &[u8], at: usize) -> Option<(u64, u64, usize)> {

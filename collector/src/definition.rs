@@ -11,7 +11,7 @@ use bincode::{Decode, Encode};
 use crate::parallel::{ParallelSums, TeamPlacement};
 use crate::poll_gaps::ProfileGaps;
 use crate::record::NONE;
-use crate::sample::{SampleCaller, SamplePlaces, SampledThread, Sampling};
+use crate::sample::{SampleCaller, SamplePlaces, SampledThread, SamplingSetup};
 
 /// One definition.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
@@ -25,7 +25,7 @@ pub enum Definition {
     /// A communicator.
     Communicator(Communicator),
     /// An RMA window or a file, and the communicator it was made on.
-    Object(Object),
+    Object(MpiObject),
     /// A user's counter: `id`, `name`.
     Counter(u32, String),
     /// A user's parameter of the run: `name`, `value`.
@@ -33,11 +33,11 @@ pub enum Definition {
     /// A thread that recorded: its number in this log, its id for the system.
     Thread(u32, u32),
     /// The same instant on two clocks.
-    Instant(Instant),
+    Instant(ClockPair),
     /// The rank's clock against rank 0's.
     ClockOffset(ClockOffset),
     /// Resources that the process had used by an instant.
-    Usage(Usage),
+    Usage(ResourceUsage),
     /// A problem that the recorder met: number of its [`crate::ProblemKind`], how many times, detail.
     Problem(u16, u64, String),
     /// The analysed window begins: MPI_Init returned, at these ticks.
@@ -49,15 +49,15 @@ pub enum Definition {
     /// The thread level that MPI gave, as MPI numbers it in order: 0 single … 3 multiple.
     ThreadLevel(u8),
     /// The rank's neighbours in a communicator's topology.
-    Neighbours(Neighbours),
+    Neighbours(NeighbourRanks),
     /// A group of ranks that a call was given.
-    Group(Group),
+    Group(RankGroup),
     /// The status with which the process ended, as it gave it to exit(). After MPI_Finalize only a status other than 0 is noted.
     ExitStatus(i32),
     /// A function of a program in an interpreted language.
-    Function(Function),
+    Function(InterpretedFunction),
     /// How the rank was sampled.
-    Sampling(Sampling),
+    Sampling(SamplingSetup),
     /// A thread of which there are samples.
     SampledThread(SampledThread),
     /// Where the rank was when the samples that follow were taken.
@@ -140,7 +140,7 @@ pub struct CallSite {
 
 /// A function of a program in an interpreted language, as the interpreter names it.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Function {
+pub struct InterpretedFunction {
     /// Dense id.
     pub id: u32,
     /// Its qualified name.
@@ -246,7 +246,7 @@ pub struct Communicator {
 /// Who exchanges data with this rank in the neighbourhood collectives of a communicator (MPI-4.1 §8.6): world ranks, in the order of
 /// the arguments of these calls, without those beyond the edge of a grid. A rank may be there more than once.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Neighbours {
+pub struct NeighbourRanks {
     /// Id of the communicator.
     pub comm: u32,
     /// Those that send to this rank.
@@ -257,7 +257,7 @@ pub struct Neighbours {
 
 /// A group of ranks: those that a call synchronises with (MPI-4.1 §12.5.2).
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Group {
+pub struct RankGroup {
     /// Dense id.
     pub id: u32,
     /// Their world ranks in order.
@@ -268,7 +268,7 @@ pub struct Group {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
 pub struct RankList(pub Vec<(u32, i32, u32)>);
 
-/// What an [`Object`] is.
+/// What an [`MpiObject`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub enum ObjectKind {
     /// An RMA window.
@@ -279,7 +279,7 @@ pub enum ObjectKind {
 
 /// An RMA window or a file.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Object {
+pub struct MpiObject {
     /// What it is.
     pub kind: ObjectKind,
     /// Dense id by kind.
@@ -292,7 +292,7 @@ pub struct Object {
 
 /// The same instant on two clocks; the first and the last of a log give the length of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct Instant {
+pub struct ClockPair {
     /// Ticks of the rank's clock.
     pub ticks: u64,
     /// CLOCK_MONOTONIC in nanoseconds.
@@ -312,7 +312,7 @@ pub struct ClockOffset {
 
 /// Resources that the process had used by an instant (getrusage, /proc).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Encode, Decode)]
-pub struct Usage {
+pub struct ResourceUsage {
     /// When, in ticks.
     pub ticks: u64,
     /// CPU time in user mode of all its threads.
@@ -333,7 +333,7 @@ pub struct Usage {
     pub max_resident: u64,
 }
 
-impl Usage {
+impl ResourceUsage {
     /// The fields in their order, as a ring's head holds them.
     pub fn to_words(self) -> [u64; 9] {
         [
@@ -362,7 +362,7 @@ impl Usage {
             thread_delayed_ns,
             max_resident,
         ] = words;
-        Usage {
+        ResourceUsage {
             ticks,
             user_ns,
             system_ns,

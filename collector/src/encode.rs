@@ -14,7 +14,8 @@
 use crate::codec::{put, put_varint, zigzag};
 use crate::format::{BatchHead, MAX_RECORDS};
 use crate::model::{
-    COLUMNS, Column, Context, Entry, MASKS, Model, OTHER_PAIR, PAIRS, Recent, end_of, mask, significant_bytes,
+    COLUMNS, CallContext, MASKS, MispredictionColumn, OTHER_PAIR, PAIRS, RecentRecords, RecordEntry, RecordPredictor,
+    end_of, mask, significant_bytes,
 };
 use crate::record::{NO_PEER, NONE, Record};
 
@@ -33,8 +34,8 @@ const CODES: [u8; 144] = {
 };
 
 /// Turns batches of records into columns, reusing its memory.
-pub struct Encoder {
-    model: Model,
+pub struct RecordEncoder {
+    model: RecordPredictor,
     /// Contexts by a hash of address and operation, open addressing: one more than the context's index; 0: free.
     by_address: Box<[u32; CONTEXT_SLOTS]>,
     columns: [Vec<u8>; COLUMNS],
@@ -45,17 +46,17 @@ pub struct Encoder {
     tail_len: usize,
 }
 
-impl Default for Encoder {
+impl Default for RecordEncoder {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Encoder {
+impl RecordEncoder {
     /// An encoder without any memory for records yet.
     pub fn new() -> Self {
-        Encoder {
-            model: Model::new(),
+        RecordEncoder {
+            model: RecordPredictor::new(),
             by_address: Box::new([0; CONTEXT_SLOTS]),
             columns: Default::default(),
             codes: Vec::new(),
@@ -88,7 +89,7 @@ impl Encoder {
             self.tail.resize(17 * (n + 1), 0);
         }
 
-        let mut recent = Recent::default();
+        let mut recent = RecentRecords::default();
         let mut rest = records;
         loop {
             let (run, now) = right_guesses(&self.model, rest, recent);
@@ -98,7 +99,7 @@ impl Encoder {
             rest = others;
         }
         let codes = n.div_ceil(2);
-        let lengths = &mut self.columns[Column::Lengths as usize];
+        let lengths = &mut self.columns[MispredictionColumn::Lengths as usize];
         let times = times(records, head.previous_end, &mut self.codes, &mut self.tail[codes..], lengths);
         self.tail_len = codes + times;
         self.codes[n] = 0;
@@ -119,9 +120,15 @@ impl Encoder {
 
     /// Writes the fields of a record that differ from its guess, after `run` right guesses.
     #[inline(never)]
-    fn surprise(&mut self, record: &Record, run: usize, recent: &mut Recent, site: &mut impl FnMut(&Record) -> u64) {
+    fn surprise(
+        &mut self,
+        record: &Record,
+        run: usize,
+        recent: &mut RecentRecords,
+        site: &mut impl FnMut(&Record) -> u64,
+    ) {
         let slot = recent.slot();
-        let like = |entry: &&Entry| entry.call_site == record.call_site && entry.operation == record.operation;
+        let like = |entry: &&RecordEntry| entry.call_site == record.call_site && entry.operation == record.operation;
         let (context, base, mut mask) = match self.model.guess(slot).filter(like) {
             Some(entry) => (entry.context, self.model.guesses[slot] - 1, 0),
             None => {
@@ -135,15 +142,15 @@ impl Encoder {
             recent.advance(entry);
         }
         let common = MASKS.iter().position(|&common| common == mask).unwrap_or(0);
-        put_varint((run * MASKS.len() + common) as u64, &mut self.columns[Column::Steps as usize]);
+        put_varint((run * MASKS.len() + common) as u64, &mut self.columns[MispredictionColumn::Steps as usize]);
         if common == 0 {
-            self.columns[Column::Masks as usize].push(mask);
+            self.columns[MispredictionColumn::Masks as usize].push(mask);
         }
     }
 
     /// The context of a record, new where it has none; writes it to its column.
     fn context(&mut self, record: &Record, site: &mut impl FnMut(&Record) -> u64) -> u32 {
-        let out = &mut self.columns[Column::Contexts as usize];
+        let out = &mut self.columns[MispredictionColumn::Contexts as usize];
         let contexts = &mut self.model.contexts;
         let hash = (record.call_site ^ u64::from(record.operation) << 48).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let first = (hash >> (64 - CONTEXT_SLOTS.ilog2())) as usize;
@@ -161,7 +168,7 @@ impl Encoder {
             }
         }
         let index = contexts.len();
-        contexts.push(Context::new(record.call_site, record.operation));
+        contexts.push(CallContext::new(record.call_site, record.operation));
         self.by_address[slot] = index as u32 + 1;
         put_varint(index as u64, out);
         put_varint(site(record).wrapping_add(1), out);
@@ -174,7 +181,7 @@ impl Encoder {
 ///
 /// This loop and that of [`times`] are all that most records take; each is a function of its own that calls nothing, so that what it needs is in registers.
 #[inline(never)]
-fn right_guesses(model: &Model, records: &[Record], mut recent: Recent) -> (usize, Recent) {
+fn right_guesses(model: &RecordPredictor, records: &[Record], mut recent: RecentRecords) -> (usize, RecentRecords) {
     let mut left = records;
     while let [record, others @ ..] = left {
         let Some(entry) = model.guess(recent.slot()).filter(|entry| entry.is(record, recent)) else { break };
@@ -208,41 +215,51 @@ fn times(records: &[Record], mut previous_end: u64, codes: &mut [u8], tail: &mut
 }
 
 /// Makes `entry` like `record`. Writes the fields that change, each to its column; gives their mask.
-fn change(entry: &mut Entry, record: &Record, relative: u32, recent: Recent, columns: &mut [Vec<u8>; COLUMNS]) -> u8 {
+fn change(
+    entry: &mut RecordEntry,
+    record: &Record,
+    relative: u32,
+    recent: RecentRecords,
+    columns: &mut [Vec<u8>; COLUMNS],
+) -> u8 {
     let mut mask = 0;
-    let mut write = |bit: u8, column: Column, value: u64| {
+    let mut write = |bit: u8, column: MispredictionColumn, value: u64| {
         mask |= bit;
         put_varint(value, &mut columns[column as usize]);
     };
     if record.peer != entry.peer {
-        write(mask::PEER, Column::Peers, distance(entry.peer, record.peer));
+        write(mask::PEER, MispredictionColumn::Peers, distance(entry.peer, record.peer));
         entry.set_peer(record.peer);
     }
     if record.tag != entry.tag {
-        write(mask::TAG, Column::Tags, distance(entry.tag, record.tag));
+        write(mask::TAG, MispredictionColumn::Tags, distance(entry.tag, record.tag));
         entry.tag = record.tag;
     }
     if record.sent != entry.sent {
-        write(mask::SENT, Column::Sent, zigzag(record.sent.wrapping_sub(entry.sent) as i64));
+        write(mask::SENT, MispredictionColumn::Sent, zigzag(record.sent.wrapping_sub(entry.sent) as i64));
         entry.sent = record.sent;
     }
     if record.received != entry.received {
-        write(mask::RECEIVED, Column::Received, zigzag(record.received.wrapping_sub(entry.received) as i64));
+        write(
+            mask::RECEIVED,
+            MispredictionColumn::Received,
+            zigzag(record.received.wrapping_sub(entry.received) as i64),
+        );
         entry.received = record.received;
     }
     if record.request != entry.request(recent) {
         let distance = record.request.wrapping_sub(recent.newest & relative) as i32;
         let value = if record.request == NONE { 0 } else { 1 + zigzag(distance.into()) };
-        write(mask::REQUEST, Column::Requests, value);
+        write(mask::REQUEST, MispredictionColumn::Requests, value);
         entry.set_request(record.request, relative, recent);
     }
     if record.count != entry.count {
-        write(mask::COUNT, Column::Counts, zigzag((record.count.wrapping_sub(entry.count) as i32).into()));
+        write(mask::COUNT, MispredictionColumn::Counts, zigzag((record.count.wrapping_sub(entry.count) as i32).into()));
         entry.count = record.count;
     }
     if record.flags != entry.flags || record.comm != entry.comm {
-        write(mask::RARE, Column::Rare, record.flags.0.into());
-        write(mask::RARE, Column::Rare, record.comm.wrapping_add(1).into());
+        write(mask::RARE, MispredictionColumn::Rare, record.flags.0.into());
+        write(mask::RARE, MispredictionColumn::Rare, record.comm.wrapping_add(1).into());
         (entry.flags, entry.comm) = (record.flags, record.comm);
     }
     mask

@@ -1,12 +1,12 @@
 //! A header for unit tests.
 
-use crate::definition::{Instant, RankList};
-use crate::format::{ClockSource, Header, Mode};
+use crate::definition::{ClockPair, RankList};
+use crate::format::{ClockSource, LogHeader, RecordingMode};
 
 /// The header of a rank's log, whose ticks are nanoseconds of CLOCK_MONOTONIC.
-pub fn header(rank: u32, n_ranks: u32) -> Header {
-    let instant = |ticks| Instant { ticks, monotonic_ns: ticks };
-    Header {
+pub fn header(rank: u32, n_ranks: u32) -> LogHeader {
+    let instant = |ticks| ClockPair { ticks, monotonic_ns: ticks };
+    LogHeader {
         run_id: 1,
         rank,
         n_ranks,
@@ -19,7 +19,7 @@ pub fn header(rank: u32, n_ranks: u32) -> Header {
         clock: ClockSource::Monotonic,
         started_unix_s: 1_700_000_000,
         recorded_ranks: RankList::default(),
-        mode: Mode::Events,
+        mode: RecordingMode::Events,
         instants: [instant(0), instant(1_000_000)],
         settings: Vec::new(),
     }

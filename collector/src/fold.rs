@@ -1,4 +1,4 @@
-//! Folds a thread's records into a [`Profile`].
+//! Folds a thread's records into a [`ThreadProfile`].
 //!
 //! ```text
 //! record      begin     end           time          goes to
@@ -20,18 +20,20 @@ use crate::gap_survey::CpuSample;
 use crate::joined::{self, JOINED, JOINED_COMPLETED};
 use crate::operation::{Activity, Operation};
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
-use crate::polling::Polls;
-use crate::profile::{Cell, CellKey, CounterTotals, Iteration, Profile, ProfileBatch, RegionTotals, SiteKey};
-use crate::record::{Flags, NONE, Record};
-use crate::semantics::Completes;
-use crate::walk::{Reached, Walk, WalkState};
+use crate::polling::PollGapClassifier;
+use crate::profile::{
+    CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals, ThreadProfile,
+};
+use crate::record::{CallFlags, NONE, Record};
+use crate::semantics::CompletionEffect;
+use crate::walk::{RecordTimes, RecordWalk, WalkState};
 
 /// Time in one region and iteration, by activity.
 #[derive(Clone, Copy)]
-struct Row {
+struct FoldRow {
     region: u32,
     iteration: u32,
-    cells: [Cell; Activity::COUNT],
+    cells: [ProfileCell; Activity::COUNT],
 }
 
 /// Calls of one kind in one row, summed up until others take their place in the cache.
@@ -46,7 +48,7 @@ struct CallSums {
     site: u32,
     /// All ones where `sent` counts, else 0; the same for `received`.
     counted: (u64, u64),
-    sums: Cell,
+    sums: ProfileCell,
 }
 
 impl CallSums {
@@ -67,7 +69,7 @@ const NO_KIND: CallSums = CallSums {
     row: 0,
     site: NONE,
     counted: (0, 0),
-    sums: Cell { ticks: 0, calls: 0, sent: 0, received: 0 },
+    sums: ProfileCell { ticks: 0, calls: 0, sent: 0, received: 0 },
 };
 
 /// The operation of a record, and above it its flags.
@@ -122,62 +124,62 @@ impl IterationTimes for () {
 }
 
 /// A fold over one thread's records, in their order.
-pub struct Fold<T: IterationTimes = ()> {
-    /// Where what is folded since the last [`Fold::take`] begins.
+pub struct ProfileFold<T: IterationTimes = ()> {
+    /// Where what is folded since the last [`ProfileFold::take`] begins.
     start: BatchHead,
-    walk: Walk,
-    /// The iteration and row of the time of each open region: [`Fold::place_in`] may have put it into another iteration than the markers.
+    walk: RecordWalk,
+    /// The iteration and row of the time of each open region: [`ProfileFold::place_in`] may have put it into another iteration than the markers.
     placed: Vec<(u32, u32)>,
-    /// Region, iteration and row that time goes to: those of the innermost open region, or those of [`Fold::place_in`].
+    /// Region, iteration and row that time goes to: those of the innermost open region, or those of [`ProfileFold::place_in`].
     region: u32,
     iteration: u32,
     row: u32,
     /// Index in `sites` of the last call, NONE before; its parts add to it.
     last_call: u32,
     /// Computation in the present row that is not in it yet.
-    computing: Cell,
+    computing: ProfileCell,
 
-    rows: Vec<Row>,
+    rows: Vec<FoldRow>,
     row_of: FxHashMap<(u32, u32), u32>,
-    sites: Vec<(SiteKey, Cell)>,
-    site_of: FxHashMap<SiteKey, u32>,
+    sites: Vec<(CallSiteKey, ProfileCell)>,
+    site_of: FxHashMap<CallSiteKey, u32>,
     kinds: Box<[CallSums; KINDS]>,
     regions: FxHashMap<u32, RegionTotals>,
     counters: FxHashMap<(u32, u32), CounterTotals>,
     /// The rest of the sums; its lists but `iterations` are filled when it is taken.
-    rest: Profile,
+    rest: ThreadProfile,
     /// How often a region was entered with as many open as may be: not by a log of the recorder.
     too_deep: u64,
     /// Time by iteration that is not in rows.
     times: T,
     /// Decides what the time between polls is, where the records do not say it.
-    polls: Option<Polls>,
+    polls: Option<PollGapClassifier>,
 }
 
-impl Fold {
+impl ProfileFold {
     /// A fold that begins after `head`. Regions that it says are open count as entered at its `previous_end`.
     pub fn new(head: BatchHead) -> Self {
-        Fold::with_times(head)
+        ProfileFold::with_times(head)
     }
 
     /// The same of records as they were recorded: `polls` decides what the time between unsuccessful polls is.
-    pub fn deciding(self, polls: Polls) -> Self {
-        Fold { polls: Some(polls), ..self }
+    pub fn deciding(self, polls: PollGapClassifier) -> Self {
+        ProfileFold { polls: Some(polls), ..self }
     }
 }
 
-impl<T: IterationTimes> Fold<T> {
+impl<T: IterationTimes> ProfileFold<T> {
     /// The same, which leaves time by iteration to a `T`.
     pub fn with_times(head: BatchHead) -> Self {
-        let mut fold = Fold {
+        let mut fold = ProfileFold {
             start: BatchHead::default(),
-            walk: Walk::default(),
+            walk: RecordWalk::default(),
             placed: Vec::new(),
             region: 0,
             iteration: NONE,
             row: 0,
             last_call: NONE,
-            computing: Cell::default(),
+            computing: ProfileCell::default(),
             rows: Vec::new(),
             row_of: FxHashMap::default(),
             sites: Vec::new(),
@@ -185,7 +187,7 @@ impl<T: IterationTimes> Fold<T> {
             kinds: Box::new([NO_KIND; KINDS]),
             regions: FxHashMap::default(),
             counters: FxHashMap::default(),
-            rest: Profile::default(),
+            rest: ThreadProfile::default(),
             too_deep: 0,
             times: T::default(),
             polls: None,
@@ -201,7 +203,7 @@ impl<T: IterationTimes> Fold<T> {
         self.counted_records(records, joined::count(records), site);
     }
 
-    /// As [`Fold::records`], where it is known that these count as `n_records`.
+    /// As [`ProfileFold::records`], where it is known that these count as `n_records`.
     pub fn counted_records(&mut self, records: &[Record], n_records: usize, mut site: impl FnMut(&Record) -> u64) {
         let mut left = records;
         loop {
@@ -302,7 +304,7 @@ impl<T: IterationTimes> Fold<T> {
         for (key, totals) in &profile.counters {
             self.counters.entry(*key).or_default().add(totals);
         }
-        self.rest = std::mem::take(&mut self.rest).merge(Profile {
+        self.rest = std::mem::take(&mut self.rest).merge(ThreadProfile {
             cells: Vec::new(),
             sites: Vec::new(),
             regions: Vec::new(),
@@ -329,9 +331,9 @@ impl<T: IterationTimes> Fold<T> {
         }
     }
 
-    /// Returns the long gaps between polls in what [`Fold::take`] has just given.
+    /// Returns the long gaps between polls in what [`ProfileFold::take`] has just given.
     pub fn take_gaps(&mut self) -> Vec<(GapPlace, PlacedGaps)> {
-        self.polls.as_mut().map(Polls::take_gaps).unwrap_or_default()
+        self.polls.as_mut().map(PollGapClassifier::take_gaps).unwrap_or_default()
     }
 
     /// The sums since the last take. The state (open regions, time) goes on.
@@ -347,13 +349,13 @@ impl<T: IterationTimes> Fold<T> {
             profile.polls.add(&polls.take_sums());
         }
         for row in self.rows.drain(..) {
-            for (activity, cell) in row.cells.iter().enumerate().filter(|(_, cell)| **cell != Cell::default()) {
+            for (activity, cell) in row.cells.iter().enumerate().filter(|(_, cell)| **cell != ProfileCell::default()) {
                 let key = CellKey { region: row.region, iteration: row.iteration, activity: activity as u8 };
                 profile.cells.push((key, *cell));
             }
         }
         profile.cells.sort_unstable_by_key(|(key, _)| *key);
-        profile.sites = self.sites.drain(..).filter(|(_, cell)| *cell != Cell::default()).collect();
+        profile.sites = self.sites.drain(..).filter(|(_, cell)| *cell != ProfileCell::default()).collect();
         profile.sites.sort_unstable_by_key(|(key, _)| *key);
         profile.regions = self.regions.drain().collect();
         profile.regions.sort_unstable_by_key(|(region, _)| *region);
@@ -383,7 +385,7 @@ impl<T: IterationTimes> Fold<T> {
     /// duration.
     pub fn spend(&mut self, activity: Activity, ticks: u64) {
         let ticks = self.walk.time.advance(ticks).before();
-        self.cell(activity).add(&Cell { ticks, ..Cell::default() });
+        self.cell(activity).add(&ProfileCell { ticks, ..ProfileCell::default() });
         self.add_time(activity, ticks);
     }
 
@@ -432,19 +434,19 @@ impl<T: IterationTimes> Fold<T> {
 
     fn row_at(&mut self, region: u32, iteration: u32) -> u32 {
         *self.row_of.entry((region, iteration)).or_insert_with(|| {
-            self.rows.push(Row { region, iteration, cells: Default::default() });
+            self.rows.push(FoldRow { region, iteration, cells: Default::default() });
             self.rows.len() as u32 - 1
         })
     }
 
-    fn site_at(&mut self, key: SiteKey) -> u32 {
+    fn site_at(&mut self, key: CallSiteKey) -> u32 {
         *self.site_of.entry(key).or_insert_with(|| {
-            self.sites.push((key, Cell::default()));
+            self.sites.push((key, ProfileCell::default()));
             self.sites.len() as u32 - 1
         })
     }
 
-    fn cell(&mut self, activity: Activity) -> &mut Cell {
+    fn cell(&mut self, activity: Activity) -> &mut ProfileCell {
         &mut self.rows[self.row as usize].cells[activity as usize]
     }
 
@@ -478,11 +480,11 @@ impl<T: IterationTimes> Fold<T> {
     /// Folds the calls at the front that end, follow the time before them, poll for nothing and are of a kind that is in the cache, and their parts; gives
     /// how many records they are.
     ///
-    /// All that most records take is in this loop, which calls nothing, so that what it needs is in registers. [`Fold::record`] does the same for any record.
+    /// All that most records take is in this loop, which calls nothing, so that what it needs is in registers. [`ProfileFold::record`] does the same for any record.
     #[inline(never)]
     fn usual_calls(&mut self, records: &[Record]) -> usize {
-        const UNUSUAL: u32 = ((Flags::NOTHING.0 | Flags::UNFINISHED.0) as u32) << 16;
-        let is_polling = self.polls.as_ref().is_some_and(Polls::is_polling);
+        const UNUSUAL: u32 = ((CallFlags::NOTHING.0 | CallFlags::UNFINISHED.0) as u32) << 16;
+        let is_polling = self.polls.as_ref().is_some_and(PollGapClassifier::is_polling);
         if is_polling || self.walk.time.state() != WalkState::Computing {
             return 0;
         }
@@ -519,7 +521,7 @@ impl<T: IterationTimes> Fold<T> {
             gaps = gaps.wrapping_add(gap);
             computed += u64::from(gap != 0);
             let (sent, received) = (record.sent & there.counted.0, record.received & there.counted.1);
-            there.sums.add(&Cell { ticks, calls: 1, sent, received });
+            there.sums.add(&ProfileCell { ticks, calls: 1, sent, received });
             self.times.add(record.activity(), ticks);
             last = Some(place);
             now = record.end;
@@ -527,7 +529,7 @@ impl<T: IterationTimes> Fold<T> {
         let usual = records.len() - left.len();
         if let Some(place) = last {
             self.walk.time.advance(now);
-            self.computing.add(&Cell { ticks: gaps, calls: computed, ..Cell::default() });
+            self.computing.add(&ProfileCell { ticks: gaps, calls: computed, ..ProfileCell::default() });
             self.rest.calls = self.rest.calls.wrapping_add((usual - parts) as u64);
             self.last_call = self.kinds[place].site;
             if let Some(polls) = &mut self.polls {
@@ -571,7 +573,7 @@ impl<T: IterationTimes> Fold<T> {
 
     /// Adds the time before a record.
     #[inline(always)]
-    fn before(&mut self, reached: Reached) {
+    fn before(&mut self, reached: RecordTimes) {
         let ticks = reached.before();
         if reached.state == WalkState::Computing {
             self.computing.ticks = self.computing.ticks.wrapping_add(ticks);
@@ -595,7 +597,7 @@ impl<T: IterationTimes> Fold<T> {
             self.rest.paused = self.rest.paused.saturating_add(ticks);
             return;
         };
-        let time = Cell { ticks, ..Cell::default() };
+        let time = ProfileCell { ticks, ..ProfileCell::default() };
         self.cell(activity).add(&time);
         self.add_time(activity, ticks);
         if let Some((_, cell)) = self.sites.get_mut(self.last_call as usize) {
@@ -608,16 +610,16 @@ impl<T: IterationTimes> Fold<T> {
         let place = self.place_of(record, site);
         let CallSums { counted, site, .. } = self.kinds[place];
         // A poll that found nothing counts those folded into it, and so does a call that repeats others.
-        let is_folded = record.flags.contains(Flags::NOTHING) || Operation::folds_in_spin(record.operation);
+        let is_folded = record.flags.contains(CallFlags::NOTHING) || Operation::folds_in_spin(record.operation);
         let calls = 1 + if is_folded { u64::from(record.count) } else { 0 };
         let (sent, received) = (record.sent & counted.0, record.received & counted.1);
-        self.kinds[place].sums.add(&Cell { ticks, calls, sent, received });
+        self.kinds[place].sums.add(&ProfileCell { ticks, calls, sent, received });
         // Also a call without any time is of its iteration.
         self.times.add(record.activity(), ticks);
         self.rest.calls = self.rest.calls.wrapping_add(calls);
         self.last_call = site;
         let is_usual = record.end != 0 && self.walk.time.state() == WalkState::Computing;
-        if !is_usual || record.flags.contains(Flags::UNFINISHED) {
+        if !is_usual || record.flags.contains(CallFlags::UNFINISHED) {
             self.unusual_call(record);
         }
     }
@@ -625,7 +627,7 @@ impl<T: IterationTimes> Fold<T> {
     #[cold]
     fn unusual_call(&mut self, record: &Record) {
         self.walk.time.pass_call(record);
-        let unfinished = record.end == 0 || record.flags.contains(Flags::UNFINISHED);
+        let unfinished = record.end == 0 || record.flags.contains(CallFlags::UNFINISHED);
         self.rest.unfinished = self.rest.unfinished.saturating_add(unfinished.into());
     }
 
@@ -671,22 +673,22 @@ impl<T: IterationTimes> Fold<T> {
         let call_site = u32::try_from(site(record)).unwrap_or(NONE);
         let activity = record.activity() as u8;
         let operation = record.operation & !JOINED_COMPLETED;
-        let site = self.site_at(SiteKey { region, call_site, operation, activity });
+        let site = self.site_at(CallSiteKey { region, call_site, operation, activity });
         let counted = match record.operation & JOINED_COMPLETED {
             JOINED_COMPLETED => counted(Operation::Completed as u16),
             JOINED => (counted(operation).0, counted(Operation::Received as u16).1),
             _ => counted(operation),
         };
-        let sums = Cell::default();
+        let sums = ProfileCell::default();
         self.kinds[place] = CallSums { call_site: record.call_site, kind, region, row, site, counted, sums };
     }
 
     #[inline(never)]
-    fn marker(&mut self, record: &Record, reached: Reached, site: &mut impl FnMut(&Record) -> u64) {
+    fn marker(&mut self, record: &Record, reached: RecordTimes, site: &mut impl FnMut(&Record) -> u64) {
         let (begin, ticks) = (reached.begin, reached.own());
         if ticks > 0 {
             // Of those that this version knows only a flush has time.
-            let cell = Cell { ticks, calls: 1, sent: 0, received: 0 };
+            let cell = ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
             self.cell(record.activity()).add(&cell);
             self.add_time(record.activity(), ticks);
         }
@@ -734,7 +736,7 @@ impl<T: IterationTimes> Fold<T> {
     fn add_part(&mut self, record: &Record, call: u32) {
         let (sent, received) = counted(record.operation);
         let (sent, received) = (record.sent & sent, record.received & received);
-        let cell = Cell { ticks: 0, calls: 0, sent, received };
+        let cell = ProfileCell { ticks: 0, calls: 0, sent, received };
         self.cell(record.activity()).add(&cell);
         self.sites[call as usize].1.add(&cell);
     }
@@ -762,7 +764,7 @@ impl<T: IterationTimes> Fold<T> {
             totals.inclusive = totals.inclusive.saturating_add(end.saturating_sub(left.entered));
             if left.iteration != NONE {
                 let (region, iteration, outer) = (left.region, left.iteration, left.outer);
-                iterations.push(Iteration { region, iteration, outer, begin: left.entered, end });
+                iterations.push(RegionInvocation { region, iteration, outer, begin: left.entered, end });
             }
         });
         let left = self.walk.open.all().len();
@@ -778,7 +780,7 @@ impl<T: IterationTimes> Fold<T> {
 pub fn counted(operation: u16) -> (u64, u64) {
     if Operation::semantics(operation).prepares() {
         (0, 0)
-    } else if Operation::completes(operation) != Completes::Nothing {
+    } else if Operation::completes(operation) != CompletionEffect::Nothing {
         (0, u64::MAX)
     } else {
         (u64::MAX, u64::MAX)

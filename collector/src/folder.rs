@@ -8,18 +8,18 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::format::{log_name, rank_and_thread_of_ring, rank_of_log, ring_name};
-use crate::node::file::{Damage, NodeFile};
+use crate::node::file::{NodeFile, NodeFileDamage};
 use crate::node::frame::{node_name, node_of_name, node_of_rings, node_rings_name};
 use crate::node::rings::RingsFile;
 use crate::place::{LogPlace, RingPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::rank_log::RankLog;
 use crate::reader::{LogReader, OpenError};
-use crate::words::Plural;
+use crate::words::CountedNoun;
 
 /// The names of files in a folder that belong to a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Names {
+pub struct RunFileNames {
     /// By rank that has a log or a ring of its own: whether it has a log, the threads of its rings.
     ranks: BTreeMap<u32, (bool, Vec<u32>)>,
     /// Node files, by their lowest rank.
@@ -28,12 +28,12 @@ pub struct Names {
     rings: Vec<u32>,
 }
 
-impl Names {
+impl RunFileNames {
     /// Those in the folder at `path`.
     ///
     /// Errors: what the system says of the folder.
-    pub fn list(path: &Path) -> io::Result<Names> {
-        let mut names = Names::default();
+    pub fn list(path: &Path) -> io::Result<RunFileNames> {
+        let mut names = RunFileNames::default();
         for entry in std::fs::read_dir(path)? {
             let name = entry?.file_name();
             let Some(name) = name.to_str() else { continue };
@@ -65,7 +65,7 @@ impl Names {
 
     /// The same in `n` shares, some of them empty where there are fewer ranks or nodes than that. Each has the files of ranks that follow one
     /// another, and where there are node files, whole nodes. Where the ranks of a node do not follow one another, shares overlap.
-    pub fn shares(&self, n: usize) -> Vec<Names> {
+    pub fn shares(&self, n: usize) -> Vec<RunFileNames> {
         let nodes: BTreeSet<u32> = self.nodes.iter().chain(&self.rings).copied().collect();
         let begins: BTreeSet<u32> = if nodes.is_empty() { self.ranks.keys().copied().collect() } else { nodes };
         let begins: Vec<u32> = begins.into_iter().collect();
@@ -74,7 +74,7 @@ impl Names {
             let group = begins.partition_point(|&begin| begin <= rank).saturating_sub(1);
             (group * n / begins.len().max(1)).min(n.saturating_sub(1))
         };
-        let mut shares = vec![Names::default(); n];
+        let mut shares = vec![RunFileNames::default(); n];
         for (&rank, files) in &self.ranks {
             shares[share_of(rank)].ranks.insert(rank, files.clone());
         }
@@ -86,12 +86,12 @@ impl Names {
 
 /// Whether the folder at `path` holds logs, or rings of ranks that were killed.
 pub fn contains_logs(path: &Path) -> bool {
-    Names::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
+    RunFileNames::list(path).is_ok_and(|names| !names.ranks.is_empty() || !names.nodes.is_empty())
 }
 
 /// When the run in the folder at `path` began, in seconds since 1970, as one of its logs says; 0 where none can be read. `None`: there are no logs.
 pub fn started_unix_s(path: &Path) -> Option<u64> {
-    let names = Names::list(path).ok()?;
+    let names = RunFileNames::list(path).ok()?;
     // Whole files are not looked at: runs may be large, and several lie side by side.
     let in_node = |&node: &u32| {
         let file = open_file(&path.join(node_name(node))).ok()?;
@@ -103,15 +103,16 @@ pub fn started_unix_s(path: &Path) -> Option<u64> {
         return Some(started);
     }
     let Some(&rank) = names.ranks.keys().next() else { return (!names.nodes.is_empty()).then_some(0) };
-    let folder = Folder { names: Names { nodes: Vec::new(), rings: Vec::new(), ..names }, ..Folder::empty(path) };
+    let folder =
+        RunFolder { names: RunFileNames { nodes: Vec::new(), rings: Vec::new(), ..names }, ..RunFolder::empty(path) };
     Some(folder.with_parts().open(rank).map_or(0, |log| log.header().started_unix_s))
 }
 
 /// What a run left in its folder, by rank. The folder is listed once, and each node file is opened once.
 #[derive(Clone, Debug, Default)]
-pub struct Folder {
+pub struct RunFolder {
     path: PathBuf,
-    names: Names,
+    names: RunFileNames,
     /// By rank: its logs, mostly one.
     logs: BTreeMap<u32, Vec<LogPlace>>,
     /// By rank: its rings in files of rings.
@@ -122,26 +123,33 @@ pub struct Folder {
     of_rings: usize,
 }
 
-impl Folder {
+impl RunFolder {
     /// Lists the folder at `path`, and looks through its node files.
     ///
     /// Errors: what the system says of the folder.
-    pub fn list(path: &Path) -> io::Result<Folder> {
-        Ok(Folder::of(path, Names::list(path)?))
+    pub fn list(path: &Path) -> io::Result<RunFolder> {
+        Ok(RunFolder::of(path, RunFileNames::list(path)?))
     }
 
     /// What is in these files of the folder at `path`.
-    pub fn of(path: &Path, names: Names) -> Folder {
-        Folder { names, ..Folder::empty(path) }.with_parts()
+    pub fn of(path: &Path, names: RunFileNames) -> RunFolder {
+        RunFolder { names, ..RunFolder::empty(path) }.with_parts()
     }
 
-    fn empty(path: &Path) -> Folder {
+    fn empty(path: &Path) -> RunFolder {
         let (logs, pieces) = (BTreeMap::new(), BTreeMap::new());
-        Folder { path: path.to_path_buf(), names: Names::default(), logs, pieces, problems: Vec::new(), of_rings: 0 }
+        RunFolder {
+            path: path.to_path_buf(),
+            names: RunFileNames::default(),
+            logs,
+            pieces,
+            problems: Vec::new(),
+            of_rings: 0,
+        }
     }
 
     /// The same with what is in the files that it names.
-    fn with_parts(mut self) -> Folder {
+    fn with_parts(mut self) -> RunFolder {
         // The rings first: what a running rank flushes after that is in its log when we come to it.
         for rings in std::mem::take(&mut self.names.rings) {
             if let Err(error) = self.add_rings(rings) {
@@ -185,27 +193,27 @@ impl Folder {
         }
         for damage in file.damage() {
             match damage {
-                Damage::Skipped(skipped) if skipped.is_cut => {
-                    let bytes = Plural(skipped.bytes, "byte");
+                NodeFileDamage::Skipped(skipped) if skipped.is_cut => {
+                    let bytes = CountedNoun(skipped.bytes, "byte");
                     let of = skipped.claim.map_or(String::new(), |head| format!(" of rank {}", head.rank));
                     let detail =
                         format!("{bytes} of an unfinished part{of} from byte {} of {}", skipped.at, file.name());
                     self.note(ProblemKind::Truncated, skipped.bytes, detail);
                 }
-                Damage::Skipped(skipped) => {
-                    let bytes = Plural(skipped.bytes, "byte");
+                NodeFileDamage::Skipped(skipped) => {
+                    let bytes = CountedNoun(skipped.bytes, "byte");
                     let detail = format!("of no rank: {bytes} from byte {} of {}", skipped.at, file.name());
                     self.note(ProblemKind::Damaged, skipped.bytes, detail);
                 }
-                Damage::MoreSkipped { places, bytes } => {
-                    let (at, bytes_of) = (Plural(places, "more place"), Plural(bytes, "byte"));
+                NodeFileDamage::MoreSkipped { places, bytes } => {
+                    let (at, bytes_of) = (CountedNoun(places, "more place"), CountedNoun(bytes, "byte"));
                     self.note(
                         ProblemKind::Damaged,
                         bytes,
                         format!("of no rank: {bytes_of} at {at} of {}", file.name()),
                     );
                 }
-                Damage::Unreadable(error) => {
+                NodeFileDamage::Unreadable(error) => {
                     self.note(ProblemKind::Damaged, 1, format!("{}: {error}", file.name()));
                 }
             }
@@ -246,7 +254,7 @@ impl Folder {
 
     /// Opens log `number` of `rank`, with the rank's rings.
     ///
-    /// Errors: as those of [`Folder::open`].
+    /// Errors: as those of [`RunFolder::open`].
     pub fn open_log(&self, rank: u32, number: usize) -> Result<RankLog, OpenError> {
         let place = self.logs.get(&rank).and_then(|places| places.get(number)).cloned();
         let place = place.unwrap_or_else(|| LogPlace::File(self.path.join(log_name(rank))));
@@ -309,11 +317,11 @@ impl Folder {
 }
 
 impl RankLog {
-    /// Opens what `rank` left in `dir`; of several ranks, [`Folder::open`].
+    /// Opens what `rank` left in `dir`; of several ranks, [`RunFolder::open`].
     ///
     /// Errors: as there.
     pub fn open(dir: &Path, rank: u32) -> Result<RankLog, OpenError> {
-        let folder = Folder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
+        let folder = RunFolder::list(dir).map_err(|source| OpenError::Io { path: dir.to_path_buf(), source })?;
         folder.open(rank)
     }
 }

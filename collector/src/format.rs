@@ -49,9 +49,9 @@ pub enum BlockKind {
     Profile = 3,
     /// Samples of one thread, by columns.
     Samples = 4,
-    /// A thread's whole run as a profile: a [`crate::summary::Summary`].
+    /// A thread's whole run as a profile: a [`crate::summary::ThreadSummary`].
     Summary = 5,
-    /// Where the blocks before it are: an [`crate::index::Index`].
+    /// Where the blocks before it are: an [`crate::index::LogIndex`].
     Index = 6,
 }
 
@@ -142,7 +142,7 @@ pub enum ClockSource {
 
 /// What is written of each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub enum Mode {
+pub enum RecordingMode {
     /// Every record.
     Events,
     /// The phase profile only.
@@ -151,7 +151,7 @@ pub enum Mode {
 
 /// The head of a rank's log: facts known when it is opened.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Header {
+pub struct LogHeader {
     /// The same in all logs of a run, different in each run.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
@@ -177,9 +177,9 @@ pub struct Header {
     /// Ranks that record, where LBPROF_RANKS leaves some out; empty: all.
     pub recorded_ranks: crate::definition::RankList,
     /// Mode at the start.
-    pub mode: Mode,
+    pub mode: RecordingMode,
     /// Two instants, before and after MPI_Init: the length of a tick even if nothing else was written.
-    pub instants: [crate::definition::Instant; 2],
+    pub instants: [crate::definition::ClockPair; 2],
     /// Settings given, as NAME=value.
     pub settings: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::gap_use::{GapSums, PolledSite};
 use crate::operation::Operation;
-use crate::poll_answer::Answer;
+use crate::poll_answer::PollAnswer;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
 use crate::record::{NONE, Record};
 use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
@@ -89,8 +89,8 @@ impl GapSurvey {
         let was_spin = self.spin.is_spinning() && !self.spin.has_data();
         self.spin.add(record);
         let spins = self.spin.is_spinning();
-        let answer = if spins { Answer::Nothing } else { Answer::of(record) };
-        let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
+        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::of(record) };
+        let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
         let gap = record.begin.saturating_sub(previous_end);
         let is_long = gap >= self.lengths.shortest;
         // After a spin comes work, unless others have taken the core.
@@ -114,15 +114,15 @@ impl GapSurvey {
             *self.at_hand.entry(gap).or_default() += ticks;
         }
         match answer {
-            Answer::Nothing => {
+            PollAnswer::Nothing => {
                 self.polled.retain(|&site| site != place.call_site);
                 if self.polled.len() == MOST_IN_TURN {
                     self.polled.remove(0);
                 }
                 self.polled.push(place.call_site);
             }
-            Answer::Neutral => {}
-            Answer::Something => {
+            PollAnswer::Neutral => {}
+            PollAnswer::Something => {
                 let has_succeeded = was_spin || asks && self.polled.contains(&place.call_site);
                 self.end_polls(has_succeeded);
                 self.spun = 0;

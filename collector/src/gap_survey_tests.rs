@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::gap_use::{CpuEvidence, GapUse, GapUses};
-use crate::record::Flags;
+use crate::record::CallFlags;
 
 const MS: u64 = 1_000_000;
 
@@ -14,7 +14,7 @@ fn call(operation: Operation, call_site: u64, begin: u64) -> Record {
 /// A poll from a call site that finds nothing.
 fn poll(call_site: u64, begin: u64) -> Record {
     let record = call(Operation::Iprobe, call_site, begin);
-    Record { flags: record.flags | Flags::NOTHING, ..record }
+    Record { flags: record.flags | CallFlags::NOTHING, ..record }
 }
 
 /// A sample every 5 ms of CPU time, from one instant to another.

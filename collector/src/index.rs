@@ -46,7 +46,7 @@ pub struct IndexEntry {
 
 /// What a block holds, for its entry; of definitions nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Held {
+pub struct BlockContents {
     /// As in [`IndexEntry`].
     pub thread: u32,
     /// As in [`IndexEntry`].
@@ -59,25 +59,25 @@ pub struct Held {
     pub end: u64,
 }
 
-impl Held {
+impl BlockContents {
     /// What a profile sums up.
-    pub fn of_profile(batch: &ProfileBatch) -> Held {
+    pub fn of_profile(batch: &ProfileBatch) -> BlockContents {
         let BatchHead { thread, first, previous_end, .. } = batch.head;
         let records = batch.next.first.wrapping_sub(first);
-        Held { thread, first, records, begin: previous_end, end: batch.next.previous_end }
+        BlockContents { thread, first, records, begin: previous_end, end: batch.next.previous_end }
     }
 
     /// Samples after `head`.
-    pub fn of_samples(head: &SampleHead, samples: &[Sample]) -> Held {
+    pub fn of_samples(head: &SampleHead, samples: &[Sample]) -> BlockContents {
         let SampleHead { thread, first, previous, .. } = *head;
         let end = samples.last().map_or(previous, |last| last.ticks);
-        Held { thread, first, records: samples.len() as u64, begin: previous, end }
+        BlockContents { thread, first, records: samples.len() as u64, begin: previous, end }
     }
 }
 
 /// An index while its log is written, or read.
 #[derive(Debug, Default)]
-pub struct Index {
+pub struct LogIndex {
     encoded: Vec<u8>,
     /// The last block, where it is of definitions: its entry is made when something else follows.
     definitions: Option<(u64, u64)>,
@@ -88,9 +88,9 @@ pub struct Index {
     is_full: bool,
 }
 
-impl Index {
+impl LogIndex {
     /// Adds the block of `bytes` bytes at `place`, which follows those before.
-    pub fn add(&mut self, kind: u8, place: u64, bytes: u64, held: &Held) {
+    pub fn add(&mut self, kind: u8, place: u64, bytes: u64, held: &BlockContents) {
         if kind == BlockKind::Definitions as u8 {
             match &mut self.definitions {
                 Some((first, so_far)) if first.wrapping_add(*so_far) == place => *so_far = so_far.saturating_add(bytes),
@@ -108,12 +108,12 @@ impl Index {
     /// Makes the entry of the last definitions.
     fn settle(&mut self) {
         if let Some((place, bytes)) = self.definitions.take() {
-            let held = Held { begin: self.ticks, end: self.ticks, ..Held::default() };
+            let held = BlockContents { begin: self.ticks, end: self.ticks, ..BlockContents::default() };
             self.push(BlockKind::Definitions as u8, place, bytes, &held);
         }
     }
 
-    fn push(&mut self, kind: u8, place: u64, bytes: u64, held: &Held) {
+    fn push(&mut self, kind: u8, place: u64, bytes: u64, held: &BlockContents) {
         if self.encoded.len() >= MOST_BYTES {
             self.is_full = true;
             return;
@@ -174,33 +174,26 @@ mod tests {
 
     #[test]
     fn entries_come_back_as_they_were() {
-        let held = |first, records, begin, end| Held { thread: 3, first, records, begin, end };
-        let definitions = |at| Held { begin: at, end: at, ..Held::default() };
+        let held = |first, records, begin, end| BlockContents { thread: 3, first, records, begin, end };
+        let definitions = |at| BlockContents { begin: at, end: at, ..BlockContents::default() };
         let blocks = [
             (1, 500, 40, definitions(0)),
             (2, 540, 12_000, held(0, 2047, 1 << 50, (1 << 50) + 9_000_000)),
             (2, 12_540, 900, held(2047, 3, 7, u64::MAX)),
             (1, 13_440, 30, definitions(u64::MAX)),
         ];
-        let mut index = Index::default();
+        let mut index = LogIndex::default();
         blocks.iter().for_each(|&(kind, place, bytes, held)| match kind {
             // The first of two blocks of definitions, of which one entry is made.
             1 => {
-                index.add(1, place, 10, &Held::default());
-                index.add(1, place + 10, bytes - 10, &Held::default());
+                index.add(1, place, 10, &BlockContents::default());
+                index.add(1, place + 10, bytes - 10, &BlockContents::default());
             }
             _ => index.add(kind, place, bytes, &held),
         });
         let entries = decode(index.encoded().unwrap()).unwrap();
-        let expected = blocks.map(|(kind, place, bytes, Held { thread, first, records, begin, end })| IndexEntry {
-            kind,
-            place,
-            bytes,
-            thread,
-            first,
-            records,
-            begin,
-            end,
+        let expected = blocks.map(|(kind, place, bytes, BlockContents { thread, first, records, begin, end })| {
+            IndexEntry { kind, place, bytes, thread, first, records, begin, end }
         });
         assert_eq!(entries, expected);
         assert_eq!(index.end(), 13_470);
@@ -227,9 +220,10 @@ mod tests {
 
     #[test]
     fn a_log_of_too_many_blocks_has_no_index() {
-        let mut index = Index::default();
-        (0..200_000)
-            .for_each(|n| index.add(2, n * 10, 10, &Held { first: n, records: 1, begin: n, end: n + 1, thread: 0 }));
+        let mut index = LogIndex::default();
+        (0..200_000).for_each(|n| {
+            index.add(2, n * 10, 10, &BlockContents { first: n, records: 1, begin: n, end: n + 1, thread: 0 })
+        });
         assert_eq!(index.encoded(), None);
         assert!(index.encoded.len() < MOST_BYTES + 100);
     }

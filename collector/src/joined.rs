@@ -15,7 +15,7 @@
 //! The call has the other fields of the record, and of its flags those that no part has.
 
 use crate::operation::Operation;
-use crate::record::{Flags, NO_PEER, NONE, Record};
+use crate::record::{CallFlags, NO_PEER, NONE, Record};
 
 /// In [`Record::operation`]: the record is a call and its part.
 pub const JOINED: u16 = 1 << 15;
@@ -23,14 +23,17 @@ pub const JOINED: u16 = 1 << 15;
 pub const JOINED_COMPLETED: u16 = JOINED | 1 << 14;
 
 /// The flags of a message received that are in the record of its call.
-const OF_RECEIVED: u16 = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
+const OF_RECEIVED: u16 = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
 /// Those of a request completed.
-const OF_COMPLETED: u16 =
-    OF_RECEIVED | Flags::CANCELLED.0 | Flags::PERSISTENT.0 | Flags::NOTHING.0 | Flags::UNKNOWN_REQUEST.0;
+const OF_COMPLETED: u16 = OF_RECEIVED
+    | CallFlags::CANCELLED.0
+    | CallFlags::PERSISTENT.0
+    | CallFlags::NOTHING.0
+    | CallFlags::UNKNOWN_REQUEST.0;
 
 /// Whether the flags of a call that completed requests leave room for those of a request.
 #[inline(always)]
-pub fn can_join_completed(call: Flags) -> bool {
+pub fn can_join_completed(call: CallFlags) -> bool {
     call.0 & OF_COMPLETED == 0
 }
 
@@ -43,7 +46,7 @@ impl Record {
 
     /// The call and its part, where the record is both.
     pub fn apart(&self) -> Option<(Record, Record)> {
-        let with = |flags: u16| Flags(self.flags.0 & flags);
+        let with = |flags: u16| CallFlags(self.flags.0 & flags);
         let joined = self.operation & JOINED_COMPLETED;
         let (mut call, mut part) = (*self, Record { begin: self.end, count: 0, ..*self });
         call.operation &= !JOINED_COMPLETED;
@@ -62,8 +65,8 @@ impl Record {
                 part.flags = with(OF_RECEIVED).with_activity(Operation::Received.activity());
                 (part.peer, part.tag) = (self.request as i32, self.count as i32);
                 (part.sent, part.request) = (0, NONE);
-                if part.peer < 0 && !part.flags.contains(Flags::ANY_SOURCE) {
-                    part.flags |= Flags::NOTHING;
+                if part.peer < 0 && !part.flags.contains(CallFlags::ANY_SOURCE) {
+                    part.flags |= CallFlags::NOTHING;
                 }
             }
             _ => return None,
@@ -109,13 +112,13 @@ mod tests {
 
     #[test]
     fn a_receive_comes_out_of_its_exchange() {
-        let of_call = Record { sent: 8, peer: 1, tag: 2, flags: Flags::FORTRAN, ..call(Operation::Sendrecv) };
+        let of_call = Record { sent: 8, peer: 1, tag: 2, flags: CallFlags::FORTRAN, ..call(Operation::Sendrecv) };
         let joined = Record {
             operation: of_call.operation | JOINED,
             received: 16,
             request: 5,
             count: 6,
-            flags: of_call.flags | Flags::ANY_TAG,
+            flags: of_call.flags | CallFlags::ANY_TAG,
             ..of_call
         };
         let part = Record {
@@ -123,21 +126,24 @@ mod tests {
             received: 16,
             peer: 5,
             tag: 6,
-            flags: Flags::of(Activity::PointToPoint) | Flags::ANY_TAG,
+            flags: CallFlags::of(Activity::PointToPoint) | CallFlags::ANY_TAG,
             ..call(Operation::Received)
         };
         assert_eq!(joined.apart(), Some((of_call, part)));
         let from_nobody = Record { request: -2i32 as u32, received: 0, flags: of_call.flags, ..joined };
         let (_, part) = from_nobody.apart().unwrap();
-        assert_eq!((part.peer, part.flags), (-2, Flags::of(Activity::PointToPoint) | Flags::NOTHING));
-        let failed = Record { request: -2i32 as u32, flags: of_call.flags | Flags::ANY_SOURCE, ..joined };
-        assert!(!failed.apart().unwrap().1.flags.contains(Flags::NOTHING), "anybody is somebody");
+        assert_eq!((part.peer, part.flags), (-2, CallFlags::of(Activity::PointToPoint) | CallFlags::NOTHING));
+        let failed = Record { request: -2i32 as u32, flags: of_call.flags | CallFlags::ANY_SOURCE, ..joined };
+        assert!(!failed.apart().unwrap().1.flags.contains(CallFlags::NOTHING), "anybody is somebody");
     }
 
     #[test]
     fn a_completion_comes_out_of_its_call() {
-        let of_call =
-            Record { count: 3, flags: Flags::of(Activity::Collective) | Flags::FORTRAN, ..call(Operation::Waitall) };
+        let of_call = Record {
+            count: 3,
+            flags: CallFlags::of(Activity::Collective) | CallFlags::FORTRAN,
+            ..call(Operation::Waitall)
+        };
         let part = Record {
             begin: 20,
             sent: 1,
@@ -145,7 +151,7 @@ mod tests {
             peer: 4,
             tag: 5,
             request: 6,
-            flags: of_call.flags | Flags::PERSISTENT | Flags::CANCELLED,
+            flags: of_call.flags | CallFlags::PERSISTENT | CallFlags::CANCELLED,
             ..call(Operation::Completed)
         };
         let joined = Record { begin: 10, count: 3, operation: of_call.operation | JOINED_COMPLETED, ..part };

@@ -94,4 +94,4 @@ pub mod writer;
 pub use definition::Definition;
 pub use operation::{Activity, Operation};
 pub use problem::{Problem, ProblemKind};
-pub use record::{Flags, Record};
+pub use record::{CallFlags, Record};

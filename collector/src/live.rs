@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::blocks::Blocks;
-use crate::folder::{Folder, Names};
-use crate::format::Header;
+use crate::blocks::BlockScanner;
+use crate::folder::{RunFileNames, RunFolder};
+use crate::format::LogHeader;
 use crate::place::{LogPlace, RingPlace};
-use crate::reader::{Item, LogReader, OpenError, Sequences};
-use crate::salvage::Salvage;
-use crate::source::{LogBytes, Source};
+use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers};
+use crate::salvage::SalvagedRing;
+use crate::source::{LogBytes, LogSource};
 
 /// The logs and rings of a run that may still be recorded.
 pub struct LiveRun {
     path: PathBuf,
-    names: Names,
-    folder: Folder,
+    names: RunFileNames,
+    folder: RunFolder,
     logs: BTreeMap<u32, LiveLog>,
 }
 
@@ -32,8 +32,8 @@ impl LiveRun {
     ///
     /// Errors: what the system says of the folder.
     pub fn open(path: &Path) -> io::Result<LiveRun> {
-        let names = Names::list(path)?;
-        let folder = Folder::of(path, names.clone());
+        let names = RunFileNames::list(path)?;
+        let folder = RunFolder::of(path, names.clone());
         let mut run = LiveRun { path: path.to_path_buf(), names, folder, logs: BTreeMap::new() };
         run.open_logs();
         Ok(run)
@@ -43,10 +43,10 @@ impl LiveRun {
     ///
     /// Errors: what the system says of the folder.
     pub fn look_again(&mut self) -> io::Result<()> {
-        let names = Names::list(&self.path)?;
+        let names = RunFileNames::list(&self.path)?;
         // A node file is read through when it is opened: it is opened once more only where a rank may have come.
         if names != self.names || self.logs.len() < self.n_recorded() {
-            self.folder = Folder::of(&self.path, names.clone());
+            self.folder = RunFolder::of(&self.path, names.clone());
             self.names = names;
         } else {
             self.folder.look_again();
@@ -87,44 +87,44 @@ impl LiveRun {
 
 /// A rank's log, read as far as it goes.
 pub struct LiveLog {
-    header: Header,
+    header: LogHeader,
     place: LogPlace,
     /// Bytes of the log that are done with.
     position: u64,
-    sequences: Sequences,
-    sample_sequences: Sequences,
+    sequences: SequenceNumbers,
+    sample_sequences: SequenceNumbers,
 }
 
 impl LiveLog {
     fn open(place: LogPlace) -> Result<LiveLog, OpenError> {
-        let log = Source::open(&place, true)?;
+        let log = LogSource::open(&place, true)?;
         let (sequences, sample_sequences) = Default::default();
         Ok(LiveLog { header: log.header().clone(), position: log.position(), place, sequences, sample_sequences })
     }
 
     /// The log's header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
     /// Gives the items of whole blocks that were not read before to `take`, which returns whether it wants more. Returns how many bytes are left.
     ///
     /// Errors: what the system says.
-    pub fn read_new(&mut self, mut take: impl FnMut(Item) -> bool) -> io::Result<u64> {
+    pub fn read_new(&mut self, mut take: impl FnMut(LogItem) -> bool) -> io::Result<u64> {
         // Parts of a node file that are just being written come at a later look.
         let Some((bytes, length)) = LogBytes::open(&self.place)? else { return Ok(0) };
         let begin = self.position;
-        let source = Rest { bytes, at: begin, end: length };
+        let source = LogRemainder { bytes, at: begin, end: length };
         let sequences = std::mem::take(&mut self.sequences);
         let sample_sequences = std::mem::take(&mut self.sample_sequences);
-        let mut log = LogReader::resumed(self.header.clone(), Blocks::new(source), sequences, sample_sequences);
+        let mut log = LogReader::resumed(self.header.clone(), BlockScanner::new(source), sequences, sample_sequences);
         while let Some(item) = log.next_item() {
             if log.is_cut() {
                 break;
             }
             self.position = begin + log.position();
             // A problem is reported before what the block holds.
-            let is_problem = matches!(item, Item::Problem(_));
+            let is_problem = matches!(item, LogItem::Problem(_));
             if !take(item) && !is_problem {
                 break;
             }
@@ -135,7 +135,7 @@ impl LiveLog {
 
     /// Returns what a ring of this rank holds beyond the part of the log that was read, with call sites as the log numbers them; `None` where the
     /// ring is gone or of another run.
-    pub fn beyond(&self, ring: &RingPlace) -> Option<Salvage> {
+    pub fn beyond(&self, ring: &RingPlace) -> Option<SalvagedRing> {
         let mut ring = ring.read().ok()??;
         if ring.run_id != self.header.run_id || ring.rank != self.header.rank {
             return None;
@@ -152,13 +152,13 @@ impl LiveLog {
 }
 
 /// The bytes of a log from a place on.
-struct Rest {
+struct LogRemainder {
     bytes: LogBytes,
     at: u64,
     end: u64,
 }
 
-impl Read for Rest {
+impl Read for LogRemainder {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = usize::try_from(self.end.saturating_sub(self.at)).unwrap_or(usize::MAX).min(buffer.len());
         self.bytes.read_exact_at(&mut buffer[..n], self.at)?;

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use crate::definition::Definition;
 use crate::format::BatchHead;
 use crate::operation::Operation;
-use crate::reader::Item;
+use crate::reader::LogItem;
 use crate::record::{NONE, Record};
 
 /// Records of a merged batch.
@@ -57,29 +57,29 @@ impl ThreadMerge {
     /// Returns the next item. `own` reads the log, `others` reads it a second time: for the records of the other threads, which stand elsewhere in it.
     pub(crate) fn next_item(
         &mut self,
-        mut own: impl FnMut() -> Option<Item>,
-        mut others: impl FnMut() -> Option<Item>,
-    ) -> Option<Item> {
+        mut own: impl FnMut() -> Option<LogItem>,
+        mut others: impl FnMut() -> Option<LogItem>,
+    ) -> Option<LogItem> {
         loop {
             if self.own.needs_more() {
                 match own() {
-                    Some(Item::Records { head, records }) if head.thread == 0 => {
+                    Some(LogItem::Records { head, records }) if head.thread == 0 => {
                         self.head.get_or_insert(head);
                         self.own.records.extend(records);
                     }
-                    Some(Item::Records { head, .. }) if self.threads.contains(&head.thread) => {}
+                    Some(LogItem::Records { head, .. }) if self.threads.contains(&head.thread) => {}
                     // A summary is of one thread.
-                    Some(Item::Summary(_)) => {}
+                    Some(LogItem::Summary(_)) => {}
                     Some(item) => return Some(item),
                     None => self.own.is_at_end = true,
                 }
             } else if self.others.needs_more() {
                 match others() {
-                    Some(Item::Records { head, records }) if self.threads.contains(&head.thread) => {
+                    Some(LogItem::Records { head, records }) if self.threads.contains(&head.thread) => {
                         self.others.records.extend(records);
                     }
-                    Some(Item::Definitions(list)) => {
-                        return Some(Item::Definitions(list.into_iter().filter(is_referred_to).collect()));
+                    Some(LogItem::Definitions(list)) => {
+                        return Some(LogItem::Definitions(list.into_iter().filter(is_referred_to).collect()));
                     }
                     Some(_) => {}
                     None => self.others.is_at_end = true,
@@ -91,7 +91,7 @@ impl ThreadMerge {
     }
 
     /// Returns the next merged records, as far as it is known which come next; `None` at the end.
-    fn merge_batch(&mut self) -> Option<Item> {
+    fn merge_batch(&mut self) -> Option<LogItem> {
         let mut records = Vec::new();
         while records.len() < BATCH
             && !self.own.needs_more()
@@ -113,7 +113,7 @@ impl ThreadMerge {
         next.advance(&records);
         head.thread = 0;
         self.head = Some(next);
-        Some(Item::Records { head, records })
+        Some(LogItem::Records { head, records })
     }
 
     /// Numbers the iteration that a marker begins or ends, if it does, after those of the threads before.
@@ -173,18 +173,18 @@ mod tests {
         Record { end, ..Record::new(Operation::Barrier, begin) }
     }
 
-    fn batch(thread: u32, first: u64, records: &[Record]) -> Item {
-        Item::Records { head: BatchHead { thread, first, ..BatchHead::default() }, records: records.to_vec() }
+    fn batch(thread: u32, first: u64, records: &[Record]) -> LogItem {
+        LogItem::Records { head: BatchHead { thread, first, ..BatchHead::default() }, records: records.to_vec() }
     }
 
     /// The first thread's merged records, their heads, and what else comes.
-    fn merge(items: &[fn() -> Item], threads: &[u32]) -> (Vec<Record>, Vec<BatchHead>, usize) {
+    fn merge(items: &[fn() -> LogItem], threads: &[u32]) -> (Vec<Record>, Vec<BatchHead>, usize) {
         let (mut own, mut others) = (items.iter(), items.iter());
         let mut merge = ThreadMerge::new(threads.iter().copied().collect());
         let (mut records, mut heads, mut rest) = (Vec::new(), Vec::new(), 0);
         while let Some(item) = merge.next_item(|| own.next().map(|item| item()), || others.next().map(|item| item())) {
             match item {
-                Item::Records { head, records: found } if head.thread == 0 => {
+                LogItem::Records { head, records: found } if head.thread == 0 => {
                     heads.push(head);
                     records.extend(found);
                 }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn records_are_merged_by_time_wherever_they_stand() {
         let part = || Record { end: 35, ..Record::new(Operation::Completed, 35) };
-        let items: [fn() -> Item; 4] = [
+        let items: [fn() -> LogItem; 4] = [
             || batch(1, 0, &[call(20, 22), call(30, 35)]),
             || batch(1, 2, &[Record { end: 35, ..Record::new(Operation::Completed, 35) }, call(50, 60)]),
             || batch(2, 0, &[call(1, 2)]),
@@ -221,7 +221,7 @@ mod tests {
             let marker = |operation, at| Record { request: 5, count: number, ..Record::new(operation, at) };
             [marker(Operation::RegionEnter, begin), marker(Operation::RegionLeave, begin + 5)]
         }
-        let items: [fn() -> Item; 3] = [
+        let items: [fn() -> LogItem; 3] = [
             || batch(1, 0, &[iteration(20, 0), iteration(30, 1)].concat()),
             || batch(2, 0, &[iteration(40, 0), iteration(50, 1)].concat()),
             || batch(0, 0, &[call(10, 12)]),
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn nothing_is_merged_where_there_is_nothing() {
-        let items: [fn() -> Item; 1] = [|| batch(0, 0, &[call(10, 12)])];
+        let items: [fn() -> LogItem; 1] = [|| batch(0, 0, &[call(10, 12)])];
         assert_eq!(merge(&items, &[1]).0, [call(10, 12)]);
         assert!(merge(&[], &[1]).0.is_empty());
     }

@@ -1,13 +1,13 @@
 //! What encoder and decoder know alike at the same record of a batch, and guess the next record from.
 //!
 //! Programs repeat themselves: what followed the last time that three records came in a row mostly follows again. The model
-//! holds the distinct records of a batch as [`Entry`]s, and a table from the *situation*, a hash of the last three records,
+//! holds the distinct records of a batch as [`RecordEntry`]s, and a table from the *situation*, a hash of the last three records,
 //! to the entry that came next when it was there before. A right guess changes nothing in the model but the situation.
 //! It starts empty in each batch, so that each can be read without the others. docs/log-format.md has the rules in full.
 
 use crate::joined::JOINED_COMPLETED;
 use crate::operation::Operation;
-use crate::record::{Flags, NO_PEER, NONE, Record};
+use crate::record::{CallFlags, NO_PEER, NONE, Record};
 
 /// Bits of the mask of a record that was guessed wrong: the fields that differ from the guess.
 pub(crate) mod mask {
@@ -25,7 +25,7 @@ pub(crate) mod mask {
 
 /// Columns of what was guessed wrong, in their order in a block.
 #[derive(Clone, Copy)]
-pub(crate) enum Column {
+pub(crate) enum MispredictionColumn {
     /// For each wrong guess four times the number of right ones before it, plus the index of its mask in [`MASKS`].
     Steps,
     /// The masks of wrong guesses that are not in [`MASKS`].
@@ -73,7 +73,7 @@ pub(crate) const OTHER_PAIR: u8 = 15;
 
 /// A pair of call site and operation.
 #[derive(Clone, Copy)]
-pub(crate) struct Context {
+pub(crate) struct CallContext {
     /// As the records at hand state it: an address in the encoder, an id in the decoder.
     pub call_site: u64,
     pub operation: u16,
@@ -83,13 +83,13 @@ pub(crate) struct Context {
     pub last: u32,
 }
 
-impl Context {
+impl CallContext {
     pub(crate) fn new(call_site: u64, operation: u16) -> Self {
         let counts_requests = operation < Operation::FIRST_MARKER
             || operation & JOINED_COMPLETED == JOINED_COMPLETED
             || operation == Operation::Completed as u16
             || operation == Operation::Started as u16;
-        Context { call_site, operation, relative: if counts_requests { u32::MAX } else { 0 }, last: NONE }
+        CallContext { call_site, operation, relative: if counts_requests { u32::MAX } else { 0 }, last: NONE }
     }
 }
 
@@ -97,7 +97,7 @@ impl Context {
 /// the comparison takes eight bytes at a time.
 #[derive(Clone, Copy)]
 #[repr(C)]
-pub(crate) struct Entry {
+pub(crate) struct RecordEntry {
     pub call_site: u64,
     pub sent: u64,
     pub received: u64,
@@ -107,7 +107,7 @@ pub(crate) struct Entry {
     /// The record's `request`, less the newest request where it is relative.
     request: u32,
     pub operation: u16,
-    pub flags: Flags,
+    pub flags: CallFlags,
     pub count: u32,
     /// All ones where `request` is relative, else 0.
     relative: u32,
@@ -119,17 +119,17 @@ pub(crate) struct Entry {
     pub context: u32,
 }
 
-impl Entry {
+impl RecordEntry {
     /// What the first record of `context`, whose index is `index`, is guessed to be.
-    fn first(index: u32, context: &Context) -> Entry {
-        let mut entry = Entry {
+    fn first(index: u32, context: &CallContext) -> RecordEntry {
+        let mut entry = RecordEntry {
             call_site: context.call_site,
             sent: 0,
             received: 0,
             peer: NO_PEER,
             tag: NO_PEER,
             operation: context.operation,
-            flags: Flags(0),
+            flags: CallFlags(0),
             count: 0,
             comm: NONE,
             request: NONE,
@@ -144,16 +144,16 @@ impl Entry {
 
     /// The `request` of such a record that comes next.
     #[inline(always)]
-    pub(crate) fn request(&self, recent: Recent) -> u32 {
+    pub(crate) fn request(&self, recent: RecentRecords) -> u32 {
         self.request.wrapping_add(recent.newest & self.relative)
     }
 
     /// Whether `record` is such a record, whatever its times.
     #[inline(always)]
-    pub(crate) fn is(&self, record: &Record, recent: Recent) -> bool {
+    pub(crate) fn is(&self, record: &Record, recent: RecentRecords) -> bool {
         // One word after the other without a branch: most often all are equal.
         let pair = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        let kinds = |operation: u16, flags: Flags, count: u32| {
+        let kinds = |operation: u16, flags: CallFlags, count: u32| {
             u64::from(operation) | u64::from(flags.0) << 16 | u64::from(count) << 32
         };
         let differences = (self.call_site ^ record.call_site)
@@ -167,7 +167,7 @@ impl Entry {
 
     /// Such a record.
     #[inline(always)]
-    pub(crate) fn record(&self, recent: Recent, begin: u64, end: u64) -> Record {
+    pub(crate) fn record(&self, recent: RecentRecords, begin: u64, end: u64) -> Record {
         Record {
             begin,
             end,
@@ -191,7 +191,7 @@ impl Entry {
     }
 
     /// Changes the request to `request`, relative to the newest one if `relative` is all ones.
-    pub(crate) fn set_request(&mut self, request: u32, relative: u32, recent: Recent) {
+    pub(crate) fn set_request(&mut self, request: u32, relative: u32, recent: RecentRecords) {
         self.relative = if request == NONE { 0 } else { relative };
         self.request = request.wrapping_sub(recent.newest & self.relative);
         let is_newer = self.relative != 0 && (self.request as i32) > 0;
@@ -209,14 +209,14 @@ const GUESSES: usize = 2048;
 
 /// The last few records, as far as the next guess depends on them.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Recent {
+pub(crate) struct RecentRecords {
     /// The symbols of the last three records, eleven bits each, the last in the lowest.
     situation: u32,
     /// The newest request id.
     pub newest: u32,
 }
 
-impl Recent {
+impl RecentRecords {
     /// The slot of the present situation in the table of guesses.
     #[inline(always)]
     pub(crate) fn slot(self) -> usize {
@@ -225,23 +225,23 @@ impl Recent {
 
     /// Goes on after a record like `entry`.
     #[inline(always)]
-    pub(crate) fn advance(&mut self, entry: &Entry) {
+    pub(crate) fn advance(&mut self, entry: &RecordEntry) {
         self.situation = (self.situation << 11) ^ entry.symbol;
         self.newest = self.newest.wrapping_add(entry.step);
     }
 }
 
 /// The model of a batch.
-pub(crate) struct Model {
+pub(crate) struct RecordPredictor {
     /// By slot, one more than the index of the entry that came last in its situation; 0: none.
     pub guesses: Box<[u32; GUESSES]>,
-    pub contexts: Vec<Context>,
-    pub entries: Vec<Entry>,
+    pub contexts: Vec<CallContext>,
+    pub entries: Vec<RecordEntry>,
 }
 
-impl Model {
+impl RecordPredictor {
     pub(crate) fn new() -> Self {
-        Model { guesses: Box::new([0; GUESSES]), contexts: Vec::new(), entries: Vec::new() }
+        RecordPredictor { guesses: Box::new([0; GUESSES]), contexts: Vec::new(), entries: Vec::new() }
     }
 
     /// Makes it ready for a batch.
@@ -253,19 +253,19 @@ impl Model {
 
     /// The entry that came last in the situation of `slot`.
     #[inline(always)]
-    pub(crate) fn guess(&self, slot: usize) -> Option<&Entry> {
+    pub(crate) fn guess(&self, slot: usize) -> Option<&RecordEntry> {
         self.entries.get((*self.guesses.get(slot)? as usize).wrapping_sub(1))
     }
 
     /// A new entry for a record that was guessed wrong in the situation of `slot` and belongs to the context with index
     /// `context`: a copy of entry `base`, or of what the first of the context is guessed to be where there is none.
     #[inline(always)]
-    pub(crate) fn learn(&mut self, slot: usize, context: u32, base: u32) -> Option<&mut Entry> {
+    pub(crate) fn learn(&mut self, slot: usize, context: u32, base: u32) -> Option<&mut RecordEntry> {
         let index = self.entries.len() as u32;
         let known = self.contexts.get_mut(context as usize)?;
         known.last = index;
         *self.guesses.get_mut(slot)? = index + 1;
-        let entry = self.entries.get(base as usize).copied().unwrap_or_else(|| Entry::first(context, known));
+        let entry = self.entries.get(base as usize).copied().unwrap_or_else(|| RecordEntry::first(context, known));
         self.entries.push(entry);
         self.entries.last_mut()
     }

@@ -2,7 +2,9 @@
 //!
 //! A row states all columns, so none can be forgotten: what they mean is in [`crate::semantics`].
 
-use crate::semantics::{Completes, EpochStep, On, Pattern, Semantics, SendMode, Synchronises};
+use crate::semantics::{
+    CollectiveScope, CommunicationPattern, CompletionEffect, EpochStep, OperationSemantics, SendMode, SynchronisesWith,
+};
 use bincode::{Decode, Encode};
 
 /// What a rank's time is spent on (docs/metrics.md: the eight activities).
@@ -60,41 +62,41 @@ impl Activity {
 
 /// A cell of the table as a value; a dash stands for the column's nothing.
 macro_rules! cell {
-    (Semantics, -) => {
-        Semantics::Nothing
+    (OperationSemantics, -) => {
+        OperationSemantics::Nothing
     };
-    (Semantics, $does:ident) => {
-        Semantics::$does
+    (OperationSemantics, $does:ident) => {
+        OperationSemantics::$does
     };
-    (Semantics, Epoch($step:ident)) => {
-        Semantics::Epoch(EpochStep::$step)
+    (OperationSemantics, Epoch($step:ident)) => {
+        OperationSemantics::Epoch(EpochStep::$step)
     };
-    (Semantics, Send($mode:ident)) => {
-        Semantics::Send(SendMode::$mode)
+    (OperationSemantics, Send($mode:ident)) => {
+        OperationSemantics::Send(SendMode::$mode)
     };
-    (Semantics, StartSend($mode:ident)) => {
-        Semantics::StartSend(SendMode::$mode)
+    (OperationSemantics, StartSend($mode:ident)) => {
+        OperationSemantics::StartSend(SendMode::$mode)
     };
-    (Semantics, PrepareSend($mode:ident)) => {
-        Semantics::PrepareSend(SendMode::$mode)
+    (OperationSemantics, PrepareSend($mode:ident)) => {
+        OperationSemantics::PrepareSend(SendMode::$mode)
     };
-    (Semantics, $does:ident($pattern:ident)) => {
-        Semantics::$does(Pattern::$pattern)
+    (OperationSemantics, $does:ident($pattern:ident)) => {
+        OperationSemantics::$does(CommunicationPattern::$pattern)
     };
-    (Semantics, $does:ident($pattern:ident, $on:ident)) => {
-        Semantics::$does(Pattern::$pattern, On::$on)
+    (OperationSemantics, $does:ident($pattern:ident, $on:ident)) => {
+        OperationSemantics::$does(CommunicationPattern::$pattern, CollectiveScope::$on)
     };
-    (Synchronises, -) => {
-        Synchronises::Nobody
+    (SynchronisesWith, -) => {
+        SynchronisesWith::Nobody
     };
-    (Synchronises, $whom:ident) => {
-        Synchronises::$whom
+    (SynchronisesWith, $whom:ident) => {
+        SynchronisesWith::$whom
     };
-    (Completes, -) => {
-        Completes::Nothing
+    (CompletionEffect, -) => {
+        CompletionEffect::Nothing
     };
-    (Completes, $what:ident) => {
-        Completes::$what
+    (CompletionEffect, $what:ident) => {
+        CompletionEffect::$what
     };
     (polls, -) => {
         false
@@ -143,17 +145,17 @@ macro_rules! operations {
         }
 
         /// The columns by number; of a number that no operation has, all is a dash.
-        static COLUMNS: Columns = {
-            let mut columns = Columns {
-                semantics: [cell!(Semantics, -); Operation::NUMBERS],
-                synchronises: [cell!(Synchronises, -); Operation::NUMBERS],
-                completes: [cell!(Completes, -); Operation::NUMBERS],
+        static COLUMNS: OperationColumns = {
+            let mut columns = OperationColumns {
+                semantics: [cell!(OperationSemantics, -); Operation::NUMBERS],
+                synchronises: [cell!(SynchronisesWith, -); Operation::NUMBERS],
+                completes: [cell!(CompletionEffect, -); Operation::NUMBERS],
                 polls: [cell!(polls, -); Operation::NUMBERS],
             };
             $(
-                columns.semantics[$number] = cell!(Semantics, $semantics $(($($of),*))?);
-                columns.synchronises[$number] = cell!(Synchronises, $synchronises);
-                columns.completes[$number] = cell!(Completes, $completes);
+                columns.semantics[$number] = cell!(OperationSemantics, $semantics $(($($of),*))?);
+                columns.synchronises[$number] = cell!(SynchronisesWith, $synchronises);
+                columns.completes[$number] = cell!(CompletionEffect, $completes);
                 columns.polls[$number] = cell!(polls, $polls);
             )*
             columns
@@ -498,20 +500,20 @@ impl Operation {
 
     /// What the operation of a number in a log does with other ranks.
     #[inline]
-    pub const fn semantics(number: u16) -> Semantics {
-        if number < Operation::END { COLUMNS.semantics[number as usize] } else { Semantics::Nothing }
+    pub const fn semantics(number: u16) -> OperationSemantics {
+        if number < Operation::END { COLUMNS.semantics[number as usize] } else { OperationSemantics::Nothing }
     }
 
     /// Whom a call of it cannot end before.
     #[inline]
-    pub const fn synchronises(number: u16) -> Synchronises {
-        if number < Operation::END { COLUMNS.synchronises[number as usize] } else { Synchronises::Nobody }
+    pub const fn synchronises(number: u16) -> SynchronisesWith {
+        if number < Operation::END { COLUMNS.synchronises[number as usize] } else { SynchronisesWith::Nobody }
     }
 
     /// What of earlier calls it completes, or looks at: what that sent was counted when it started.
     #[inline]
-    pub const fn completes(number: u16) -> Completes {
-        if number < Operation::END { COLUMNS.completes[number as usize] } else { Completes::Nothing }
+    pub const fn completes(number: u16) -> CompletionEffect {
+        if number < Operation::END { COLUMNS.completes[number as usize] } else { CompletionEffect::Nothing }
     }
 
     /// Whether it asks without waiting, so that a program which waits by asking makes it again and again.
@@ -575,10 +577,10 @@ const fn is_among(number: u16, operations: &[Operation]) -> bool {
 }
 
 /// The table by columns, each by number.
-struct Columns {
-    semantics: [Semantics; Operation::NUMBERS],
-    synchronises: [Synchronises; Operation::NUMBERS],
-    completes: [Completes; Operation::NUMBERS],
+struct OperationColumns {
+    semantics: [OperationSemantics; Operation::NUMBERS],
+    synchronises: [SynchronisesWith; Operation::NUMBERS],
+    completes: [CompletionEffect; Operation::NUMBERS],
     polls: [bool; Operation::NUMBERS],
 }
 
@@ -602,7 +604,7 @@ mod tests {
 
     #[test]
     fn an_operation_has_the_pattern_of_its_name_in_every_stage() {
-        use Pattern::{AllToAll, AllToOne, Neighbours, OneToAll, Prefix};
+        use CommunicationPattern::{AllToAll, AllToOne, Neighbours, OneToAll, Prefix};
         let patterns = [
             (
                 AllToAll,
@@ -623,9 +625,9 @@ mod tests {
             assert_eq!(rows.len(), 3 * n, "{names}");
             for (operation, name) in rows {
                 let expected = match name {
-                    name if name.ends_with("_init") => Semantics::PrepareCollective(pattern),
-                    name if name.starts_with('I') => Semantics::StartCollective(pattern),
-                    _ => Semantics::Collective(pattern, On::Communicator),
+                    name if name.ends_with("_init") => OperationSemantics::PrepareCollective(pattern),
+                    name if name.starts_with('I') => OperationSemantics::StartCollective(pattern),
+                    _ => OperationSemantics::Collective(pattern, CollectiveScope::Communicator),
                 };
                 assert_eq!(Operation::semantics(operation as u16), expected, "{name}");
             }
@@ -637,11 +639,11 @@ mod tests {
         for &operation in Operation::ALL {
             let name = operation.name().to_lowercase();
             let expected = match name.as_str() {
-                name if name.contains("allreduce") || name.contains("barrier") => Synchronises::Members,
+                name if name.contains("allreduce") || name.contains("barrier") => SynchronisesWith::Members,
                 name if name.ends_with("neighbor_allgather") || name.ends_with("neighbor_alltoall") => {
-                    Synchronises::Sources
+                    SynchronisesWith::Sources
                 }
-                _ => Synchronises::Nobody,
+                _ => SynchronisesWith::Nobody,
             };
             assert_eq!(Operation::synchronises(operation as u16), expected, "{name}");
         }
@@ -652,12 +654,12 @@ mod tests {
         for &operation in Operation::ALL {
             let (number, name) = (operation as u16, operation.name());
             let completes = match name {
-                "Wait" | "Test" | "Waitany" | "Testany" | "Completed" => Completes::Request,
-                "Waitsome" | "Testsome" => Completes::Some,
-                "Waitall" | "Testall" => Completes::All,
-                name if name.starts_with("Request_get_status") => Completes::Status,
-                name if name.starts_with("File_") && name.ends_with("_end") => Completes::Transfer,
-                _ => Completes::Nothing,
+                "Wait" | "Test" | "Waitany" | "Testany" | "Completed" => CompletionEffect::Request,
+                "Waitsome" | "Testsome" => CompletionEffect::Some,
+                "Waitall" | "Testall" => CompletionEffect::All,
+                name if name.starts_with("Request_get_status") => CompletionEffect::Status,
+                name if name.starts_with("File_") && name.ends_with("_end") => CompletionEffect::Transfer,
+                _ => CompletionEffect::Nothing,
             };
             assert_eq!(Operation::completes(number), completes, "{name}");
             let prepares = name.ends_with("_init") && name != "Session_init";

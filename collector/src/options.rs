@@ -3,7 +3,7 @@
 use crate::definition::RankList;
 
 /// One setting.
-pub struct Setting {
+pub struct RecorderSetting {
     /// Name of the environment variable.
     pub name: &'static str,
     /// Option of `lb-run` that sets it, without the dashes; `None`: environment only.
@@ -17,106 +17,106 @@ pub struct Setting {
 }
 
 /// All settings. A variable `LBPROF_*` that is not here is warned of once, on rank 0.
-pub const SETTINGS: &[Setting] = &[
-    Setting {
+pub const SETTINGS: &[RecorderSetting] = &[
+    RecorderSetting {
         name: "LBPROF_DIR",
         flag: Some("dir"),
         default: "lbprof-out",
         values: "a folder; %j job id, %h host, %x program, %% a percent sign",
         meaning: "Folder for the logs of the run; if it exists, the next free name-2, name-3 … is used.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_MODE",
         flag: Some("mode"),
         default: "events",
         values: "events | profile | off",
         meaning: "Record every call, only the phase profile, or nothing.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_BUFFER",
         flag: Some("buffer"),
         default: "128K",
         values: "32K to 16M bytes, with K, M",
         meaning: "Size of each thread's ring.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_LIMIT",
         flag: Some("limit"),
         default: "4G",
         values: "bytes, with K, M, G; 0: none",
         meaning: "Maximum size of a rank's log; beyond it the rank continues in profile mode.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_RANKS",
         flag: Some("ranks"),
         default: "all",
         values: "a list of ranks and ranges: 0,8-15,0-63:4",
         meaning: "Ranks that record; the others only take part in measuring clocks.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_FILES",
         flag: Some("files"),
         default: "auto",
         values: "auto | node | rank",
         meaning: "Whether each rank writes a log file, or all ranks of a node write one. auto: one file on nodes with at least 64 ranks, and on all nodes of jobs with at least 1,024.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_SUMMARY",
         flag: Some("summary"),
         default: "auto",
         values: "auto | on | off",
         meaning: "Whether a rank's log ends with its profile, from which lb-report --summary makes its first screen. auto: in profile mode, and where all records are in the rings until MPI_Finalize; on: always.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_PCONTROL",
         flag: Some("pcontrol"),
         default: "levels",
         values: "levels | labels",
         meaning: "What MPI_Pcontrol marks: phases by level only, or with labels also by (1, \"name\") and (-1, \"name\").",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_CLOCK",
         flag: None,
         default: "auto",
         values: "auto | tsc | monotonic",
         meaning: "Clock for time stamps; auto uses the time stamp counter if it is invariant.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_WAIT",
         flag: None,
         default: "20",
         values: "1 to 3600 seconds",
         meaning: "How long MPI_Init waits for ranks that do not run under lb-run, if the launcher does not name its jobs.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_DEPTH",
         flag: Some("depth"),
         default: "all",
         values: "0 to 255, or all",
         meaning: "Number of callers recorded with each call: all of them up to main, or a maximum; 0: only the call site.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_CHECK",
         flag: None,
         default: "0",
         values: "0 | 1",
         meaning: "1: find the callers of every call anew and compare; slow, for tests of lbprof.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_SAMPLE",
         flag: Some("sample"),
         default: "200",
         values: "0 to 5000 per second; 0: none",
         meaning: "How often to note where a thread executes, per second of its CPU time: shows the functions that compute.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_OPENMP",
         flag: Some("openmp"),
         default: "auto",
         values: "auto | off",
         meaning: "Whether to measure what the threads of OpenMP's parallel regions do.",
     },
-    Setting {
+    RecorderSetting {
         name: "LBPROF_VERBOSE",
         flag: Some("verbose"),
         default: "1",
@@ -137,9 +137,9 @@ pub const SAMPLES: std::ops::RangeInclusive<u64> = 0..=5000;
 /// Least and most bytes of a ring.
 pub const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 32 << 10..=16 << 20;
 
-impl Setting {
+impl RecorderSetting {
     /// The setting of this name.
-    pub fn named(name: &str) -> Option<&'static Setting> {
+    pub fn named(name: &str) -> Option<&'static RecorderSetting> {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
@@ -201,7 +201,7 @@ mod tests {
     fn every_setting_is_in_the_docs_as_it_is_here() {
         let docs = include_str!("../../docs/settings.md");
         let rows: Vec<&str> = docs.lines().filter(|line| line.starts_with("| `LBPROF_")).collect();
-        let row = |setting: &Setting| {
+        let row = |setting: &RecorderSetting| {
             let flag = setting.flag.map_or("–".to_owned(), |flag| format!("`--{flag}`"));
             let values = setting.values.replace('|', "\\|");
             format!("| `{}` | {flag} | `{}` | {values} | {} |", setting.name, setting.default, setting.meaning)
@@ -236,7 +236,7 @@ mod tests {
             ("LBPROF_SAMPLE", "5001"),
             ("LBPROF_SAMPLE", "all"),
         ] {
-            let setting = Setting::named(name).unwrap();
+            let setting = RecorderSetting::named(name).unwrap();
             assert!(!setting.accepts(value), "{name}={value}");
         }
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::node::file::{LogId, NodeFile};
-use crate::node::rings::{Piece, RingsFile};
-use crate::salvage::{Salvage, read_ring, read_ring_in};
+use crate::node::rings::{RingLocation, RingsFile};
+use crate::salvage::{SalvagedRing, read_ring, read_ring_in};
 
 /// Where a rank's log is.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub enum RingPlace {
     /// In a file of its own, of this thread.
     File(PathBuf, u32),
     /// In a file of a node's rings.
-    Node(Arc<RingsFile>, Piece),
+    Node(Arc<RingsFile>, RingLocation),
 }
 
 impl RingPlace {
@@ -62,7 +62,7 @@ impl RingPlace {
     /// What is in it.
     ///
     /// Errors: what the system says.
-    pub fn read(&self) -> io::Result<Option<Salvage>> {
+    pub fn read(&self) -> io::Result<Option<SalvagedRing>> {
         match self {
             RingPlace::File(path, _) => read_ring(&open_file(path)?),
             RingPlace::Node(rings, piece) => {

@@ -13,11 +13,11 @@ use crate::format::BatchHead;
 use crate::operation::Activity;
 use crate::record::Record;
 use crate::sample::Place;
-use crate::walk::{Walk, WalkState};
+use crate::walk::{RecordWalk, WalkState};
 
 /// The places of a thread while it made some records.
-pub struct Places<'a> {
-    walk: Walk,
+pub struct ThreadLocator<'a> {
+    walk: RecordWalk,
     rest: std::slice::Iter<'a, Record>,
     /// The times of the record before the rest, and where it is.
     begin: u64,
@@ -29,13 +29,13 @@ pub struct Places<'a> {
     known_from: u64,
 }
 
-impl<'a> Places<'a> {
+impl<'a> ThreadLocator<'a> {
     /// Those of the thread that made `records` after `head`.
     pub fn new(head: &BatchHead, records: &'a [Record]) -> Self {
         let (known_from, own) = (head.previous_end, Activity::Computation);
-        let (walk, before) = (Walk::new(head), WalkState::default());
+        let (walk, before) = (RecordWalk::new(head), WalkState::default());
         let (begin, end) = (known_from, known_from);
-        Places { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
+        ThreadLocator { walk, rest: records.iter(), begin, end, region: 0, before, own, known_from }
     }
 
     /// Where it was at `ticks`, which are not before those that were asked for before; after the last record where that leaves it. `None` while
@@ -87,7 +87,7 @@ mod tests {
             marker(Operation::Pause, 700, 0),
             marker(Operation::Resume, 800, 0),
         ];
-        let mut places = Places::new(&head, &records);
+        let mut places = ThreadLocator::new(&head, &records);
         let (computes, waits) = (Activity::Computation, Activity::Synchronization);
         let expected = [
             (100, None),

@@ -17,8 +17,8 @@
 //!
 //! The records do not show CPU time: [`crate::gap_use`] finds it in the samples. Without it, long gaps are computation.
 //!
-//! [`Polls`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
-//! record after it begins where the one before ended and is marked [`Flags::POLLED`], so that no time lies between them.
+//! [`PollGapClassifier`] goes over a thread's records, in the recorder (profile mode) and in the reader alike. Where a gap is waiting, the
+//! record after it begins where the one before ended and is marked [`CallFlags::POLLED`], so that no time lies between them.
 
 use std::fmt::{self, Display, Formatter};
 use std::str::FromStr;
@@ -27,19 +27,19 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 
 use crate::clock::RankClock;
-use crate::format::Header;
+use crate::format::LogHeader;
 use crate::gap_survey::{CpuSample, GapSurvey, SurveyedLengths};
 use crate::gap_use::{GapUse, GapUses, PolledSite};
 use crate::operation::Operation;
-use crate::poll_answer::Answer;
+use crate::poll_answer::PollAnswer;
 use crate::poll_gaps::{CallPlace, GapPlace, PlacedGaps};
-use crate::record::{Flags, NONE, PollGaps, Record};
-use crate::semantics::{EpochStep, Semantics};
+use crate::record::{CallFlags, NONE, PollGaps, Record};
+use crate::semantics::{EpochStep, OperationSemantics};
 use crate::spinning::{FoldedCalls, IN_TURN, WindowSpin};
 
 /// What gaps between unsuccessful polls are taken for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Polling {
+pub enum PollGapRule {
     /// What their lengths say.
     #[default]
     Auto,
@@ -49,30 +49,30 @@ pub enum Polling {
     Computation,
 }
 
-impl Polling {
+impl PollGapRule {
     /// All of them.
-    pub const ALL: [Polling; 3] = [Polling::Auto, Polling::Waiting, Polling::Computation];
+    pub const ALL: [PollGapRule; 3] = [PollGapRule::Auto, PollGapRule::Waiting, PollGapRule::Computation];
 
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Polling::Auto => "auto",
-            Polling::Waiting => "waiting",
-            Polling::Computation => "computation",
+            PollGapRule::Auto => "auto",
+            PollGapRule::Waiting => "waiting",
+            PollGapRule::Computation => "computation",
         }
     }
 }
 
-impl FromStr for Polling {
+impl FromStr for PollGapRule {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Polling, String> {
-        let found = Polling::ALL.into_iter().find(|one| one.name() == text);
+    fn from_str(text: &str) -> Result<PollGapRule, String> {
+        let found = PollGapRule::ALL.into_iter().find(|one| one.name() == text);
         found.ok_or_else(|| "must be waiting, computation or auto".to_owned())
     }
 }
 
-impl Display for Polling {
+impl Display for PollGapRule {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -128,24 +128,24 @@ impl PollSums {
 
 /// The lengths that decide, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lengths {
+pub struct PollGapLimits {
     short: u64,
     waiting: u64,
     long: u64,
     lost_core: u64,
 }
 
-impl Lengths {
+impl PollGapLimits {
     /// Returns the lengths of gaps whose use is to be found out.
     pub fn surveyed(&self) -> SurveyedLengths {
         SurveyedLengths { shortest: self.waiting, shortest_after_spin: self.long, lost_core: self.lost_core }
     }
 
     /// Those of the clock of the rank with `header`.
-    pub fn of(header: &Header) -> Lengths {
+    pub fn of(header: &LogHeader) -> PollGapLimits {
         let per_ns = 1e-9 / RankClock::new(header, &[], &[]).tick_s();
         let ticks = |ns: u64| (ns as f64 * per_ns) as u64;
-        Lengths {
+        PollGapLimits {
             short: ticks(SHORT_NS),
             waiting: ticks(WAITING_NS),
             long: ticks(LONG_NS),
@@ -156,7 +156,7 @@ impl Lengths {
 
 /// The polls at hand: those that the records just before the next one describe.
 #[derive(Clone, Copy, Debug)]
-struct Phase {
+struct PollingPhase {
     /// Polls since the last long gap.
     polls: u64,
     /// Polls that no interrupt has taken yet, at most [`SPARE`].
@@ -176,21 +176,21 @@ struct PollCall {
     surveyed: Option<GapPlace>,
 }
 
-impl Phase {
+impl PollingPhase {
     /// No polls since the last computation.
-    fn computing() -> Phase {
-        Phase { polls: 0, spare: 0, waits: false, call_site: u64::MAX }
+    fn computing() -> PollingPhase {
+        PollingPhase { polls: 0, spare: 0, waits: false, call_site: u64::MAX }
     }
 }
 
 /// Says of one thread's records, in their order, what the time between polls is.
 #[derive(Clone, Debug)]
-pub struct Polls {
-    polling: Polling,
-    lengths: Lengths,
+pub struct PollGapClassifier {
+    polling: PollGapRule,
+    lengths: PollGapLimits,
     /// The latest time stamp seen, in ticks.
     previous_end: u64,
-    phase: Option<Phase>,
+    phase: Option<PollingPhase>,
     spin: WindowSpin,
     sums: PollSums,
     /// What is known of the thread's long gaps.
@@ -200,23 +200,23 @@ pub struct Polls {
     survey: Option<GapSurvey>,
 }
 
-impl Polls {
+impl PollGapClassifier {
     /// Of a thread whose records follow `previous_end` ticks.
-    pub fn new(polling: Polling, lengths: Lengths, previous_end: u64) -> Polls {
+    pub fn new(polling: PollGapRule, lengths: PollGapLimits, previous_end: u64) -> PollGapClassifier {
         let (spin, sums, gap_uses) = Default::default();
-        Polls { polling, lengths, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
+        PollGapClassifier { polling, lengths, previous_end, phase: None, spin, sums, gap_uses, thread: 0, survey: None }
     }
 
     /// Takes what is known of the long gaps of the thread of this number into account.
     #[must_use]
-    pub fn with_gap_uses(self, gap_uses: Arc<GapUses>, thread: u32) -> Polls {
-        Polls { gap_uses, thread, ..self }
+    pub fn with_gap_uses(self, gap_uses: Arc<GapUses>, thread: u32) -> PollGapClassifier {
+        PollGapClassifier { gap_uses, thread, ..self }
     }
 
-    /// Counts long gaps, whose use is not known yet: [`Polls::take_gaps`].
+    /// Counts long gaps, whose use is not known yet: [`PollGapClassifier::take_gaps`].
     #[must_use]
-    pub fn surveying(self) -> Polls {
-        Polls { survey: Some(GapSurvey::new(self.lengths.surveyed())), ..self }
+    pub fn surveying(self) -> PollGapClassifier {
+        PollGapClassifier { survey: Some(GapSurvey::new(self.lengths.surveyed())), ..self }
     }
 
     /// Adds samples of the thread's CPU time that follow those before, for the survey of gaps.
@@ -259,7 +259,7 @@ impl Polls {
         self.pass(record);
     }
 
-    /// Whether [`Polls::next`] may change the thread's next record, or counts it as a poll.
+    /// Whether [`PollGapClassifier::next`] may change the thread's next record, or counts it as a poll.
     #[inline(always)]
     pub(crate) fn concerns(&self, record: &Record) -> bool {
         self.is_polling() || Operation::may_spin(record.operation)
@@ -295,13 +295,13 @@ impl Polls {
         let surveyed = self.survey.as_mut().and_then(|survey| survey.add_record(record, previous_end, place));
         self.spin.add(record);
         let spins = self.spin.is_spinning();
-        let answer = if spins { Answer::Nothing } else { Answer::of(record) };
+        let answer = if spins { PollAnswer::Nothing } else { PollAnswer::of(record) };
         let folded = if spins { FoldedCalls::new(record) } else { None };
         let inner_wait = match folded {
             Some(folded) => self.fold_spin(folded, record),
-            None => answer == Answer::Nothing && !spins && self.folded(record),
+            None => answer == PollAnswer::Nothing && !spins && self.folded(record),
         };
-        let asks = spins || Operation::polls(record.operation) || answer == Answer::Neutral;
+        let asks = spins || Operation::polls(record.operation) || answer == PollAnswer::Neutral;
         if spins && folded.is_none() {
             self.sums.within = self.sums.within.saturating_add(record.end.saturating_sub(begin));
         }
@@ -312,18 +312,18 @@ impl Polls {
             _ => None,
         };
         match answer {
-            Answer::Something => return,
-            Answer::Neutral => {
-                self.phase = before.filter(|_| record.flags.contains(Flags::POLLED));
+            PollAnswer::Something => return,
+            PollAnswer::Neutral => {
+                self.phase = before.filter(|_| record.flags.contains(CallFlags::POLLED));
                 return;
             }
-            Answer::Nothing => {}
+            PollAnswer::Nothing => {}
         }
-        let before = before.unwrap_or(Phase::computing());
+        let before = before.unwrap_or(PollingPhase::computing());
         let polls = 1 + if spins { folded.map_or(0, |folded| folded.calls) } else { u64::from(record.count) };
         self.sums.polls = self.sums.polls.saturating_add(polls);
         self.sums.waits += u64::from(inner_wait && !before.waits);
-        self.phase = Some(Phase {
+        self.phase = Some(PollingPhase {
             polls: before.polls.saturating_add(polls),
             spare: before.spare.saturating_add(polls).min(SPARE),
             waits: before.waits || inner_wait,
@@ -332,10 +332,10 @@ impl Polls {
     }
 
     /// Decides the gap between a phase and a record that begins at `begin` and may go on with it; gives what it goes on with.
-    fn gap(&mut self, phase: Phase, begin: u64, record: &mut Record, asked: PollCall) -> Phase {
+    fn gap(&mut self, phase: PollingPhase, begin: u64, record: &mut Record, asked: PollCall) -> PollingPhase {
         let PollCall { asks, surveyed } = asked;
         let gap = begin.saturating_sub(self.previous_end);
-        let is_auto = self.polling == Polling::Auto;
+        let is_auto = self.polling == PollGapRule::Auto;
         // Data that were read may be worked on.
         let reads_data = self.spin.has_data();
         let is_brief = gap < if reads_data { self.lengths.short } else { self.lengths.waiting };
@@ -350,9 +350,9 @@ impl Polls {
         let gap_use = self.gap_uses.get(self.thread, site).filter(|_| depends_on_use);
         let is_asleep = gap_use.is_some_and(GapUse::is_waiting);
         let waits = match self.polling {
-            Polling::Computation => false,
-            Polling::Waiting => is_brief || asks && !reads_data && !after_spin,
-            Polling::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
+            PollGapRule::Computation => false,
+            PollGapRule::Waiting => is_brief || asks && !reads_data && !after_spin,
+            PollGapRule::Auto => is_brief || is_asleep || asks && (interrupted || lost_core),
         };
         if !waits {
             let may_wait = match gap_use {
@@ -366,18 +366,18 @@ impl Polls {
             if let Some((survey, place)) = self.survey.as_mut().zip(surveyed.filter(|_| depends_on_use)) {
                 survey.count_as_computation(place, gap, may_wait);
             }
-            return Phase::computing();
+            return PollingPhase::computing();
         }
         let may_compute = is_auto && !is_asleep && gap >= self.lengths.short;
         self.sums.waiting = self.sums.waiting.saturating_add(gap);
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(if may_compute { gap } else { 0 });
         self.sums.waits += u64::from(!phase.waits);
         record.begin = self.previous_end;
-        record.flags |= Flags::POLLED;
+        record.flags |= CallFlags::POLLED;
         match is_brief || is_asleep {
-            true if spins && is_asleep => Phase { polls: 0, waits: true, ..phase },
-            true => Phase { waits: true, ..phase },
-            false => Phase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), waits: true, ..phase },
+            true if spins && is_asleep => PollingPhase { polls: 0, waits: true, ..phase },
+            true => PollingPhase { waits: true, ..phase },
+            false => PollingPhase { polls: 0, spare: phase.spare.saturating_sub(SPINNING), waits: true, ..phase },
         }
     }
 
@@ -386,7 +386,7 @@ impl Polls {
         let within = record.end.saturating_sub(record.begin) - folded.gaps;
         record.request = NONE;
         self.sums.within = self.sums.within.saturating_add(within);
-        if self.polling == Polling::Computation {
+        if self.polling == PollGapRule::Computation {
             record.end = record.begin + within;
             self.sums.computation = self.sums.computation.saturating_add(folded.gaps);
             return false;
@@ -404,13 +404,13 @@ impl Polls {
         let medium = if has_gaps { PollGaps(record.received).medium().min(gaps) } else { 0 };
         (record.sent, record.received) = (0, 0);
         self.sums.within = self.sums.within.saturating_add(within);
-        if self.polling == Polling::Computation {
+        if self.polling == PollGapRule::Computation {
             record.end = record.begin + within;
             self.sums.computation = self.sums.computation.saturating_add(gaps);
             return false;
         }
         self.sums.waiting = self.sums.waiting.saturating_add(gaps);
-        let medium = if self.polling == Polling::Auto { medium } else { 0 };
+        let medium = if self.polling == PollGapRule::Auto { medium } else { 0 };
         self.sums.maybe_computation = self.sums.maybe_computation.saturating_add(medium);
         has_gaps
     }
@@ -421,7 +421,11 @@ fn goes_on_waiting(operation: u16) -> bool {
     let waits = Operation::semantics(operation).after_polling();
     matches!(
         waits,
-        Semantics::Wait | Semantics::Recv | Semantics::Probe | Semantics::Look | Semantics::Epoch(EpochStep::Wait)
+        OperationSemantics::Wait
+            | OperationSemantics::Recv
+            | OperationSemantics::Probe
+            | OperationSemantics::Look
+            | OperationSemantics::Epoch(EpochStep::Wait)
     )
 }
 

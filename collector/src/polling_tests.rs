@@ -5,7 +5,8 @@ use crate::example;
 use crate::record::NONE;
 use crate::spinning::encode_gaps;
 
-const LENGTHS: Lengths = Lengths { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
+const LENGTHS: PollGapLimits =
+    PollGapLimits { short: SHORT_NS, waiting: WAITING_NS, long: LONG_NS, lost_core: LOST_CORE_NS };
 
 fn call(operation: Operation, begin: u64, end: u64) -> Record {
     Record { end, ..Record::new(operation, begin) }
@@ -14,7 +15,7 @@ fn call(operation: Operation, begin: u64, end: u64) -> Record {
 /// A poll that found nothing.
 fn nothing(begin: u64, end: u64) -> Record {
     let record = call(Operation::Test, begin, end);
-    Record { flags: record.flags | Flags::NOTHING, request: 7, ..record }
+    Record { flags: record.flags | CallFlags::NOTHING, request: 7, ..record }
 }
 
 /// `polls` of them as one record, in which gaps of `medium` ns together are not short.
@@ -23,20 +24,20 @@ fn folded(polls: u32, (begin, end): (u64, u64), within: u64, medium: u64) -> Rec
     Record { sent: within, received: gaps.0, count: polls - 1, ..nothing(begin, end) }
 }
 
-fn decide_as(polling: Polling, records: &[Record]) -> (Vec<Record>, PollSums) {
-    let mut polls = Polls::new(polling, LENGTHS, 0);
+fn decide_as(polling: PollGapRule, records: &[Record]) -> (Vec<Record>, PollSums) {
+    let mut polls = PollGapClassifier::new(polling, LENGTHS, 0);
     let mut records = records.to_vec();
     records.iter_mut().for_each(|record| polls.next(record));
     (records, polls.take_sums())
 }
 
 fn decide(records: &[Record]) -> (Vec<Record>, PollSums) {
-    decide_as(Polling::Auto, records)
+    decide_as(PollGapRule::Auto, records)
 }
 
 /// Begin and end of each, and whether it goes on with a wait.
 fn times(records: &[Record]) -> Vec<(u64, u64, bool)> {
-    records.iter().map(|one| (one.begin, one.end, one.flags.contains(Flags::POLLED))).collect()
+    records.iter().map(|one| (one.begin, one.end, one.flags.contains(CallFlags::POLLED))).collect()
 }
 
 #[test]
@@ -154,7 +155,7 @@ fn polls_of_nothing_active_neither_begin_a_wait_nor_end_one() {
 /// A completion of nothing active.
 fn idle(begin: u64, end: u64) -> Record {
     let record = call(Operation::Wait, begin, end);
-    Record { flags: record.flags | Flags::NOTHING | Flags::INACTIVE, ..record }
+    Record { flags: record.flags | CallFlags::NOTHING | CallFlags::INACTIVE, ..record }
 }
 
 #[test]
@@ -180,21 +181,21 @@ fn completions_of_nothing_active_go_on_with_a_wait_and_do_not_begin_one() {
 
 #[test]
 fn recorders_that_did_not_mark_completions_of_nothing_active_left_them_to_their_other_facts() {
-    let without = |operation, flags: Flags, count| {
+    let without = |operation, flags: CallFlags, count| {
         let record = call(operation, 300, 400);
         Record { flags: record.flags | flags, count, ..record }
     };
     let goes_on = |idle| times(&decide(&[nothing(0, 100), idle, nothing(500, 600)]).0)[2] == (400, 600, true);
-    let none = Flags::default();
+    let none = CallFlags::default();
     for operation in [Operation::Wait, Operation::Waitany, Operation::Test] {
-        assert!(goes_on(without(operation, Flags::NOTHING, 0)), "{operation:?}");
-        let unknown = without(operation, Flags::NOTHING | Flags::UNKNOWN_REQUEST, 0);
+        assert!(goes_on(without(operation, CallFlags::NOTHING, 0)), "{operation:?}");
+        let unknown = without(operation, CallFlags::NOTHING | CallFlags::UNKNOWN_REQUEST, 0);
         assert!(operation == Operation::Test || !goes_on(unknown), "{operation:?}");
     }
     for operation in [Operation::Waitall, Operation::Testall, Operation::Testsome] {
         assert!(goes_on(without(operation, none, 0)), "{operation:?}");
         assert!(
-            !goes_on(without(operation, none, 1)) && !goes_on(without(operation, Flags::FAILED, 0)),
+            !goes_on(without(operation, none, 1)) && !goes_on(without(operation, CallFlags::FAILED, 0)),
             "{operation:?}"
         );
     }
@@ -212,22 +213,22 @@ fn what_is_known_of_long_gaps_decides_them() {
     let decide = |gap_use, polling| {
         let mut known = GapUses::default();
         known.insert(3, PolledSite { call_site: 5, after_spin: false }, gap_use);
-        let mut polls = Polls::new(polling, LENGTHS, 0).with_gap_uses(Arc::new(known), 3);
+        let mut polls = PollGapClassifier::new(polling, LENGTHS, 0).with_gap_uses(Arc::new(known), 3);
         let mut records = sleeping_polls();
         for record in &mut records {
             polls.next(record);
         }
         (times(&records), polls.take_sums())
     };
-    let (asleep, sums) = decide(GapUse::Asleep, Polling::Auto);
+    let (asleep, sums) = decide(GapUse::Asleep, PollGapRule::Auto);
     assert_eq!(asleep, [(0, 100, false), (100, 1_000_200, true), (1_000_200, 2_000_300, true)]);
     assert_eq!((sums.waits, sums.waiting, sums.maybe_computation), (1, 2_000_000, 0));
-    let (computing, sums) = decide(GapUse::Computing, Polling::Auto);
+    let (computing, sums) = decide(GapUse::Computing, PollGapRule::Auto);
     assert_eq!(computing, times(&sleeping_polls()));
     assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 0));
-    let (_, sums) = decide(GapUse::Unclear, Polling::Auto);
+    let (_, sums) = decide(GapUse::Unclear, PollGapRule::Auto);
     assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 2_000_000));
-    let (_, sums) = decide(GapUse::Asleep, Polling::Computation);
+    let (_, sums) = decide(GapUse::Asleep, PollGapRule::Computation);
     assert_eq!((sums.computation, sums.maybe_waiting), (2_000_000, 0));
 }
 
@@ -272,7 +273,7 @@ fn calls_on_a_window_that_were_folded_are_what_they_were_before() {
     let gaps = encode_gaps(62 * 1_024);
     (folded[16].count, folded[16].sent) = (31, 32 * 8);
     folded[17] = Record { count: 31, sent: 32 * 8, end, request: gaps, ..folded[17] };
-    for polling in Polling::ALL {
+    for polling in PollGapRule::ALL {
         let (before, after) = (decide_as(polling, &records), decide_as(polling, &folded));
         assert_eq!(after.1, before.1, "{polling}");
         let bytes = |records: &[Record]| records.iter().map(|record| record.sent).sum::<u64>();
@@ -302,10 +303,10 @@ fn work_after_a_spin_is_no_wait() {
 #[test]
 fn the_user_may_say_what_it_is() {
     let polls = [folded(10, (0, 10_000), 1_000, 0), nothing(500_000, 500_100), call(Operation::Wait, 500_300, 600_000)];
-    let (records, sums) = decide_as(Polling::Waiting, &polls);
+    let (records, sums) = decide_as(PollGapRule::Waiting, &polls);
     assert_eq!(times(&records), [(0, 10_000, false), (10_000, 500_100, true), (500_100, 600_000, true)]);
     assert_eq!((sums.waiting, sums.maybe_computation), (9_000 + 490_000 + 200, 0), "then nothing is in doubt");
-    let (records, sums) = decide_as(Polling::Computation, &polls);
+    let (records, sums) = decide_as(PollGapRule::Computation, &polls);
     assert_eq!(times(&records), [(0, 1_000, false), (500_000, 500_100, false), (500_300, 600_000, false)]);
     assert_eq!((sums.within, sums.waiting, sums.maybe_waiting), (1_100, 0, 0));
 }
@@ -313,7 +314,7 @@ fn the_user_may_say_what_it_is() {
 #[test]
 fn lengths_are_in_ticks_of_the_clock() {
     // The clock of the header makes a tick a nanosecond.
-    assert_eq!(Lengths::of(&example::header(0, 1)), LENGTHS);
+    assert_eq!(PollGapLimits::of(&example::header(0, 1)), LENGTHS);
 }
 
 #[test]
@@ -324,7 +325,7 @@ fn hostile_records_are_no_harm() {
         call(Operation::Test, 0, 0),
         nothing(u64::MAX, u64::MAX),
     ];
-    for polling in [Polling::Auto, Polling::Waiting, Polling::Computation] {
+    for polling in [PollGapRule::Auto, PollGapRule::Waiting, PollGapRule::Computation] {
         decide_as(polling, &[all, all].concat());
     }
 }

@@ -1,4 +1,4 @@
-//! Records folded into regions × activities × iterations: the sums, and how they merge. [`crate::fold::Fold`] makes them.
+//! Records folded into regions × activities × iterations: the sums, and how they merge. [`crate::fold::ProfileFold`] makes them.
 //!
 //! The same fold runs in the recorder (profile mode) and in the analyzer (events mode), so that both modes give the same
 //! figures. Time between two records of a thread is computation in the innermost open region; time in a call belongs to the
@@ -11,7 +11,7 @@ use crate::polling::PollSums;
 
 /// Time, calls and bytes of one (region, iteration, activity), exclusive of inner regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Encode, Decode)]
-pub struct Cell {
+pub struct ProfileCell {
     /// Ticks.
     pub ticks: u64,
     /// Calls, polls that were folded into one record included (of computation: intervals between two records).
@@ -22,7 +22,7 @@ pub struct Cell {
     pub received: u64,
 }
 
-/// Key of a [`Cell`]. `iteration` is that of the innermost enclosing iterated region, NONE where there is none.
+/// Key of a [`ProfileCell`]. `iteration` is that of the innermost enclosing iterated region, NONE where there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct CellKey {
     /// Region id; 0 is the whole program outside of all phases.
@@ -35,7 +35,7 @@ pub struct CellKey {
 
 /// Key of a call site's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct SiteKey {
+pub struct CallSiteKey {
     /// Region id.
     pub region: u32,
     /// Id of the call site.
@@ -48,7 +48,7 @@ pub struct SiteKey {
 
 /// One invocation of an iterated region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Iteration {
+pub struct RegionInvocation {
     /// Region id.
     pub region: u32,
     /// Its number, from 0 by region.
@@ -93,13 +93,13 @@ pub struct CounterTotals {
 
 /// What a fold holds: a part of one thread's run, as sums. Lists are sorted by key.
 #[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
-pub struct Profile {
+pub struct ThreadProfile {
     /// Time, calls, bytes by region, iteration and activity.
-    pub cells: Vec<(CellKey, Cell)>,
+    pub cells: Vec<(CellKey, ProfileCell)>,
     /// The same by call site.
-    pub sites: Vec<(SiteKey, Cell)>,
+    pub sites: Vec<(CallSiteKey, ProfileCell)>,
     /// Iterations that ended, by region, number and begin.
-    pub iterations: Vec<Iteration>,
+    pub iterations: Vec<RegionInvocation>,
     /// Totals by region.
     pub regions: Vec<(u32, RegionTotals)>,
     /// Totals by (region, counter).
@@ -128,13 +128,13 @@ pub struct ProfileBatch {
     /// When each region of `next.open` was entered.
     pub entered: Vec<u64>,
     /// The sums.
-    pub profile: Profile,
+    pub profile: ThreadProfile,
 }
 
-impl Cell {
+impl ProfileCell {
     /// Adds another cell's sums to these. No run is so long that they overflow; those of a hostile log may wrap.
     #[inline(always)]
-    pub fn add(&mut self, other: &Cell) {
+    pub fn add(&mut self, other: &ProfileCell) {
         self.ticks = self.ticks.wrapping_add(other.ticks);
         self.calls = self.calls.wrapping_add(other.calls);
         self.sent = self.sent.wrapping_add(other.sent);
@@ -171,12 +171,12 @@ impl CounterTotals {
     }
 }
 
-impl Profile {
+impl ThreadProfile {
     /// The sums of two profiles of one rank, whose ids mean the same. Associative and commutative, but for the rounding of
     /// sums of floating-point numbers.
-    pub fn merge(mut self, other: Profile) -> Profile {
-        self.cells = merged(self.cells, other.cells, Cell::add);
-        self.sites = merged(self.sites, other.sites, Cell::add);
+    pub fn merge(mut self, other: ThreadProfile) -> ThreadProfile {
+        self.cells = merged(self.cells, other.cells, ProfileCell::add);
+        self.sites = merged(self.sites, other.sites, ProfileCell::add);
         self.regions = merged(self.regions, other.regions, RegionTotals::add);
         self.counters = merged(self.counters, other.counters, CounterTotals::add);
         self.iterations.extend(other.iterations);

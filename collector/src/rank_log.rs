@@ -5,34 +5,34 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
-use crate::definition::{Definition, Instant, LifetimePoint, RankList};
-use crate::format::{BatchHead, ClockSource, Header, Mode};
+use crate::definition::{ClockPair, Definition, LifetimePoint, RankList};
+use crate::format::{BatchHead, ClockSource, LogHeader, RecordingMode};
 use crate::gap_use::GapUses;
 use crate::merged_threads::ThreadMerge;
 use crate::operation::Operation;
 use crate::place::{LogPlace, RingPlace, open_file};
 use crate::poll_gaps::ProfileGaps;
-use crate::polling::{Lengths, PollSums, Polling, Polls};
+use crate::polling::{PollGapClassifier, PollGapLimits, PollGapRule, PollSums};
 use crate::problem::{Problem, ProblemKind};
 use crate::profile::ProfileBatch;
-use crate::reader::{Item, LogReader, OpenError, Sequences, gap};
+use crate::reader::{LogItem, LogReader, OpenError, SequenceNumbers, gap};
 use crate::record::Record;
 use crate::ring::HEAD_BYTES;
-use crate::salvage::Salvage;
-use crate::source::Source;
+use crate::salvage::SalvagedRing;
+use crate::source::LogSource;
 use crate::undefined::UndefinedIds;
-use crate::words::Plural;
+use crate::words::CountedNoun;
 
 /// A rank's log and rings, read as one. A rank that still runs may be read too: what it writes later is left out.
 pub struct RankLog {
-    header: Header,
-    log: Option<LogReader<Source>>,
-    rings: Vec<Salvage>,
+    header: LogHeader,
+    log: Option<LogReader<LogSource>>,
+    rings: Vec<SalvagedRing>,
     /// Threads whose ring holds nothing, and its name.
     unmade: Vec<(u32, String)>,
     /// The names of those of them whose ring has held records.
     emptied: Vec<String>,
-    waiting: VecDeque<Item>,
+    waiting: VecDeque<LogItem>,
     /// How often the log itself shows each kind of problem.
     reported: HashMap<u16, u64>,
     /// Ids without definition, where there are rings.
@@ -42,7 +42,7 @@ pub struct RankLog {
     /// Whether an unfinished block was reported.
     is_truncated: bool,
     /// The problem that the log ends within a block, held back while all that was in it may be in the rings.
-    forgiven: Option<Item>,
+    forgiven: Option<LogItem>,
     window_ended: bool,
     ended: bool,
     salvaged: bool,
@@ -57,8 +57,8 @@ impl RankLog {
     pub(crate) fn from_places(rank: u32, place: &LogPlace, rings: &[RingPlace]) -> Result<RankLog, OpenError> {
         let mut waiting = VecDeque::new();
         // The rings first: what a running rank flushes after that is in the log when we come to it, and is recognised.
-        let Rings { whole: mut rings, unmade } = rings_of(rank, rings, &mut waiting);
-        let (log, header) = match (Source::open(place, !rings.is_empty()), rings.first()) {
+        let RankRings { whole: mut rings, unmade } = rings_of(rank, rings, &mut waiting);
+        let (log, header) = match (LogSource::open(place, !rings.is_empty()), rings.first()) {
             (Ok(log), _) => {
                 let header = log.header().clone();
                 (Some(log), header)
@@ -71,7 +71,7 @@ impl RankLog {
             (Err(error), _) => return Err(error),
         };
         if let Some(log) = &log {
-            waiting.extend(log.source().problems(rank).into_iter().map(Item::Problem));
+            waiting.extend(log.source().problems(rank).into_iter().map(LogItem::Problem));
         }
         rings.retain(|ring| {
             let ours = ring.run_id == header.run_id && ring.rank == rank;
@@ -106,10 +106,10 @@ impl RankLog {
         RankLog { log: self.log.map(LogReader::samples_only), rings: Vec::new(), polls: None, ..self }
     }
 
-    /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`Polls::next`] gives them,
-    /// and at the end [`Item::Polls`]. To be called before anything is read. `gap_uses`: what is known of long gaps.
-    pub fn deciding(self, polling: Polling, gap_uses: Arc<GapUses>) -> RankLog {
-        let lengths = Lengths::of(&self.header);
+    /// The same with the time between unsuccessful polls decided, see [`crate::polling`]: records come as [`PollGapClassifier::next`] gives them,
+    /// and at the end [`LogItem::Polls`]. To be called before anything is read. `gap_uses`: what is known of long gaps.
+    pub fn deciding(self, polling: PollGapRule, gap_uses: Arc<GapUses>) -> RankLog {
+        let lengths = PollGapLimits::of(&self.header);
         let (threads, gaps) = Default::default();
         RankLog { polls: Some(ThreadPolls { polling, lengths, gap_uses, threads, gaps }), ..self }
     }
@@ -121,12 +121,12 @@ impl RankLog {
 
     /// The same with a problem that is known of it.
     pub fn with_problem(mut self, problem: Problem) -> RankLog {
-        self.waiting.push_back(Item::Problem(problem));
+        self.waiting.push_back(LogItem::Problem(problem));
         self
     }
 
     /// The log's header. Where only a ring is left it states the run's id and the rank, and nothing else is known.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
@@ -136,7 +136,7 @@ impl RankLog {
     }
 
     /// The next item; `None` at the end, for good.
-    pub fn next_item(&mut self) -> Option<Item> {
+    pub fn next_item(&mut self) -> Option<LogItem> {
         let mut item = match self.merge.take() {
             None => self.next_as_it_is(),
             Some(mut merging) => {
@@ -147,16 +147,16 @@ impl RankLog {
             }
         };
         match (&mut self.polls, &mut item) {
-            (Some(polls), Some(Item::Records { head, records })) => polls.records(head, records),
-            (Some(polls), Some(Item::Definitions(definitions))) => polls.gaps.take_in(definitions),
-            (Some(polls), Some(Item::Profile(batch))) => polls.profile(batch),
-            (Some(polls), None) => item = polls.take_sums().map(Item::Polls),
+            (Some(polls), Some(LogItem::Records { head, records })) => polls.records(head, records),
+            (Some(polls), Some(LogItem::Definitions(definitions))) => polls.gaps.take_in(definitions),
+            (Some(polls), Some(LogItem::Profile(batch))) => polls.profile(batch),
+            (Some(polls), None) => item = polls.take_sums().map(LogItem::Polls),
             _ => {}
         }
         item
     }
 
-    fn next_as_it_is(&mut self) -> Option<Item> {
+    fn next_as_it_is(&mut self) -> Option<LogItem> {
         if let Some(item) = self.waiting.pop_front() {
             return Some(item);
         }
@@ -171,15 +171,15 @@ impl RankLog {
             if !self.rings.is_empty() {
                 self.undefined.add_item(&item);
             }
-            self.is_truncated |= matches!(&item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated);
-            if let Item::Definitions(definitions) = &item {
+            self.is_truncated |= matches!(&item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated);
+            if let LogItem::Definitions(definitions) = &item {
                 definitions.iter().for_each(|definition| self.take_in(definition));
             }
             return Some(item);
         }
         let rank = self.header.rank;
         let left: Vec<Problem> = self.log.as_ref().map_or(Vec::new(), |log| log.source().problems_at_end(rank));
-        for item in left.into_iter().map(Item::Problem) {
+        for item in left.into_iter().map(LogItem::Problem) {
             match self.rings_hold(&item) {
                 true => self.forgiven = Some(item),
                 false => self.waiting.push_back(item),
@@ -202,18 +202,18 @@ impl RankLog {
             self.waiting.extend(forgiven);
         }
         if n_ids > 0 {
-            let detail = format!("the definitions of {} that it refers to are missing", Plural(n_ids, "id"));
+            let detail = format!("the definitions of {} that it refers to are missing", CountedNoun(n_ids, "id"));
             self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_ids, detail));
         } else if n_bytes > 0 && !self.is_truncated {
-            let detail = format!("its last {} are missing", Plural(n_bytes, "byte"));
+            let detail = format!("its last {} are missing", CountedNoun(n_bytes, "byte"));
             self.waiting.push_back(problem(rank, ProblemKind::Truncated, n_bytes, detail));
         }
     }
 
     /// Whether `item` reports an unfinished block whose records are all in the rings still.
-    fn rings_hold(&mut self, item: &Item) -> bool {
+    fn rings_hold(&mut self, item: &LogItem) -> bool {
         let Some(log) = &mut self.log else { return false };
-        matches!(item, Item::Problem(problem) if problem.kind == ProblemKind::Truncated)
+        matches!(item, LogItem::Problem(problem) if problem.kind == ProblemKind::Truncated)
             && log.is_cut_in_records()
             && !self.rings.is_empty()
             && self.rings.iter().all(|ring| ring.head.first <= log.sequences().next(ring.head.thread))
@@ -248,14 +248,14 @@ impl RankLog {
                 self.waiting.push_back(problem(self.header.rank, ProblemKind::Damaged, 1, detail));
             }
         }
-        let mut without_log = Sequences::default();
+        let mut without_log = SequenceNumbers::default();
         let sequences = self.log.as_mut().map_or(&mut without_log, LogReader::sequences);
         let rank = self.header.rank;
         let mut n_records = 0;
         // Each ring has counted what was dropped of its own thread; the first one's, also what came when recording had been given up.
         let dropped = self.rings.iter().fold(0, |all: u64, ring| all.saturating_add(ring.dropped));
         for ring in std::mem::take(&mut self.rings) {
-            let Salvage { mut head, mut records, .. } = ring;
+            let SalvagedRing { mut head, mut records, .. } = ring;
             let lost = sequences.trim(&mut head, &mut records);
             n_records += records.len();
             // A ring has the id plus one: a slot of zeros has no call site.
@@ -267,13 +267,13 @@ impl RankLog {
             if let Some(ticks) = killed {
                 // The call in which it was lasted until then, or its computation.
                 records.push(Record::new(Operation::ProgramEnd, ticks));
-                self.waiting.push_back(Item::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
+                self.waiting.push_back(LogItem::Definitions(vec![Definition::Lifetime(LifetimePoint::Killed, ticks)]));
             }
             // Where the ring is empty, what could not be written is reported as dropped alone.
             let lost = lost.filter(|&lost| !records.is_empty() || lost > ring.dropped);
             self.waiting.extend(lost.map(|lost| gap(rank, &head, lost)));
             if !records.is_empty() {
-                self.waiting.push_back(Item::Records { head, records });
+                self.waiting.push_back(LogItem::Records { head, records });
             }
             let dropped = (ProblemKind::Dropped as u16, dropped);
             for (number, count) in ring.problems.into_iter().chain([dropped]) {
@@ -283,7 +283,7 @@ impl RankLog {
                     self.waiting.push_back(match ProblemKind::from_number(number) {
                         Some(kind) => problem(rank, kind, more, String::new()),
                         // Of a newer recorder: reported as the log would have reported it.
-                        None => Item::Definitions(vec![Definition::Problem(number, more, String::new())]),
+                        None => LogItem::Definitions(vec![Definition::Problem(number, more, String::new())]),
                     });
                 }
             }
@@ -297,14 +297,14 @@ impl RankLog {
                 .chain(end.map(|(reason, ticks)| Definition::End(reason, ticks)))
                 .collect();
             if !definitions.is_empty() {
-                self.waiting.push_back(Item::Definitions(definitions));
+                self.waiting.push_back(LogItem::Definitions(definitions));
             }
         }
         if !self.ended && had_rings {
             let detail = match n_records {
                 0 => String::new(),
                 1 => "its last record comes from its ring".to_owned(),
-                n => format!("its last {} come from its ring", Plural(n as u64, "record")),
+                n => format!("its last {} come from its ring", CountedNoun(n as u64, "record")),
             };
             self.waiting.push_back(problem(rank, ProblemKind::NotClosed, 1, detail));
         } else if !self.ended {
@@ -315,11 +315,11 @@ impl RankLog {
 
 /// Decides what the time between polls of a rank's threads is.
 struct ThreadPolls {
-    polling: Polling,
-    lengths: Lengths,
+    polling: PollGapRule,
+    lengths: PollGapLimits,
     gap_uses: Arc<GapUses>,
     /// By number: the sequence number of its next record.
-    threads: HashMap<u32, (u64, Polls)>,
+    threads: HashMap<u32, (u64, PollGapClassifier)>,
     gaps: NextGaps,
 }
 
@@ -341,7 +341,7 @@ impl ThreadPolls {
     fn records(&mut self, head: &BatchHead, records: &mut [Record]) {
         let ThreadPolls { polling, lengths, gap_uses, threads, .. } = self;
         let (next, polls) = threads.entry(head.thread).or_insert_with(|| {
-            let polls = Polls::new(*polling, *lengths, head.previous_end);
+            let polls = PollGapClassifier::new(*polling, *lengths, head.previous_end);
             (head.first, polls.with_gap_uses(gap_uses.clone(), head.thread))
         });
         if *next != head.first {
@@ -367,17 +367,17 @@ impl ThreadPolls {
 
 /// What there is of a rank's rings.
 #[derive(Default)]
-struct Rings {
+struct RankRings {
     /// By thread.
-    whole: Vec<Salvage>,
+    whole: Vec<SalvagedRing>,
     /// Threads whose ring was being made when the process died: its file holds nothing. So it looks, too, where it was emptied
     /// later; then the log knows the thread. With its name.
     unmade: Vec<(u32, String)>,
 }
 
 /// The rings of `rank`. One that cannot be read is reported in `waiting`.
-fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<Item>) -> Rings {
-    let mut rings = Rings::default();
+fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<LogItem>) -> RankRings {
+    let mut rings = RankRings::default();
     for place in places {
         let name = place.name();
         let unreadable = match place.read() {
@@ -386,7 +386,8 @@ fn rings_of(rank: u32, places: &[RingPlace], waiting: &mut VecDeque<Item>) -> Ri
                     waiting.push_back(problem(rank, ProblemKind::Truncated, 1, format!("{name} is cut short")));
                 }
                 if ring.lost != 0 {
-                    let detail = format!("{name} was truncated: {} in it are lost", Plural(ring.lost as u64, "record"));
+                    let detail =
+                        format!("{name} was truncated: {} in it are lost", CountedNoun(ring.lost as u64, "record"));
                     waiting.push_back(problem(rank, ProblemKind::RingLost, 1, detail));
                 }
                 rings.whole.push(ring);
@@ -419,9 +420,9 @@ fn is_blank(file: File) -> bool {
 }
 
 /// What a ring alone says about its run.
-fn header_of(ring: &Salvage) -> Header {
-    let nowhere = Instant { ticks: 0, monotonic_ns: 0 };
-    Header {
+fn header_of(ring: &SalvagedRing) -> LogHeader {
+    let nowhere = ClockPair { ticks: 0, monotonic_ns: 0 };
+    LogHeader {
         run_id: ring.run_id,
         rank: ring.rank,
         n_ranks: 0,
@@ -434,12 +435,12 @@ fn header_of(ring: &Salvage) -> Header {
         clock: ClockSource::Tsc,
         started_unix_s: 0,
         recorded_ranks: RankList::default(),
-        mode: Mode::Events,
+        mode: RecordingMode::Events,
         instants: [nowhere; 2],
         settings: Vec::new(),
     }
 }
 
-fn problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> Item {
-    Item::Problem(Problem { kind, rank: Some(rank), count, detail })
+fn problem(rank: u32, kind: ProblemKind, count: u64, detail: String) -> LogItem {
+    LogItem::Problem(Problem { kind, rank: Some(rank), count, detail })
 }

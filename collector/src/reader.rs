@@ -1,6 +1,6 @@
 //! Reads a rank's log from any [`Read`], whatever state it is in.
 //!
-//! Reading never fails on damage that can be skipped: what is wrong arrives as [`Item::Problem`] among what is there. Sizes
+//! Reading never fails on damage that can be skipped: what is wrong arrives as [`LogItem::Problem`] among what is there. Sizes
 //! are checked before memory is taken, so that a hostile log costs no more than a block may hold.
 
 use std::cell::{Cell, RefCell};
@@ -10,15 +10,15 @@ use std::path::{Path, PathBuf};
 
 use zstd::bulk::Decompressor;
 
-use crate::blocks::{Blocks, CutKind, Event};
+use crate::blocks::{BlockScanner, CutKind, LogBlockEvent};
 use crate::codec::{get, take_slice, take_varint};
-use crate::decode::Decoder;
+use crate::decode::RecordDecoder;
 use crate::definition::Definition;
 use crate::format::{
-    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER,
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_DEFINITIONS, MAX_HEADER,
     MAX_OPEN_REGIONS, PREAMBLE_BYTES, VERSION, header_checksum,
 };
-use crate::index::{self, Held, Index};
+use crate::index::{self, BlockContents, LogIndex};
 use crate::joined;
 use crate::polling::PollSums;
 use crate::problem::{Problem, ProblemKind};
@@ -26,12 +26,12 @@ use crate::profile::ProfileBatch;
 use crate::record::Record;
 use crate::sample::{Sample, SampleHead};
 use crate::sample_block;
-use crate::summary::Summary;
-use crate::words::{Count, Plural};
+use crate::summary::ThreadSummary;
+use crate::words::{CountedNoun, GroupedNumber};
 
 /// What a log holds, in the order in which it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum LogItem {
     /// Definitions; each comes before the records that refer to it.
     Definitions(Vec<Definition>),
     /// Records of one thread, following one another.
@@ -51,7 +51,7 @@ pub enum Item {
         samples: Vec<Sample>,
     },
     /// A thread's whole run, as the recorder summed it up at its end: after all of its records.
-    Summary(Box<Summary>),
+    Summary(Box<ThreadSummary>),
     /// Something is missing or wrong.
     Problem(Problem),
     /// What the rank's first thread polled, at the end of a log whose reader was asked to decide what the time between polls is.
@@ -86,7 +86,7 @@ pub enum OpenError {
         found: u16,
     },
     /// The log ends before its first block.
-    #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), Plural(*found, "byte"))]
+    #[error("{}: the log ends after {}, within its header: the rank ended in MPI_Init, the disk was full, or the copy is incomplete", path.display(), CountedNoun(*found, "byte"))]
     Short {
         /// The log.
         path: PathBuf,
@@ -105,16 +105,16 @@ pub enum OpenError {
 
 /// A log being read.
 pub struct LogReader<R: Read> {
-    blocks: Blocks<R>,
-    header: Header,
-    sequences: Sequences,
-    sample_sequences: Sequences,
+    blocks: BlockScanner<R>,
+    header: LogHeader,
+    sequences: SequenceNumbers,
+    sample_sequences: SequenceNumbers,
     /// Whether blocks of records and profiles are skipped.
     samples_only: bool,
     /// The blocks so far, until one was skipped.
-    index: Option<Index>,
+    index: Option<LogIndex>,
     /// An item that comes after the one just given.
-    then: Option<Item>,
+    then: Option<LogItem>,
     /// Blocks, definitions and records of kinds that this version does not know.
     unknown: u64,
     /// Bytes that all blocks so far held when unpacked.
@@ -126,8 +126,8 @@ pub struct LogReader<R: Read> {
 
 /// Memory in which a thread unpacks blocks.
 #[derive(Default)]
-struct Unpacking {
-    decoder: Decoder,
+struct UnpackBuffers {
+    decoder: RecordDecoder,
     /// What a block's frame holds.
     plain: Vec<u8>,
 }
@@ -137,9 +137,9 @@ const MOST_KEPT: usize = 1 << 20;
 const MOST_RECORDS_KEPT: usize = 1 << 13;
 
 // As zstd's context: one serves all logs that a thread reads, of which thousands may be open.
-thread_local!(static UNPACKING: Cell<Option<Box<Unpacking>>> = const { Cell::new(None) });
+thread_local!(static UNPACKING: Cell<Option<Box<UnpackBuffers>>> = const { Cell::new(None) });
 
-impl Unpacking {
+impl UnpackBuffers {
     /// Leaves it to the next block that the thread unpacks.
     fn keep(self: Box<Self>) {
         if self.plain.len() <= MOST_KEPT {
@@ -171,7 +171,7 @@ impl<R: Read> LogReader<R> {
     /// Opens the log that `source` reads and that errors shall call `path`.
     pub fn named(source: R, path: &Path) -> Result<Self, OpenError> {
         let path = || path.to_path_buf();
-        let mut blocks = Blocks::new(source);
+        let mut blocks = BlockScanner::new(source);
         let preamble = blocks.take(PREAMBLE_BYTES).to_vec();
         let found = preamble.len() as u64;
         if preamble.iter().zip(LOG_MAGIC).any(|(&byte, magic)| byte != magic) {
@@ -194,8 +194,8 @@ impl<R: Read> LogReader<R> {
         if length > MAX_HEADER {
             return damaged(format!(
                 "it claims {}, at most {} are possible",
-                Plural(length as u64, "byte"),
-                Count(MAX_HEADER as u64)
+                CountedNoun(length as u64, "byte"),
+                GroupedNumber(MAX_HEADER as u64)
             ));
         }
         let n = blocks.take(length).len();
@@ -207,20 +207,20 @@ impl<R: Read> LogReader<R> {
         if actual != crc {
             return damaged(format!("its checksum is {actual:08x}, it states {crc:08x}"));
         }
-        let Some((header, _)) = get::<Header>(bytes) else {
+        let Some((header, _)) = get::<LogHeader>(bytes) else {
             return damaged("its content cannot be understood".to_owned());
         };
         let (sequences, sample_sequences) = Default::default();
         let log = LogReader::resumed(header, blocks, sequences, sample_sequences);
-        Ok(LogReader { index: Some(Index::default()), ..log })
+        Ok(LogReader { index: Some(LogIndex::default()), ..log })
     }
 
     /// Goes on in the log with this header: `blocks` follow those in which records and samples got as far as the sequence numbers say.
     pub(crate) fn resumed(
-        header: Header,
-        blocks: Blocks<R>,
-        sequences: Sequences,
-        sample_sequences: Sequences,
+        header: LogHeader,
+        blocks: BlockScanner<R>,
+        sequences: SequenceNumbers,
+        sample_sequences: SequenceNumbers,
     ) -> Self {
         LogReader {
             blocks,
@@ -238,12 +238,12 @@ impl<R: Read> LogReader<R> {
     }
 
     /// The log's header.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
     /// The next item; `None` at the end, for good.
-    pub fn next_item(&mut self) -> Option<Item> {
+    pub fn next_item(&mut self) -> Option<LogItem> {
         loop {
             if let Some(item) = self.then.take() {
                 return Some(item);
@@ -252,18 +252,19 @@ impl<R: Read> LogReader<R> {
                 return None;
             }
             let item = match self.blocks.next() {
-                Some(Event::Block(head)) => self.item(head),
-                Some(Event::Skipped { at, bytes }) => {
+                Some(LogBlockEvent::Block(head)) => self.item(head),
+                Some(LogBlockEvent::Skipped { at, bytes }) => {
                     self.index = None;
-                    let detail = format!("{} from byte {at} of the log", Plural(bytes, "byte"));
+                    let detail = format!("{} from byte {at} of the log", CountedNoun(bytes, "byte"));
                     Some(self.problem(ProblemKind::Damaged, bytes, detail))
                 }
-                Some(Event::Cut { at, bytes, kind }) => {
+                Some(LogBlockEvent::Cut { at, bytes, kind }) => {
                     self.cut = (kind, bytes);
-                    let detail = format!("{} of an unfinished block from byte {at} of the log", Plural(bytes, "byte"));
+                    let detail =
+                        format!("{} of an unfinished block from byte {at} of the log", CountedNoun(bytes, "byte"));
                     Some(self.problem(ProblemKind::Truncated, bytes, detail))
                 }
-                Some(Event::Failed(error)) => Some(self.problem(ProblemKind::Damaged, 1, error.to_string())),
+                Some(LogBlockEvent::Failed(error)) => Some(self.problem(ProblemKind::Damaged, 1, error.to_string())),
                 None => {
                     self.done = true;
                     let detail = "parts of a kind that this version does not know";
@@ -312,7 +313,7 @@ impl<R: Read> LogReader<R> {
     }
 
     /// Returns how far records and samples have got, by thread.
-    pub(crate) fn into_sequences(self) -> (Sequences, Sequences) {
+    pub(crate) fn into_sequences(self) -> (SequenceNumbers, SequenceNumbers) {
         (self.sequences, self.sample_sequences)
     }
 
@@ -322,12 +323,12 @@ impl<R: Read> LogReader<R> {
     }
 
     /// Where each thread's records stand.
-    pub(crate) fn sequences(&mut self) -> &mut Sequences {
+    pub(crate) fn sequences(&mut self) -> &mut SequenceNumbers {
         &mut self.sequences
     }
 
     /// What a block holds; `None` where that is nothing, or nothing new.
-    fn item(&mut self, block: BlockHead) -> Option<Item> {
+    fn item(&mut self, block: BlockHead) -> Option<LogItem> {
         let Some(kind) = BlockKind::from_number(block.kind) else {
             (self.unknown, self.index) = (self.unknown + 1, None);
             return None;
@@ -341,8 +342,8 @@ impl<R: Read> LogReader<R> {
             self.done = true;
             let detail = format!(
                 "its first {} hold {}, more than a log can; the rest is left out",
-                Plural(bytes, "byte"),
-                Plural(self.unpacked, "byte")
+                CountedNoun(bytes, "byte"),
+                CountedNoun(self.unpacked, "byte")
             );
             return Some(self.problem(ProblemKind::Damaged, 1, detail));
         }
@@ -352,9 +353,9 @@ impl<R: Read> LogReader<R> {
         item
     }
 
-    fn item_of(&mut self, kind: BlockKind, block: &BlockHead, unpacking: &mut Unpacking) -> Option<Item> {
+    fn item_of(&mut self, kind: BlockKind, block: &BlockHead, unpacking: &mut UnpackBuffers) -> Option<LogItem> {
         let payload = self.blocks.payload(block);
-        let Unpacking { plain, decoder } = unpacking;
+        let UnpackBuffers { plain, decoder } = unpacking;
         let Some((plain, tail)) = contents(plain, block, payload) else {
             return Some(self.not_understood(kind));
         };
@@ -363,8 +364,8 @@ impl<R: Read> LogReader<R> {
             BlockKind::Definitions => match definitions(plain) {
                 Some((definitions, unknown)) => {
                     self.unknown += unknown;
-                    list(listed, &Held::default());
-                    Some(Item::Definitions(definitions))
+                    list(listed, &BlockContents::default());
+                    Some(LogItem::Definitions(definitions))
                 }
                 None => Some(self.not_understood(kind)),
             },
@@ -380,32 +381,32 @@ impl<R: Read> LogReader<R> {
             },
             BlockKind::Profile => match get::<ProfileBatch>(plain).map(|(batch, _)| batch) {
                 Some(batch) if is_sane(&batch.head) && is_sane(&batch.next) => {
-                    list(listed, &Held::of_profile(&batch));
+                    list(listed, &BlockContents::of_profile(&batch));
                     self.profile_in_sequence(batch)
                 }
                 Some(_) | None => Some(self.not_understood(kind)),
             },
             BlockKind::Samples => match sample_block::decode(plain, tail) {
                 Some((head, samples)) => {
-                    list(listed, &Held::of_samples(&head, &samples));
+                    list(listed, &BlockContents::of_samples(&head, &samples));
                     self.samples_in_sequence(head, samples)
                 }
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Summary => match summary(plain) {
                 Some(summary) => {
-                    list(listed, &Held::of_profile(&summary.batch));
+                    list(listed, &BlockContents::of_profile(&summary.batch));
                     if !summary.is_of(&self.header) {
                         let detail = format!("a summary is of rank {}, or of another run", summary.rank);
                         return Some(self.problem(ProblemKind::SummaryWrong, 1, detail));
                     }
-                    Some(Item::Summary(Box::new(summary)))
+                    Some(LogItem::Summary(Box::new(summary)))
                 }
                 None => Some(self.not_understood(kind)),
             },
             BlockKind::Index => {
                 let place = self.blocks.position() - BLOCK_HEAD_BYTES as u64 - u64::from(block.stored);
-                let found = self.index.as_mut().and_then(Index::encoded);
+                let found = self.index.as_mut().and_then(LogIndex::encoded);
                 let is_true = found.is_none_or(|found| found == plain) && tail == index::tail(place);
                 (!is_true).then(|| {
                     let detail = "the index of its blocks states other blocks than there are".to_owned();
@@ -416,16 +417,16 @@ impl<R: Read> LogReader<R> {
     }
 
     /// The records, less those read before; a gap before them is reported first.
-    fn in_sequence(&mut self, mut head: BatchHead, mut records: Vec<Record>) -> Option<Item> {
+    fn in_sequence(&mut self, mut head: BatchHead, mut records: Vec<Record>) -> Option<LogItem> {
         let lost = self.sequences.trim(&mut head, &mut records);
         if records.is_empty() {
             return None;
         }
         let gap = lost.map(|lost| gap(self.header.rank, &head, lost));
-        self.after(gap, Item::Records { head, records })
+        self.after(gap, LogItem::Records { head, records })
     }
 
-    fn profile_in_sequence(&mut self, batch: ProfileBatch) -> Option<Item> {
+    fn profile_in_sequence(&mut self, batch: ProfileBatch) -> Option<LogItem> {
         let expected = self.sequences.next(batch.head.thread);
         if batch.head.first < expected {
             if batch.next.first <= expected {
@@ -437,11 +438,11 @@ impl<R: Read> LogReader<R> {
         let lost = Some(batch.head.first - expected).filter(|&lost| lost > 0);
         let gap = lost.map(|lost| gap(self.header.rank, &batch.head, lost));
         self.sequences.expect(batch.head.thread, batch.next.first);
-        self.after(gap, Item::Profile(Box::new(batch)))
+        self.after(gap, LogItem::Profile(Box::new(batch)))
     }
 
     /// The samples, unless they were read before; those lost before them are reported first.
-    fn samples_in_sequence(&mut self, head: SampleHead, samples: Vec<Sample>) -> Option<Item> {
+    fn samples_in_sequence(&mut self, head: SampleHead, samples: Vec<Sample>) -> Option<LogItem> {
         let thread = head.thread;
         let expected = self.sample_sequences.next(thread);
         let next = head.first.saturating_add(samples.len() as u64);
@@ -453,7 +454,11 @@ impl<R: Read> LogReader<R> {
         let detail = match missing.saturating_sub(head.lost) {
             0 => format!("of thread {thread} before its sample {}", head.first),
             n => {
-                format!("of thread {thread} before its sample {}, {} in blocks that are missing", head.first, Count(n))
+                format!(
+                    "of thread {thread} before its sample {}, {} in blocks that are missing",
+                    head.first,
+                    GroupedNumber(n)
+                )
             }
         };
         let lost = (missing > 0).then(|| self.problem(ProblemKind::SamplesLost, missing, detail));
@@ -461,11 +466,11 @@ impl<R: Read> LogReader<R> {
         if samples.is_empty() {
             return lost;
         }
-        self.after(lost, Item::Samples { head, samples })
+        self.after(lost, LogItem::Samples { head, samples })
     }
 
     /// `item`, or `first` and then `item`.
-    fn after(&mut self, first: Option<Item>, item: Item) -> Option<Item> {
+    fn after(&mut self, first: Option<LogItem>, item: LogItem) -> Option<LogItem> {
         match first {
             None => Some(item),
             first => {
@@ -475,27 +480,27 @@ impl<R: Read> LogReader<R> {
         }
     }
 
-    fn not_understood(&self, kind: BlockKind) -> Item {
+    fn not_understood(&self, kind: BlockKind) -> LogItem {
         let detail = format!("a block of {kind:?} whose checksum holds cannot be understood");
         self.problem(ProblemKind::Damaged, 1, detail)
     }
 
-    fn problem(&self, kind: ProblemKind, count: u64, detail: String) -> Item {
-        Item::Problem(Problem { kind, rank: Some(self.header.rank), count, detail })
+    fn problem(&self, kind: ProblemKind, count: u64, detail: String) -> LogItem {
+        LogItem::Problem(Problem { kind, rank: Some(self.header.rank), count, detail })
     }
 }
 
 /// Adds a block that ends at a place to those of its log, where these are noted.
-fn list((kind, index, end, block): (BlockKind, &mut Option<Index>, u64, &BlockHead), held: &Held) {
+fn list((kind, index, end, block): (BlockKind, &mut Option<LogIndex>, u64, &BlockHead), held: &BlockContents) {
     let bytes = BLOCK_HEAD_BYTES as u64 + u64::from(block.stored);
     index.iter_mut().for_each(|index| index.add(kind as u8, end - bytes, bytes, held));
 }
 
 /// What a block of records holds.
-fn held(head: &BatchHead, records: &[Record]) -> Held {
+fn held(head: &BatchHead, records: &[Record]) -> BlockContents {
     let BatchHead { thread, first, previous_end, .. } = *head;
     let end = records.last().map_or(0, |last| if last.end == 0 { last.begin } else { last.end });
-    Held { thread, first, records: records.len() as u64, begin: previous_end, end }
+    BlockContents { thread, first, records: records.len() as u64, begin: previous_end, end }
 }
 
 /// Threads whose sequence numbers are followed; a run has fewer, and a hostile log takes no more memory.
@@ -503,9 +508,9 @@ const MOST_THREADS: usize = 1 << 16;
 
 /// Sequence number of the record that comes next, by thread.
 #[derive(Default)]
-pub(crate) struct Sequences(HashMap<u32, u64>);
+pub(crate) struct SequenceNumbers(HashMap<u32, u64>);
 
-impl Sequences {
+impl SequenceNumbers {
     /// Sequence number that follows the last record of `thread`; 0 where there was none.
     pub(crate) fn next(&self, thread: u32) -> u64 {
         self.0.get(&thread).copied().unwrap_or(0)
@@ -538,9 +543,9 @@ fn is_sane(head: &BatchHead) -> bool {
 }
 
 /// The problem that `lost` records of a thread are missing before `head`.
-pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> Item {
-    let detail = format!("{} of thread {} before its record {}", Plural(lost, "record"), head.thread, head.first);
-    Item::Problem(Problem { kind: ProblemKind::Gap, rank: Some(rank), count: lost, detail })
+pub(crate) fn gap(rank: u32, head: &BatchHead, lost: u64) -> LogItem {
+    let detail = format!("{} of thread {} before its record {}", CountedNoun(lost, "record"), head.thread, head.first);
+    LogItem::Problem(Problem { kind: ProblemKind::Gap, rank: Some(rank), count: lost, detail })
 }
 
 /// The plain bytes and the tail of a block; `None` where its frame does not hold what its head states.
@@ -577,8 +582,8 @@ fn decompress(frame: &[u8], plain: &mut [u8]) -> Option<usize> {
 }
 
 /// The summary of a block.
-pub(crate) fn summary(plain: &[u8]) -> Option<Summary> {
-    let (summary, length) = get::<Summary>(plain)?;
+pub(crate) fn summary(plain: &[u8]) -> Option<ThreadSummary> {
+    let (summary, length) = get::<ThreadSummary>(plain)?;
     let is_whole = length == plain.len() && is_sane(&summary.batch.head) && is_sane(&summary.batch.next);
     is_whole.then_some(summary)
 }

@@ -22,9 +22,9 @@ pub const NO_PEER: i32 = i32::MIN;
 /// | receives | source in `comm`, tag: what was asked until it arrived, then what arrived | 0, bytes (what arrived once it did) | as above | 0 |
 /// | Sendrecv | destination, send tag | bytes sent, 0; the receive follows as a [`Operation::Received`] part | NONE | 0 |
 /// | completions of one request | those of the request completed | bytes of the request completed | id of the request | calls folded into this record beyond the first |
-/// | polls that found nothing ([`Flags::NOTHING`]), `count` > 0 | as above | ticks within the polls folded into this record; their gaps, see [`PollGaps`] | as above | polls folded into this record beyond the first |
+/// | polls that found nothing ([`CallFlags::NOTHING`]), `count` > 0 | as above | ticks within the polls folded into this record; their gaps, see [`PollGaps`] | as above | polls folded into this record beyond the first |
 /// | completions of many | NO_PEER | 0; the requests completed follow as [`Operation::Completed`] parts | NONE | number of requests completed |
-/// | completions without an active request ([`Flags::INACTIVE`]) | NO_PEER | 0; no parts follow | NONE | calls folded into this record beyond the first |
+/// | completions without an active request ([`CallFlags::INACTIVE`]) | NO_PEER | 0; no parts follow | NONE | calls folded into this record beyond the first |
 /// | collectives | root or NO_PEER | bytes this rank contributes, bytes it is given | id of the request started, or NONE | 0 |
 /// | one-sided | target in the window's communicator; tag: window id | bytes to, bytes from the target | as above | Win_post, Win_start: id of the group, plus 1; 0: not known |
 /// | calls that read a window, made again and again ([`crate::spinning`]) | as above | bytes of all of them | of the record that has the time of all: that between the calls; else NONE | calls folded into this record beyond the first |
@@ -62,7 +62,7 @@ pub struct Record {
     /// Number of the [`Operation`].
     pub operation: u16,
     /// What else is known of the call.
-    pub flags: Flags,
+    pub flags: CallFlags,
     /// What the table above says.
     pub count: u32,
 }
@@ -114,7 +114,7 @@ impl Record {
             comm: NONE,
             request: NONE,
             operation: operation as u16,
-            flags: Flags::of(operation.activity()),
+            flags: CallFlags::of(operation.activity()),
             count: 0,
         }
     }
@@ -148,39 +148,39 @@ impl Record {
 /// Facts about a call, one bit each, and its activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(transparent)]
-pub struct Flags(pub u16);
+pub struct CallFlags(pub u16);
 
-impl Flags {
+impl CallFlags {
     /// The source was MPI_ANY_SOURCE; `peer` is who sent what arrived.
-    pub const ANY_SOURCE: Flags = Flags(1 << 3);
+    pub const ANY_SOURCE: CallFlags = CallFlags(1 << 3);
     /// The tag was MPI_ANY_TAG; `tag` is that of what arrived.
-    pub const ANY_TAG: Flags = Flags(1 << 4);
+    pub const ANY_TAG: CallFlags = CallFlags(1 << 4);
     /// MPI returned an error to the program.
-    pub const FAILED: Flags = Flags(1 << 5);
+    pub const FAILED: CallFlags = CallFlags(1 << 5);
     /// The call was left without returning (longjmp, exception) or the process died in it.
-    pub const UNFINISHED: Flags = Flags(1 << 6);
+    pub const UNFINISHED: CallFlags = CallFlags(1 << 6);
     /// The request completed was cancelled; nothing was transferred.
-    pub const CANCELLED: Flags = Flags(1 << 7);
+    pub const CANCELLED: CallFlags = CallFlags(1 << 7);
     /// The request is persistent or partitioned.
-    pub const PERSISTENT: Flags = Flags(1 << 8);
+    pub const PERSISTENT: CallFlags = CallFlags(1 << 8);
     /// A test or probe that found nothing, or the peer was MPI_PROC_NULL: nothing was transferred.
-    pub const NOTHING: Flags = Flags(1 << 9);
+    pub const NOTHING: CallFlags = CallFlags(1 << 9);
     /// The request or message was not known to the recorder; peer, tag and bytes are only what the status gives.
-    pub const UNKNOWN_REQUEST: Flags = Flags(1 << 10);
+    pub const UNKNOWN_REQUEST: CallFlags = CallFlags(1 << 10);
     /// `sent` and `received` are not known (a datatype that could not be asked for its size).
-    pub const UNKNOWN_SIZE: Flags = Flags(1 << 11);
+    pub const UNKNOWN_SIZE: CallFlags = CallFlags(1 << 11);
     /// Called from Fortran.
-    pub const FORTRAN: Flags = Flags(1 << 12);
+    pub const FORTRAN: CallFlags = CallFlags(1 << 12);
     /// The lock of a window is exclusive.
-    pub const EXCLUSIVE: Flags = Flags(1 << 13);
+    pub const EXCLUSIVE: CallFlags = CallFlags(1 << 13);
     /// The call goes on with a wait that unsuccessful polls before it began, and begins where these ended. No log has it:
     /// [`crate::polling`] sets it.
-    pub const POLLED: Flags = Flags(1 << 14);
+    pub const POLLED: CallFlags = CallFlags(1 << 14);
     /// A completion call none of whose requests was active: it returned at once and did nothing (MPI-4.1 §3.7.3, §3.7.5).
-    pub const INACTIVE: Flags = Flags(1 << 15);
+    pub const INACTIVE: CallFlags = CallFlags(1 << 15);
 
     /// Every fact with its name, in the order of the bits.
-    pub const NAMED: &[(Flags, &str)] = &[
+    pub const NAMED: &[(CallFlags, &str)] = &[
         (Self::ANY_SOURCE, "any-source"),
         (Self::ANY_TAG, "any-tag"),
         (Self::FAILED, "failed"),
@@ -197,7 +197,7 @@ impl Flags {
 
     /// The flags of a call that has only an activity.
     pub const fn of(activity: Activity) -> Self {
-        Flags(activity as u16)
+        CallFlags(activity as u16)
     }
 
     /// The activity in the lowest three bits.
@@ -207,24 +207,24 @@ impl Flags {
 
     /// The same flags with another activity.
     pub const fn with_activity(self, activity: Activity) -> Self {
-        Flags(self.0 & !7 | activity as u16)
+        CallFlags(self.0 & !7 | activity as u16)
     }
 
     /// Whether all of `other`'s facts hold.
-    pub const fn contains(self, other: Flags) -> bool {
+    pub const fn contains(self, other: CallFlags) -> bool {
         self.0 & other.0 == other.0
     }
 }
 
-impl std::ops::BitOr for Flags {
-    type Output = Flags;
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
+impl std::ops::BitOr for CallFlags {
+    type Output = CallFlags;
+    fn bitor(self, other: CallFlags) -> CallFlags {
+        CallFlags(self.0 | other.0)
     }
 }
 
-impl std::ops::BitOrAssign for Flags {
-    fn bitor_assign(&mut self, other: Flags) {
+impl std::ops::BitOrAssign for CallFlags {
+    fn bitor_assign(&mut self, other: CallFlags) {
         self.0 |= other.0;
     }
 }

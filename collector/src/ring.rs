@@ -72,7 +72,7 @@ pub struct RingHead {
     pub window_end: AtomicU64,
     /// With `end_reason`: about that instant on both clocks, ticks and CLOCK_MONOTONIC in nanoseconds; 0: not known.
     pub end_instant: [AtomicU64; 2],
-    /// With `end_reason`: resources used by then, in the order of [`crate::definition::Usage`]; its ticks 0: not known.
+    /// With `end_reason`: resources used by then, in the order of [`crate::definition::ResourceUsage`]; its ticks 0: not known.
     pub end_usage: [AtomicU64; 9],
     /// With `end_reason` 2: the status given to exit(), where it is known.
     pub exit_status: AtomicI32,
@@ -90,7 +90,7 @@ const _: () = assert!(size_of::<RingHead>() <= HEAD_BYTES);
 
 /// A piece of a file of rings: whose, and how large all of them are.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct RingSpec {
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,
     /// Number of the thread in its log.
@@ -144,7 +144,7 @@ impl Ring {
     /// Makes a ring in piece `number` of a file of rings, whose blocks are allocated before.
     ///
     /// Errors: what the system says, among them ENOSPC; EEXIST where the piece was in use already; InvalidInput where it is too small.
-    pub fn in_piece(file: &File, piece: Piece, bytes: usize, number: u32, run_id: u64) -> io::Result<Ring> {
+    pub fn in_piece(file: &File, piece: RingSpec, bytes: usize, number: u32, run_id: u64) -> io::Result<Ring> {
         let capacity = slots_in(bytes);
         let length = HEAD_BYTES + capacity * size_of::<Record>();
         let at = piece_at(number, piece.bytes);

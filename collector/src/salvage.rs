@@ -12,10 +12,10 @@ use std::os::unix::fs::FileExt;
 use rustix::fs::{SeekFrom as Find, seek};
 
 use crate::codec::take_array;
-use crate::definition::{EndReason, Instant, Usage};
+use crate::definition::{ClockPair, EndReason, ResourceUsage};
 use crate::format::{BatchHead, OpenRegion, VERSION};
 use crate::joined;
-use crate::record::{Flags, Record};
+use crate::record::{CallFlags, Record};
 use crate::ring::{HEAD_BYTES, MAGIC, MANY_EMPTY, MAX_OPEN, MAX_PROBLEMS, RingHead};
 
 /// Largest file that is read: the largest ring there can be (LBPROF_BUFFER) is a quarter of it.
@@ -26,14 +26,14 @@ const ATTEMPTS: usize = 8;
 
 /// What a ring file holds.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Salvage {
+pub struct SalvagedRing {
     /// The run's id.
     pub run_id: u64,
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,
     /// Where the records stand in their thread.
     pub head: BatchHead,
-    /// The records, whose `call_site` is a return address. One without an end is [`Flags::UNFINISHED`].
+    /// The records, whose `call_site` is a return address. One without an end is [`CallFlags::UNFINISHED`].
     pub records: Vec<Record>,
     /// Records dropped because the log could not be written; in the first ring also calls made after recording stopped.
     pub dropped: u64,
@@ -42,7 +42,7 @@ pub struct Salvage {
     /// How and when the process ended, where it could still say so.
     pub end: Option<(EndReason, u64)>,
     /// Resources used by then, and that instant on both clocks, where they are known.
-    pub end_usage: Option<(Usage, Instant)>,
+    pub end_usage: Option<(ResourceUsage, ClockPair)>,
     /// The status with which it ended, where it did so by exit().
     pub exit_status: Option<i32>,
     /// When the analysed window ended, in ticks, where it did.
@@ -60,14 +60,14 @@ pub struct Salvage {
 /// Reads a ring file. `None`: the file is not a ring of this version, or its thread had not set it up yet.
 ///
 /// Errors: what the system says.
-pub fn read_ring(file: &File) -> io::Result<Option<Salvage>> {
+pub fn read_ring(file: &File) -> io::Result<Option<SalvagedRing>> {
     read_ring_in(file, 0..MAX_FILE)
 }
 
 /// The same of a ring that is in a part of a file, at most 64 MiB long.
 ///
 /// Errors: what the system says.
-pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<Salvage>> {
+pub fn read_ring_in(file: &File, part: Range<u64>) -> io::Result<Option<SalvagedRing>> {
     let mut bytes = Vec::new();
     let length = file.metadata()?.len().clamp(part.start, part.end.min(part.start + MAX_FILE)) - part.start;
     for _ in 0..ATTEMPTS {
@@ -104,12 +104,12 @@ pub(crate) fn read_at_most(file: &File, buffer: &mut [u8], at: u64) -> io::Resul
 }
 
 /// What the bytes of a ring file hold; `None` where they are not those of a ring of this version.
-pub fn ring(bytes: &[u8]) -> Option<Salvage> {
+pub fn ring(bytes: &[u8]) -> Option<SalvagedRing> {
     ring_of(bytes, bytes.len() as u64)
 }
 
 /// As [`ring`], of a file of `length` bytes that holds zeros after `bytes`.
-fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
+fn ring_of(bytes: &[u8], length: u64) -> Option<SalvagedRing> {
     let (head, slots) = bytes.split_at_checked(HEAD_BYTES)?;
     let u32_at = |at: usize| u32::from_le_bytes(field(head, at));
     let u64_at = |at: usize| u64::from_le_bytes(field(head, at));
@@ -134,14 +134,14 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
     };
     let end_ticks = u64_at(offset_of!(RingHead, end_ticks));
     let [ticks, monotonic_ns] = [0, 8].map(|at| u64_at(offset_of!(RingHead, end_instant) + at));
-    let usage = Usage::from_words(std::array::from_fn(|i| u64_at(offset_of!(RingHead, end_usage) + 8 * i)));
+    let usage = ResourceUsage::from_words(std::array::from_fn(|i| u64_at(offset_of!(RingHead, end_usage) + 8 * i)));
     let end_usage = end_reason.filter(|_| monotonic_ns != 0 && usage.ticks != 0);
     let capacity = u32_at(offset_of!(RingHead, capacity)) as usize;
     let (first, handed_over) = (u64_at(offset_of!(RingHead, first)), u64_at(offset_of!(RingHead, handed_over)));
     let slots = slots.as_chunks().0.iter().take(if handed_over > first { 0 } else { capacity });
     let (mut records, lost) = records(slots);
     joined::take_apart(&mut records);
-    Some(Salvage {
+    Some(SalvagedRing {
         run_id: u64_at(offset_of!(RingHead, run_id)),
         rank: u32_at(offset_of!(RingHead, rank)),
         head: BatchHead {
@@ -155,7 +155,7 @@ fn ring_of(bytes: &[u8], length: u64) -> Option<Salvage> {
         dropped: u64_at(offset_of!(RingHead, dropped)),
         problems: problems.collect(),
         end: end_reason.map(|reason| (reason, end_ticks)),
-        end_usage: end_usage.map(|_| (usage, Instant { ticks, monotonic_ns })),
+        end_usage: end_usage.map(|_| (usage, ClockPair { ticks, monotonic_ns })),
         exit_status: (u32_at(offset_of!(RingHead, has_exit_status)) == 1)
             .then(|| u32_at(offset_of!(RingHead, exit_status)) as i32),
         window_end: Some(u64_at(offset_of!(RingHead, window_end))).filter(|&ticks| ticks != 0),
@@ -203,11 +203,11 @@ fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
         comm: u32_at(offset_of!(Record, comm)),
         request: u32_at(offset_of!(Record, request)),
         operation: u16_at(offset_of!(Record, operation)),
-        flags: Flags(u16_at(offset_of!(Record, flags))),
+        flags: CallFlags(u16_at(offset_of!(Record, flags))),
         count: u32_at(offset_of!(Record, count)),
     };
     if record.end == 0 {
-        record.flags |= Flags::UNFINISHED;
+        record.flags |= CallFlags::UNFINISHED;
     }
     (record.begin != 0).then_some(record)
 }

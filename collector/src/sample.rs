@@ -17,18 +17,18 @@ pub struct Sample {
     /// When it was taken, in ticks of the rank's clock: the clock of the records.
     pub ticks: u64,
     /// The instruction that came next.
-    pub location: Location,
+    pub location: ModuleAddress,
     /// Id of the [`SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,
     /// What the processor counted since the thread's sample before, where it has counters. In a block all samples have counts, or none.
-    pub counts: Option<Counts>,
+    pub counts: Option<HardwareCounts>,
 }
 
 /// An address in a program or shared object, which holds wherever that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Location {
+pub struct ModuleAddress {
     /// Id of the [`crate::definition::Module`], or [`NONE`] where the address lies in none (generated code).
     pub module: u32,
     /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
@@ -53,7 +53,7 @@ pub struct SampleCaller {
 
 /// Counts of the processor's own counters, in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct HardwareCounts {
     /// Instructions that were executed.
     pub instructions: u64,
     /// Cycles of the core that the thread was given.
@@ -138,12 +138,12 @@ impl SamplePlaces {
 
 /// How a rank was sampled. The last one in a log holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Sampling {
+pub struct SamplingSetup {
     /// CPU time between two samples of a thread on average, in nanoseconds, as it was asked for; 0: none.
     pub period_ns: u64,
     /// Whether there are samples.
     pub outcome: SamplingOutcome,
-    /// Whether samples have [`Counts`].
+    /// Whether samples have [`HardwareCounts`].
     pub counted: bool,
     /// Bound of the error of [`Sample::ticks`] that comes from reading two clocks, in nanoseconds; 0: the samples' clock is the rank's.
     pub error_ns: u64,
@@ -182,9 +182,9 @@ impl SampleHead {
     }
 }
 
-impl Location {
+impl ModuleAddress {
     /// The location of an address in no module.
     pub fn outside(address: u64) -> Self {
-        Location { module: NONE, offset: address }
+        ModuleAddress { module: NONE, offset: address }
     }
 }

@@ -4,11 +4,11 @@
 //! the sample before is the CPU time between samples but for short delays, as long as the thread keeps its core; only the difference is stored.
 
 use crate::codec::{get, put, put_varint, take_slice, take_varint, unzigzag, zigzag};
-use crate::sample::{Counts, Location, MAX_SAMPLES, Sample, SampleHead};
+use crate::sample::{HardwareCounts, MAX_SAMPLES, ModuleAddress, Sample, SampleHead};
 
 /// Columns of a block, in their order.
 #[derive(Clone, Copy)]
-enum Column {
+enum SampleColumn {
     /// The locations: two integers each.
     Locations,
     /// The low bytes of the samples' locations; where there are more than 256 of these, the high bytes follow.
@@ -29,7 +29,7 @@ const COLUMNS: usize = 6;
 #[derive(Default)]
 pub struct SampleEncoder {
     columns: [Vec<u8>; COLUMNS],
-    locations: Vec<Location>,
+    locations: Vec<ModuleAddress>,
     plain: Vec<u8>,
     tail: Vec<u8>,
 }
@@ -51,11 +51,11 @@ impl SampleEncoder {
         self.columns.iter_mut().for_each(Vec::clear);
         self.tail.clear();
         self.put_locations(samples);
-        self.put_runs(samples, Column::Weights, |sample| sample.weight_ns);
-        self.put_runs(samples, Column::CallPaths, |sample| u64::from(sample.call_path.wrapping_add(1)));
+        self.put_runs(samples, SampleColumn::Weights, |sample| sample.weight_ns);
+        self.put_runs(samples, SampleColumn::CallPaths, |sample| u64::from(sample.call_path.wrapping_add(1)));
         self.put_times(head, samples);
         if samples.first().is_some_and(|sample| sample.counts.is_some()) {
-            let column = &mut self.columns[Column::Counts as usize];
+            let column = &mut self.columns[SampleColumn::Counts as usize];
             for counts in samples.iter().map(|sample| sample.counts.unwrap_or_default()) {
                 put_varint(counts.instructions, column);
                 put_varint(counts.cycles, column);
@@ -74,8 +74,8 @@ impl SampleEncoder {
         self.locations.extend(samples.iter().map(|sample| sample.location));
         self.locations.sort_unstable();
         self.locations.dedup();
-        let column = &mut self.columns[Column::Locations as usize];
-        let mut before = Location { module: 0, offset: 0 };
+        let column = &mut self.columns[SampleColumn::Locations as usize];
+        let mut before = ModuleAddress { module: 0, offset: 0 };
         for &location in &self.locations {
             let step = location.module - before.module;
             put_varint(u64::from(step), column);
@@ -84,14 +84,14 @@ impl SampleEncoder {
         }
         // Each sample's location is in the table.
         let index = |sample: &Sample| self.locations.binary_search(&sample.location).unwrap_or(0);
-        let column = &mut self.columns[Column::Indices as usize];
+        let column = &mut self.columns[SampleColumn::Indices as usize];
         column.extend(samples.iter().map(|sample| index(sample) as u8));
         if is_wide(self.locations.len()) {
             column.extend(samples.iter().map(|sample| (index(sample) >> 8) as u8));
         }
     }
 
-    fn put_runs(&mut self, samples: &[Sample], column: Column, value: impl Fn(&Sample) -> u64) {
+    fn put_runs(&mut self, samples: &[Sample], column: SampleColumn, value: impl Fn(&Sample) -> u64) {
         let column = &mut self.columns[column as usize];
         for run in samples.chunk_by(|one, next| value(one) == value(next)) {
             put_varint(run.len() as u64, column);
@@ -100,7 +100,7 @@ impl SampleEncoder {
     }
 
     fn put_times(&mut self, head: &SampleHead, samples: &[Sample]) {
-        let lengths = &mut self.columns[Column::Lengths as usize];
+        let lengths = &mut self.columns[SampleColumn::Lengths as usize];
         let mut previous = head.previous;
         for (i, sample) in samples.iter().enumerate() {
             let gap = sample.ticks.wrapping_sub(previous);
@@ -129,30 +129,30 @@ pub fn decode(plain: &[u8], mut tail: &[u8]) -> Option<(SampleHead, Vec<Sample>)
     let n = usize::try_from(take_varint(&mut rest)?).ok().filter(|&n| n <= MAX_SAMPLES)?;
     let n_locations = usize::try_from(take_varint(&mut rest)?).ok().filter(|&most| most <= n)?;
     let mut columns = columns(rest)?;
-    let column = |column: Column| columns[column as usize];
+    let column = |column: SampleColumn| columns[column as usize];
 
-    let locations = locations(column(Column::Locations), n_locations)?;
-    let (indices, lengths) = (column(Column::Indices), column(Column::Lengths));
+    let locations = locations(column(SampleColumn::Locations), n_locations)?;
+    let (indices, lengths) = (column(SampleColumn::Indices), column(SampleColumn::Lengths));
     let planes = if is_wide(n_locations) { 2 } else { 1 };
     if indices.len() != planes * n || lengths.len() != n.div_ceil(2) {
         return None;
     }
-    let counted = !column(Column::Counts).is_empty();
+    let counted = !column(SampleColumn::Counts).is_empty();
     let mut samples = Vec::with_capacity(n);
-    let (mut weight, mut call_path) = (Run::default(), Run::default());
+    let (mut weight, mut call_path) = (RunLengthDecoder::default(), RunLengthDecoder::default());
     let mut previous = head.previous;
     for i in 0..n {
         let high = indices.get(n + i).copied().unwrap_or(0);
         let location = *locations.get(usize::from(u16::from_le_bytes([indices[i], high])))?;
-        let weight_ns = weight.next(&mut columns[Column::Weights as usize])?;
-        let path = u32::try_from(call_path.next(&mut columns[Column::CallPaths as usize])?).ok()?;
+        let weight_ns = weight.next(&mut columns[SampleColumn::Weights as usize])?;
+        let path = u32::try_from(call_path.next(&mut columns[SampleColumn::CallPaths as usize])?).ok()?;
         let time = take_time(&mut tail, lengths[i / 2] >> (4 * (i % 2)) & 15)?;
         let gap = head.expected_gap(weight_ns).wrapping_add(unzigzag(time) as u64);
         previous = previous.wrapping_add(gap);
-        let counts = if counted { Some(take_counts(&mut columns[Column::Counts as usize])?) } else { None };
+        let counts = if counted { Some(take_counts(&mut columns[SampleColumn::Counts as usize])?) } else { None };
         samples.push(Sample { ticks: previous, location, call_path: path.wrapping_sub(1), weight_ns, counts });
     }
-    let read_here = [Column::Weights, Column::CallPaths, Column::Counts];
+    let read_here = [SampleColumn::Weights, SampleColumn::CallPaths, SampleColumn::Counts];
     let all_used = tail.is_empty()
         && weight.left == 0
         && call_path.left == 0
@@ -174,14 +174,14 @@ fn columns(mut rest: &[u8]) -> Option<[&[u8]; COLUMNS]> {
 }
 
 /// The table of `n` locations that is all of `column`.
-fn locations(mut column: &[u8], n: usize) -> Option<Vec<Location>> {
+fn locations(mut column: &[u8], n: usize) -> Option<Vec<ModuleAddress>> {
     let mut table = Vec::with_capacity(n);
-    let mut before = Location { module: 0, offset: 0 };
+    let mut before = ModuleAddress { module: 0, offset: 0 };
     for _ in 0..n {
         let step = u32::try_from(take_varint(&mut column)?).ok()?;
         let offset = take_varint(&mut column)?;
         let module = before.module.checked_add(step)?;
-        before = Location { module, offset: if step == 0 { before.offset.checked_add(offset)? } else { offset } };
+        before = ModuleAddress { module, offset: if step == 0 { before.offset.checked_add(offset)? } else { offset } };
         table.push(before);
     }
     column.is_empty().then_some(table)
@@ -189,12 +189,12 @@ fn locations(mut column: &[u8], n: usize) -> Option<Vec<Location>> {
 
 /// A value that some samples in a row have.
 #[derive(Default)]
-struct Run {
+struct RunLengthDecoder {
     left: u64,
     value: u64,
 }
 
-impl Run {
+impl RunLengthDecoder {
     /// The value of the next sample.
     fn next(&mut self, column: &mut &[u8]) -> Option<u64> {
         if self.left == 0 {
@@ -214,8 +214,8 @@ fn take_time(tail: &mut &[u8], length: u8) -> Option<u64> {
     Some(u64::from_le_bytes(time))
 }
 
-fn take_counts(column: &mut &[u8]) -> Option<Counts> {
-    Some(Counts { instructions: take_varint(column)?, cycles: take_varint(column)? })
+fn take_counts(column: &mut &[u8]) -> Option<HardwareCounts> {
+    Some(HardwareCounts { instructions: take_varint(column)?, cycles: take_varint(column)? })
 }
 
 #[cfg(test)]
@@ -236,7 +236,7 @@ mod tests {
         let samples: Vec<_> = (0..200)
             .map(|_| {
                 ticks += 12_500_000 + next(20_000);
-                let location = Location { module: 3, offset: 0x4_1000 + 7 * next(60) };
+                let location = ModuleAddress { module: 3, offset: 0x4_1000 + 7 * next(60) };
                 Sample { ticks, location, call_path: NONE, weight_ns: 5_000_000, counts: None }
             })
             .collect();

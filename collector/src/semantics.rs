@@ -2,16 +2,16 @@
 //!
 //! | column | what it says |
 //! |---|---|
-//! | [`Semantics`] | stage of the operation (blocking, started, prepared, completed), communication pattern, send mode |
-//! | [`Synchronises`] | whom a call cannot end before, whatever is transferred |
-//! | [`Completes`] | which requests or transfers of earlier calls it completes |
+//! | [`OperationSemantics`] | stage of the operation (blocking, started, prepared, completed), communication pattern, send mode |
+//! | [`SynchronisesWith`] | whom a call cannot end before, whatever is transferred |
+//! | [`CompletionEffect`] | which requests or transfers of earlier calls it completes |
 //! | polls | whether it asks without waiting |
 
 use bincode::{Decode, Encode};
 
 /// What an operation does with other ranks (MPI-4.1 chapters 3 to 8, 12, 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Semantics {
+pub enum OperationSemantics {
     /// Nothing: it ends when its own rank has done its part, or what it waits for cannot be seen in the log.
     Nothing,
     /// A blocking send.
@@ -35,7 +35,7 @@ pub enum Semantics {
     /// Prepares a persistent receive.
     PrepareRecv,
     /// Prepares a persistent collective.
-    PrepareCollective(Pattern),
+    PrepareCollective(CommunicationPattern),
     /// Starts a persistent operation.
     Start,
     /// Starts several, which are parts.
@@ -48,12 +48,12 @@ pub enum Semantics {
     Test,
     /// Asks whether a request is complete, and leaves it as it is.
     AskForRequest,
-    /// The same, having waited for it: only a call of [`Semantics::AskForRequest`] that ends a wait by polling.
+    /// The same, having waited for it: only a call of [`OperationSemantics::AskForRequest`] that ends a wait by polling.
     Look,
     /// A collective.
-    Collective(Pattern, On),
+    Collective(CommunicationPattern, CollectiveScope),
     /// Starts a collective on a communicator.
-    StartCollective(Pattern),
+    StartCollective(CommunicationPattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
     /// Locks a window at one target, or at all.
@@ -76,7 +76,7 @@ pub enum SendMode {
 
 /// The communication pattern of a collective operation: who waits for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Pattern {
+pub enum CommunicationPattern {
     /// All wait for the last to enter.
     AllToAll,
     /// The others wait for the root.
@@ -91,7 +91,7 @@ pub enum Pattern {
 
 /// What a collective is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum On {
+pub enum CollectiveScope {
     /// A communicator.
     Communicator,
     /// An RMA window: the record's tag.
@@ -117,7 +117,7 @@ pub enum EpochStep {
 
 /// Whom a call cannot end before, even if no data come from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronises {
+pub enum SynchronisesWith {
     /// Nobody for certain: it depends on the messages' sizes and on the MPI, or is a matter of messages alone.
     Nobody,
     /// No member can end the call before those that it waits for have entered it.
@@ -128,7 +128,7 @@ pub enum Synchronises {
 
 /// What of earlier calls a call or part completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completes {
+pub enum CompletionEffect {
     /// Nothing.
     Nothing,
     /// One request, which its own record names.
@@ -143,27 +143,32 @@ pub enum Completes {
     Transfer,
 }
 
-impl Semantics {
+impl OperationSemantics {
     /// Whether it prepares a persistent or partitioned operation, which transfers nothing.
     pub const fn prepares(self) -> bool {
-        matches!(self, Semantics::PrepareSend(_) | Semantics::PrepareRecv | Semantics::PrepareCollective(_))
+        matches!(
+            self,
+            OperationSemantics::PrepareSend(_)
+                | OperationSemantics::PrepareRecv
+                | OperationSemantics::PrepareCollective(_)
+        )
     }
 
     /// What an operation is to other ranks where its call ends a wait by polling: what a call would be that waits.
-    pub const fn after_polling(self) -> Semantics {
+    pub const fn after_polling(self) -> OperationSemantics {
         match self {
-            Semantics::Test => Semantics::Wait,
-            Semantics::Epoch(EpochStep::Test) => Semantics::Epoch(EpochStep::Wait),
-            Semantics::AskForMessage => Semantics::Probe,
-            Semantics::AskForRequest => Semantics::Look,
+            OperationSemantics::Test => OperationSemantics::Wait,
+            OperationSemantics::Epoch(EpochStep::Test) => OperationSemantics::Epoch(EpochStep::Wait),
+            OperationSemantics::AskForMessage => OperationSemantics::Probe,
+            OperationSemantics::AskForRequest => OperationSemantics::Look,
             other => other,
         }
     }
 }
 
-impl Completes {
+impl CompletionEffect {
     /// Whether the requests that it completes are parts that follow, as many as its record's count.
     pub const fn has_parts(self) -> bool {
-        matches!(self, Completes::Some | Completes::All)
+        matches!(self, CompletionEffect::Some | CompletionEffect::All)
     }
 }

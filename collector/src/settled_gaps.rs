@@ -3,26 +3,26 @@
 use crate::gap_use::{GapUse, PolledSite};
 use crate::operation::{Activity, Operation};
 use crate::poll_gaps::{GapPlace, NextCall, PlacedGaps};
-use crate::polling::Polling;
-use crate::profile::{Cell, CellKey, Profile, SiteKey};
+use crate::polling::PollGapRule;
+use crate::profile::{CallSiteKey, CellKey, ProfileCell, ThreadProfile};
 
 /// Returns what a gap is taken for, if its use is known or the user has said what gaps are.
-fn verdict(polling: Polling, place: &GapPlace, gap_use: Option<GapUse>) -> Option<GapUse> {
+fn verdict(polling: PollGapRule, place: &GapPlace, gap_use: Option<GapUse>) -> Option<GapUse> {
     let operation = place.next.operation;
     let only_asks = !Operation::reads_window(operation) || Operation::only_synchronises_window(operation);
     match polling {
-        Polling::Auto => gap_use,
-        Polling::Waiting => only_asks.then_some(GapUse::Asleep),
-        Polling::Computation => Some(GapUse::Computing),
+        PollGapRule::Auto => gap_use,
+        PollGapRule::Waiting => only_asks.then_some(GapUse::Asleep),
+        PollGapRule::Computation => Some(GapUse::Computing),
     }
 }
 
-impl Profile {
+impl ThreadProfile {
     /// Puts the time of gaps that are waiting into the calls that go on after them. `gap_use` returns what is known of the gaps after polls from a site.
     pub fn settle_gaps(
         &mut self,
         gaps: &[(GapPlace, PlacedGaps)],
-        polling: Polling,
+        polling: PollGapRule,
         gap_use: impl Fn(PolledSite) -> Option<GapUse>,
     ) {
         for (place, found) in gaps {
@@ -61,23 +61,23 @@ impl Profile {
 }
 
 /// Returns the key of a call's sums.
-fn site_key(next: &NextCall) -> SiteKey {
+fn site_key(next: &NextCall) -> CallSiteKey {
     let &NextCall { region, call_site, operation, activity } = next;
-    SiteKey { region, call_site, operation, activity }
+    CallSiteKey { region, call_site, operation, activity }
 }
 
 /// Returns the cell of a key in a list sorted by key.
-fn cell_mut<'a, K: Ord>(cells: &'a mut [(K, Cell)], key: &K) -> Option<&'a mut Cell> {
+fn cell_mut<'a, K: Ord>(cells: &'a mut [(K, ProfileCell)], key: &K) -> Option<&'a mut ProfileCell> {
     let at = cells.binary_search_by(|(there, _)| there.cmp(key)).ok()?;
     Some(&mut cells[at].1)
 }
 
 /// Returns the cell of a key in a list sorted by key, which gets it if it has none.
-fn cell_or_new<K: Ord>(cells: &mut Vec<(K, Cell)>, key: K) -> &mut Cell {
+fn cell_or_new<K: Ord>(cells: &mut Vec<(K, ProfileCell)>, key: K) -> &mut ProfileCell {
     let at = match cells.binary_search_by(|(there, _)| there.cmp(&key)) {
         Ok(at) => at,
         Err(at) => {
-            cells.insert(at, (key, Cell::default()));
+            cells.insert(at, (key, ProfileCell::default()));
             at
         }
     };
@@ -98,20 +98,21 @@ mod tests {
     };
 
     /// A profile with 100 ticks of computation and 5 of probes, and the 80 ticks of gaps between these.
-    fn profile_and_gaps() -> (Profile, [(GapPlace, PlacedGaps); 1]) {
-        let cell = |ticks| Cell { ticks, calls: 1, sent: 0, received: 0 };
+    fn profile_and_gaps() -> (ThreadProfile, [(GapPlace, PlacedGaps); 1]) {
+        let cell = |ticks| ProfileCell { ticks, calls: 1, sent: 0, received: 0 };
         let key = |activity: Activity| CellKey { region: 3, iteration: 7, activity: activity as u8 };
         let mut cells = vec![(key(Activity::Computation), cell(100)), (key(Activity::PointToPoint), cell(5))];
         cells.sort_by_key(|(key, _)| *key);
         let polls = PollSums { polls: 4, within: 5, computation: 90, maybe_waiting: 30, ..PollSums::default() };
-        let profile = Profile { cells, sites: vec![(site_key(&PROBE), cell(5))], polls, ..Profile::default() };
+        let profile =
+            ThreadProfile { cells, sites: vec![(site_key(&PROBE), cell(5))], polls, ..ThreadProfile::default() };
         let site = PolledSite { call_site: 8, after_spin: false };
         let place = GapPlace { site, next: PROBE, iteration: 7 };
         let sums = GapSums { gaps: 4, ticks: 90, sampled_ns: 0, succeeded: 0 };
         (profile, [(place, PlacedGaps { sums, computation: 80, maybe_waiting: 20 })])
     }
 
-    fn settled(polling: Polling, gap_use: Option<GapUse>) -> (Vec<u64>, u64, PollSums) {
+    fn settled(polling: PollGapRule, gap_use: Option<GapUse>) -> (Vec<u64>, u64, PollSums) {
         let (mut profile, gaps) = profile_and_gaps();
         profile.settle_gaps(&gaps, polling, |site| gap_use.filter(|_| site.call_site == 8));
         let mut ticks: Vec<u64> = profile.cells.iter().map(|(_, cell)| cell.ticks).collect();
@@ -130,28 +131,28 @@ mod tests {
             maybe_waiting: 10,
             ..PollSums::default()
         };
-        assert_eq!(settled(Polling::Auto, Some(GapUse::Asleep)), (vec![20, 85], 85, polls));
-        assert_eq!(settled(Polling::Waiting, None), (vec![20, 85], 85, polls));
+        assert_eq!(settled(PollGapRule::Auto, Some(GapUse::Asleep)), (vec![20, 85], 85, polls));
+        assert_eq!(settled(PollGapRule::Waiting, None), (vec![20, 85], 85, polls));
     }
 
     #[test]
     fn gaps_that_are_computation_or_unclear_stay_where_they_are() {
         let maybe_waiting = |gap_use| {
-            let (ticks, probe, polls) = settled(Polling::Auto, gap_use);
+            let (ticks, probe, polls) = settled(PollGapRule::Auto, gap_use);
             assert_eq!((ticks, probe, polls.computation), (vec![5, 100], 5, 90));
             polls.maybe_waiting
         };
         assert_eq!(maybe_waiting(None), 30);
         assert_eq!(maybe_waiting(Some(GapUse::Computing)), 10);
         assert_eq!(maybe_waiting(Some(GapUse::Unclear)), 90);
-        assert_eq!(settled(Polling::Computation, Some(GapUse::Asleep)).2.maybe_waiting, 10);
+        assert_eq!(settled(PollGapRule::Computation, Some(GapUse::Asleep)).2.maybe_waiting, 10);
     }
 
     #[test]
     fn of_a_hostile_log_no_more_time_is_moved_than_there_is() {
         let (mut profile, mut gaps) = profile_and_gaps();
         gaps[0].1.computation = u64::MAX;
-        profile.settle_gaps(&gaps, Polling::Waiting, |_| None);
+        profile.settle_gaps(&gaps, PollGapRule::Waiting, |_| None);
         assert_eq!(profile.cells.iter().map(|(_, cell)| cell.ticks).sum::<u64>(), 105);
     }
 }

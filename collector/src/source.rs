@@ -9,23 +9,23 @@ use crate::place::{LogPlace, open_file};
 use crate::problem::{Problem, ProblemKind};
 use crate::reader::{LogReader, OpenError};
 use crate::sparse::DataOnly;
-use crate::words::Plural;
+use crate::words::CountedNoun;
 
 /// The bytes of a rank's log.
-pub(crate) enum Source {
+pub(crate) enum LogSource {
     /// Of its own file.
     File(DataOnly),
     /// Of its parts in a node file.
     Frames(FrameReader),
 }
 
-impl Source {
+impl LogSource {
     /// Opens the log at `place`. `may_run`: its rank may be writing still.
-    pub(crate) fn open(place: &LogPlace, may_run: bool) -> Result<LogReader<Source>, OpenError> {
+    pub(crate) fn open(place: &LogPlace, may_run: bool) -> Result<LogReader<LogSource>, OpenError> {
         match place {
             LogPlace::File(path) => {
                 let file = open_file(path).map_err(|source| OpenError::Io { path: path.clone(), source })?;
-                LogReader::named(Source::File(DataOnly::new(file)), path)
+                LogReader::named(LogSource::File(DataOnly::new(file)), path)
             }
             LogPlace::Node(node, id) => {
                 if may_run {
@@ -36,14 +36,14 @@ impl Source {
                 if frames.parts().lacks(0) {
                     return Err(OpenError::Header { path: name, what: "the part with it is missing".to_owned() });
                 }
-                LogReader::named(Source::Frames(frames), &name)
+                LogReader::named(LogSource::Frames(frames), &name)
             }
         }
     }
 
     /// What is wrong with the log of `rank`, as its place shows before it is read.
     pub(crate) fn problems(&self, rank: u32) -> Vec<Problem> {
-        let Source::Frames(frames) = self else { return Vec::new() };
+        let LogSource::Frames(frames) = self else { return Vec::new() };
         let (chain, name) = (frames.parts(), frames.node().name());
         let mut problems = Vec::new();
         let mut note = |kind, count, detail| problems.push(Problem { kind, rank: Some(rank), count, detail });
@@ -56,7 +56,7 @@ impl Source {
             };
             let detail = format!(
                 "missing in {name}: {} of its log, from byte {first} of the log{several}",
-                Plural(bytes, "byte")
+                CountedNoun(bytes, "byte")
             );
             note(ProblemKind::Damaged, bytes, detail);
         }
@@ -69,14 +69,14 @@ impl Source {
     /// The same once it was read to its end.
     pub(crate) fn problems_at_end(&self, rank: u32) -> Vec<Problem> {
         let (kind, count, detail) = match self {
-            Source::File(data) => {
+            LogSource::File(data) => {
                 let hole = data.skipped();
-                (ProblemKind::Damaged, hole, format!("a hole of {} in the log's file", Plural(hole, "byte")))
+                (ProblemKind::Damaged, hole, format!("a hole of {} in the log's file", CountedNoun(hole, "byte")))
             }
-            Source::Frames(frames) => {
+            LogSource::Frames(frames) => {
                 let (at, bytes) = frames.unfinished().map_or((0, 0), |skipped| (skipped.at, skipped.bytes));
                 let name = frames.node().name();
-                let detail = format!("{} of an unfinished block from byte {at} of {name}", Plural(bytes, "byte"));
+                let detail = format!("{} of an unfinished block from byte {at} of {name}", CountedNoun(bytes, "byte"));
                 (ProblemKind::Truncated, bytes, detail)
             }
         };
@@ -84,11 +84,11 @@ impl Source {
     }
 }
 
-impl Read for Source {
+impl Read for LogSource {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
-            Source::File(data) => data.read(buffer),
-            Source::Frames(frames) => frames.read(buffer),
+            LogSource::File(data) => data.read(buffer),
+            LogSource::Frames(frames) => frames.read(buffer),
         }
     }
 }

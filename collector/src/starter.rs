@@ -10,25 +10,25 @@ pub const STARTER_FILE: &str = ".starter";
 
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Starter {
+pub struct RunStarter {
     /// The number of the process.
     pub number: u64,
     /// Whether MPI_Comm_spawn had it start the ranks.
     pub spawned: bool,
 }
 
-impl fmt::Display for Starter {
+impl fmt::Display for RunStarter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:016x}\n{}", self.number, if self.spawned { "spawned" } else { "started" })
     }
 }
 
-impl Starter {
+impl RunStarter {
     /// From the file's text; `None` where that is something else.
-    pub fn parse(text: &str) -> Option<Starter> {
+    pub fn parse(text: &str) -> Option<RunStarter> {
         let mut lines = text.lines();
         let number = u64::from_str_radix(lines.next()?, 16).ok()?;
-        Some(Starter { number, spawned: lines.next()? == "spawned" })
+        Some(RunStarter { number, spawned: lines.next()? == "spawned" })
     }
 }
 
@@ -38,10 +38,13 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for starter in [Starter { number: u64::MAX, spawned: true }, Starter { number: 0xa1, spawned: false }] {
-            assert_eq!(Starter::parse(&starter.to_string()), Some(starter));
+        for starter in [RunStarter { number: u64::MAX, spawned: true }, RunStarter { number: 0xa1, spawned: false }] {
+            assert_eq!(RunStarter::parse(&starter.to_string()), Some(starter));
         }
-        assert_eq!(Starter { number: 0xa1, spawned: true }.to_string(), "00000000000000a1\nspawned\n");
-        assert_eq!((Starter::parse(""), Starter::parse("a1"), Starter::parse("x\nspawned")), (None, None, None));
+        assert_eq!(RunStarter { number: 0xa1, spawned: true }.to_string(), "00000000000000a1\nspawned\n");
+        assert_eq!(
+            (RunStarter::parse(""), RunStarter::parse("a1"), RunStarter::parse("x\nspawned")),
+            (None, None, None)
+        );
     }
 }

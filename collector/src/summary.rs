@@ -9,13 +9,13 @@
 
 use bincode::{Decode, Encode};
 
-use crate::format::Header;
-use crate::profile::{Cell, Profile, ProfileBatch};
+use crate::format::LogHeader;
+use crate::profile::{ProfileBatch, ProfileCell, ThreadProfile};
 use crate::record::NONE;
 
 /// The profile of a thread's whole run.
 #[derive(Clone, Debug, PartialEq, Default, Encode, Decode)]
-pub struct Summary {
+pub struct ThreadSummary {
     /// The run's id.
     pub run_id: u64,
     /// The rank.
@@ -40,7 +40,7 @@ pub struct SummarySums {
     run_id: u64,
     rank: u32,
     most: usize,
-    sums: Option<Summary>,
+    sums: Option<ThreadSummary>,
     is_broken: bool,
 }
 
@@ -55,7 +55,7 @@ impl SummarySums {
         let Some(all) = &mut self.sums else {
             self.is_broken |= batch.head.first != 0;
             let SummarySums { run_id, rank, most, .. } = *self;
-            self.sums = Some(bounded(Summary { run_id, rank, left_out: 0, batch }, most));
+            self.sums = Some(bounded(ThreadSummary { run_id, rank, left_out: 0, batch }, most));
             return;
         };
         self.is_broken |= batch.head.first != all.batch.next.first;
@@ -73,13 +73,13 @@ impl SummarySums {
     }
 
     /// The summary; `None` where nothing was folded, or something is missing.
-    pub fn take(&mut self) -> Option<Summary> {
+    pub fn take(&mut self) -> Option<ThreadSummary> {
         self.sums.take().filter(|_| !self.is_broken)
     }
 }
 
 /// The same without iterations where there are more than `most`.
-fn bounded(mut summary: Summary, most: usize) -> Summary {
+fn bounded(mut summary: ThreadSummary, most: usize) -> ThreadSummary {
     let profile = &summary.batch.profile;
     let in_iterations = profile.cells.iter().filter(|(key, _)| key.iteration != NONE).map(|(key, _)| *key);
     let rows = in_iterations.map(|key| (key.region, key.iteration)).collect::<Vec<_>>();
@@ -93,7 +93,7 @@ fn bounded(mut summary: Summary, most: usize) -> Summary {
 }
 
 /// The same sums of regions alone; `left_out` grows by the iterations.
-fn without_iterations(mut profile: Profile, left_out: &mut u64) -> Profile {
+fn without_iterations(mut profile: ThreadProfile, left_out: &mut u64) -> ThreadProfile {
     *left_out = left_out.saturating_add((profile.iterations.len() as u64).max(1));
     profile.iterations.clear();
     profile.cells.iter_mut().for_each(|(key, _)| key.iteration = NONE);
@@ -101,21 +101,21 @@ fn without_iterations(mut profile: Profile, left_out: &mut u64) -> Profile {
     profile.cells.dedup_by(|(key, cell), (kept_key, kept)| {
         let same = key == kept_key;
         if same {
-            Cell::add(kept, cell);
+            ProfileCell::add(kept, cell);
         }
         same
     });
     profile
 }
 
-impl Summary {
+impl ThreadSummary {
     /// Number of the thread.
     pub fn thread(&self) -> u32 {
         self.batch.head.thread
     }
 
     /// Whether it is of the rank whose log has this header.
-    pub fn is_of(&self, header: &Header) -> bool {
+    pub fn is_of(&self, header: &LogHeader) -> bool {
         (self.run_id, self.rank) == (header.run_id, header.rank)
     }
 
@@ -129,20 +129,20 @@ impl Summary {
 mod tests {
     use super::*;
     use crate::format::BatchHead;
-    use crate::profile::{CellKey, Iteration};
+    use crate::profile::{CellKey, RegionInvocation};
 
     /// A profile of `n` iterations of region 1 from number `from` on, each with a tick of computation, and one tick outside of them.
     fn batch(from: u32, n: u32) -> ProfileBatch {
-        let cell = Cell { ticks: 1, calls: 1, sent: 0, received: 0 };
+        let cell = ProfileCell { ticks: 1, calls: 1, sent: 0, received: 0 };
         let key = |region, iteration| CellKey { region, iteration, activity: 0 };
         let mut cells = vec![(key(0, NONE), cell)];
         cells.extend((from..from + n).map(|iteration| (key(1, iteration), cell)));
-        let iteration = |iteration| Iteration { region: 1, iteration, outer: NONE, begin: 0, end: 1 };
-        let profile = Profile {
+        let iteration = |iteration| RegionInvocation { region: 1, iteration, outer: NONE, begin: 0, end: 1 };
+        let profile = ThreadProfile {
             cells,
             iterations: (from..from + n).map(iteration).collect(),
             records: u64::from(n),
-            ..Profile::default()
+            ..ThreadProfile::default()
         };
         let head = |first: u32| BatchHead { first: first.into(), ..BatchHead::default() };
         ProfileBatch { head: head(from), next: head(from + n), entered: Vec::new(), profile }

@@ -9,7 +9,7 @@ use crate::definition::{Definition, ObjectKind};
 use crate::format::BatchHead;
 use crate::operation::{Activity, Operation};
 use crate::profile::ProfileBatch;
-use crate::reader::Item;
+use crate::reader::LogItem;
 use crate::record::{NONE, Record};
 use crate::sample::Sample;
 
@@ -46,16 +46,16 @@ impl UndefinedIds {
     }
 
     /// Adds what an item defines, and what it refers to.
-    pub(crate) fn add_item(&mut self, item: &Item) {
+    pub(crate) fn add_item(&mut self, item: &LogItem) {
         match item {
-            Item::Definitions(definitions) => self.add_definitions(definitions),
-            Item::Records { head, records } => self.add_records(head, records),
-            Item::Profile(batch) => self.refer_in_profile(batch),
-            Item::Samples { head, samples } => {
+            LogItem::Definitions(definitions) => self.add_definitions(definitions),
+            LogItem::Records { head, records } => self.add_records(head, records),
+            LogItem::Profile(batch) => self.refer_in_profile(batch),
+            LogItem::Samples { head, samples } => {
                 self.refer(IdKind::SampledThread, head.thread);
                 self.refer_in_samples(samples);
             }
-            Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
+            LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_) => {}
         }
     }
 

@@ -44,7 +44,7 @@ impl WalkState {
 
 /// The times of a record on the thread's own clock, which never goes back: `from ≤ begin ≤ end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reached {
+pub struct RecordTimes {
     /// The thread's state from `from` to `begin`.
     pub state: WalkState,
     /// The end of the record before.
@@ -55,7 +55,7 @@ pub struct Reached {
     pub end: u64,
 }
 
-impl Reached {
+impl RecordTimes {
     /// Ticks in the thread's state, before the record.
     #[inline(always)]
     pub fn before(&self) -> u64 {
@@ -96,20 +96,20 @@ impl ThreadTime {
 
     /// Goes to `ticks` without a record.
     #[inline(always)]
-    pub fn advance(&mut self, ticks: u64) -> Reached {
+    pub fn advance(&mut self, ticks: u64) -> RecordTimes {
         let from = self.now;
         self.now = ticks.max(from);
-        Reached { state: self.state, from, begin: self.now, end: self.now }
+        RecordTimes { state: self.state, from, begin: self.now, end: self.now }
     }
 
     /// Goes to the end of a record. What it says of the time after it, [`ThreadTime::pass`] takes over.
     #[inline(always)]
-    pub fn reach(&mut self, record: &Record) -> Reached {
+    pub fn reach(&mut self, record: &Record) -> RecordTimes {
         let from = self.now;
         let begin = record.begin.max(from);
         let end = record.end.max(begin);
         self.now = end;
-        Reached { state: self.state, from, begin, end }
+        RecordTimes { state: self.state, from, begin, end }
     }
 
     /// Takes over what a record says of the time after it.
@@ -263,7 +263,7 @@ impl OpenRegions {
 
 /// Where a thread is in its records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Walk {
+pub struct RecordWalk {
     /// Number of the thread in its log.
     pub thread: u32,
     /// Sequence number of the next record. Who goes over records counts it by batches.
@@ -274,11 +274,11 @@ pub struct Walk {
     pub open: OpenRegions,
 }
 
-impl Walk {
+impl RecordWalk {
     /// Before the record after `head`.
     pub fn new(head: &BatchHead) -> Self {
         let (time, open) = (ThreadTime::new(head), OpenRegions::new(head, &[]));
-        Walk { thread: head.thread, next: head.first, time, open }
+        RecordWalk { thread: head.thread, next: head.first, time, open }
     }
 
     /// Moves to before the record after `head`. `entered`: as of [`OpenRegions::new`].
@@ -289,7 +289,7 @@ impl Walk {
 
     /// Moves past a record.
     #[inline(always)]
-    pub fn step(&mut self, record: &Record) -> Reached {
+    pub fn step(&mut self, record: &Record) -> RecordTimes {
         let reached = self.time.reach(record);
         self.time.pass(record);
         if record.operation >= Operation::FIRST_MARKER {
@@ -316,7 +316,7 @@ impl BatchHead {
         if records.is_empty() {
             return;
         }
-        let mut walk = Walk::new(self);
+        let mut walk = RecordWalk::new(self);
         for record in records {
             walk.step(record);
         }

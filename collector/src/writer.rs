@@ -8,18 +8,18 @@ use std::io::{self, Write};
 use crate::codec::{put, put_into, put_varint};
 use crate::compressor::Compressor;
 use crate::definition::Definition;
-use crate::encode::Encoder;
+use crate::encode::RecordEncoder;
 use crate::format::{
-    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, Header, LOG_MAGIC, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
+    BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, LOG_MAGIC, LogHeader, MAX_DEFINITIONS, MAX_HEADER, MAX_PLAIN,
     MAX_RECORDS, VERSION, header_checksum,
 };
-use crate::index::{Held, Index, tail};
+use crate::index::{BlockContents, LogIndex, tail};
 use crate::joined;
 use crate::profile::ProfileBatch;
 use crate::record::Record;
 use crate::sample::{MAX_SAMPLES, Sample, SampleHead};
 use crate::sample_block::SampleEncoder;
-use crate::summary::Summary;
+use crate::summary::ThreadSummary;
 
 /// Compression level of zstd. Higher ones take a few per cent off the columns for several times the time.
 const LEVEL: i32 = 1;
@@ -32,7 +32,7 @@ const RECORDS_WORTH_A_BYTE: usize = 2;
 pub struct LogWriter<W: Write> {
     sink: W,
     bytes: u64,
-    encoder: Encoder,
+    encoder: RecordEncoder,
     samples: SampleEncoder,
     compressor: Compressor,
     /// Plain bytes of the definitions or the profile at hand.
@@ -40,14 +40,14 @@ pub struct LogWriter<W: Write> {
     /// The block at hand; only as much of it as the block takes is written.
     block: Vec<u8>,
     /// The blocks so far.
-    index: Index,
+    index: LogIndex,
 }
 
 impl<W: Write> LogWriter<W> {
     /// Begins a log: writes its header into `sink`.
     ///
     /// Errors: those of the sink; InvalidInput where the header is larger than a log may hold (16 MiB).
-    pub fn new(mut sink: W, header: &Header) -> io::Result<Self> {
+    pub fn new(mut sink: W, header: &LogHeader) -> io::Result<Self> {
         let mut plain = Vec::new();
         put(header, &mut plain);
         if plain.len() > MAX_HEADER {
@@ -63,12 +63,12 @@ impl<W: Write> LogWriter<W> {
         Ok(LogWriter {
             sink,
             bytes: start.len() as u64,
-            encoder: Encoder::new(),
+            encoder: RecordEncoder::new(),
             samples: SampleEncoder::default(),
             compressor: Compressor::new(LEVEL)?,
             plain,
             block: Vec::new(),
-            index: Index::default(),
+            index: LogIndex::default(),
         })
     }
 
@@ -86,7 +86,7 @@ impl<W: Write> LogWriter<W> {
                 return Err(too_large("definition"));
             }
             if held == MAX_DEFINITIONS || self.plain.len() + one.len() + 16 > MAX_PLAIN {
-                self.plain_block(BlockKind::Definitions, &Held::default())?;
+                self.plain_block(BlockKind::Definitions, &BlockContents::default())?;
                 self.plain.clear();
                 held = 0;
             }
@@ -94,7 +94,7 @@ impl<W: Write> LogWriter<W> {
             self.plain.extend_from_slice(&one);
             held += 1;
         }
-        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &Held::default()) }
+        if held == 0 { Ok(()) } else { self.plain_block(BlockKind::Definitions, &BlockContents::default()) }
     }
 
     /// Writes a batch of a thread's records that follow `head`. `site` gives the id of a record's call site, `u64::MAX`
@@ -137,7 +137,11 @@ impl<W: Write> LogWriter<W> {
         let compressor = (RECORDS_WORTH_A_BYTE * plain.len() >= records.len()).then_some(&mut self.compressor);
         let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Records, plain, tail)?;
         let BatchHead { thread, first, previous_end, .. } = *head;
-        self.wrote(BlockKind::Records, bytes, &Held { thread, first, records: n as u64, begin: previous_end, end });
+        self.wrote(
+            BlockKind::Records,
+            bytes,
+            &BlockContents { thread, first, records: n as u64, begin: previous_end, end },
+        );
         Ok(true)
     }
 
@@ -147,16 +151,16 @@ impl<W: Write> LogWriter<W> {
     pub fn profile(&mut self, batch: &ProfileBatch) -> io::Result<()> {
         self.plain.clear();
         put(batch, &mut self.plain);
-        self.plain_block(BlockKind::Profile, &Held::of_profile(batch))
+        self.plain_block(BlockKind::Profile, &BlockContents::of_profile(batch))
     }
 
     /// Writes a thread's summary: after all of its records.
     ///
     /// Errors: as those of [`LogWriter::profile`].
-    pub fn summary(&mut self, summary: &Summary) -> io::Result<()> {
+    pub fn summary(&mut self, summary: &ThreadSummary) -> io::Result<()> {
         self.plain.clear();
         put(summary, &mut self.plain);
-        self.plain_block(BlockKind::Summary, &Held::of_profile(&summary.batch))
+        self.plain_block(BlockKind::Summary, &BlockContents::of_profile(&summary.batch))
     }
 
     /// Writes the index of all blocks so far, which ends the log; nothing where there are too many.
@@ -184,7 +188,7 @@ impl<W: Write> LogWriter<W> {
         let (plain, tail) = (self.samples.plain(), self.samples.tail());
         let compressor = (plain.len() > SMALL).then_some(&mut self.compressor);
         let bytes = write_block(&mut self.sink, compressor, &mut self.block, BlockKind::Samples, plain, tail)?;
-        self.wrote(BlockKind::Samples, bytes, &Held::of_samples(head, samples));
+        self.wrote(BlockKind::Samples, bytes, &BlockContents::of_samples(head, samples));
         Ok(())
     }
 
@@ -203,7 +207,7 @@ impl<W: Write> LogWriter<W> {
         self.sink
     }
 
-    fn plain_block(&mut self, kind: BlockKind, held: &Held) -> io::Result<()> {
+    fn plain_block(&mut self, kind: BlockKind, held: &BlockContents) -> io::Result<()> {
         // Compressing a single definition would save a few bytes and take ten times as long as writing it.
         let compressor = (self.plain.len() > SMALL).then_some(&mut self.compressor);
         let bytes = write_block(&mut self.sink, compressor, &mut self.block, kind, &self.plain, &[])?;
@@ -212,7 +216,7 @@ impl<W: Write> LogWriter<W> {
     }
 
     /// A block was written.
-    fn wrote(&mut self, kind: BlockKind, bytes: u64, held: &Held) {
+    fn wrote(&mut self, kind: BlockKind, bytes: u64, held: &BlockContents) {
         self.index.add(kind as u8, self.bytes, bytes, held);
         self.bytes += bytes;
     }

@@ -7,13 +7,13 @@ use std::io::{self, Read};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{LazyLock, Mutex, MutexGuard};
 
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, MAX_PLAIN, VERSION};
-use lbprof_collector::reader::{Item, LogReader, OpenError};
+use lbprof_collector::reader::{LogItem, LogReader, OpenError};
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::salvage;
-use lbprof_collector::sample::{Counts, Location, Sample, SampleHead};
+use lbprof_collector::sample::{HardwareCounts, ModuleAddress, Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
 use lbprof_simulator::scenario;
@@ -21,13 +21,13 @@ use proptest::prelude::*;
 use support::{example_log, items};
 
 /// Counts the bytes that are allocated and their largest number so far.
-struct Counting;
+struct CountingAllocator;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 // SAFETY: all is left to the system's allocator; only numbers are kept.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
         MOST.fetch_max(now, Relaxed);
@@ -43,7 +43,7 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
+static COUNTING: CountingAllocator = CountingAllocator;
 
 /// Tests of this file run one after another, for they share the count of bytes.
 fn alone() -> MutexGuard<'static, ()> {
@@ -60,16 +60,19 @@ fn memory_of(work: impl FnOnce()) -> usize {
 }
 
 /// The records among items.
-fn records_of(items: &[Item]) -> Vec<Record> {
+fn records_of(items: &[LogItem]) -> Vec<Record> {
     let records = items.iter().filter_map(|item| match item {
-        Item::Records { records, .. } => Some(records.as_slice()),
+        LogItem::Records { records, .. } => Some(records.as_slice()),
         _ => None,
     });
     records.flatten().copied().collect()
 }
 
-fn problems_of(items: &[Item]) -> Vec<ProblemKind> {
-    items.iter().filter_map(|item| if let Item::Problem(problem) = item { Some(problem.kind) } else { None }).collect()
+fn problems_of(items: &[LogItem]) -> Vec<ProblemKind> {
+    items
+        .iter()
+        .filter_map(|item| if let LogItem::Problem(problem) = item { Some(problem.kind) } else { None })
+        .collect()
 }
 
 /// Where the blocks of a whole log begin, and its length.
@@ -93,7 +96,7 @@ fn check(log: &[u8], written: &[Record]) {
     let Ok(mut reader) = LogReader::new(log) else { return };
     let mut seen = vec![false; written.len()];
     while let Some(item) = reader.next_item() {
-        if let Item::Records { records, .. } = item {
+        if let LogItem::Records { records, .. } = item {
             for record in records {
                 // In the example it is the record's number.
                 let number = record.sent as usize;
@@ -166,8 +169,8 @@ fn a_damaged_block_is_skipped_and_what_follows_is_read() {
         log[bounds[3] + at] ^= 0x10;
         let items = items(&log);
         assert_eq!(problems_of(&items), [ProblemKind::Damaged, ProblemKind::Gap], "{what}");
-        let [Item::Problem(damage), Item::Problem(gap)] =
-            items.iter().filter(|item| matches!(item, Item::Problem(_))).collect::<Vec<_>>()[..]
+        let [LogItem::Problem(damage), LogItem::Problem(gap)] =
+            items.iter().filter(|item| matches!(item, LogItem::Problem(_))).collect::<Vec<_>>()[..]
         else {
             panic!()
         };
@@ -205,7 +208,7 @@ fn blocks_that_come_twice_or_overlap_are_read_once() {
     let left: Vec<_> = written[..80].iter().chain(&written[100..120]).copied().collect();
     assert_eq!(records_of(&items), left);
     assert_eq!(problems_of(&items), [ProblemKind::Gap]);
-    let Item::Records { head, .. } = &items[1] else { panic!("{items:?}") };
+    let LogItem::Records { head, .. } = &items[1] else { panic!("{items:?}") };
     assert_eq!((head.first, head.previous_end), (50, written[49].end), "the head moved with what was left out");
 }
 
@@ -226,16 +229,16 @@ fn what_a_newer_version_writes_is_left_out_with_a_note() {
     newer.extend(block(1, &definitions[..definitions.len() - 1]));
     newer.extend_from_slice(&log[bounds[1]..]);
     let items = items(&newer);
-    assert_eq!(items[1], Item::Definitions(vec![Definition::WindowBegin(9)]));
+    assert_eq!(items[1], LogItem::Definitions(vec![Definition::WindowBegin(9)]));
     assert_eq!(records_of(&items), written);
-    let Some(Item::Problem(problem)) = items.last() else { panic!("{items:?}") };
+    let Some(LogItem::Problem(problem)) = items.last() else { panic!("{items:?}") };
     assert_eq!((problem.kind, problem.count), (ProblemKind::NewerOperation, 2));
 }
 
 #[test]
 fn an_error_of_the_disk_is_reported_after_what_could_be_read() {
-    struct Failing<'a>(&'a [u8]);
-    impl Read for Failing<'_> {
+    struct FailingWriter<'a>(&'a [u8]);
+    impl Read for FailingWriter<'_> {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             match self.0.read(buffer)? {
                 0 => Err(io::Error::other("the disk is gone")),
@@ -244,12 +247,12 @@ fn an_error_of_the_disk_is_reported_after_what_could_be_read() {
         }
     }
     let (log, written) = example_log();
-    let mut reader = LogReader::new(Failing(&log)).unwrap();
+    let mut reader = LogReader::new(FailingWriter(&log)).unwrap();
     let items: Vec<_> = std::iter::from_fn(|| reader.next_item()).collect();
     assert_eq!(records_of(&items), written);
-    let Some(Item::Problem(problem)) = items.last() else { panic!("{items:?}") };
+    let Some(LogItem::Problem(problem)) = items.last() else { panic!("{items:?}") };
     assert_eq!((problem.kind, problem.detail.as_str()), (ProblemKind::Damaged, "the disk is gone"));
-    assert!(matches!(LogReader::new(Failing(&log[..30])), Err(OpenError::Io { .. })));
+    assert!(matches!(LogReader::new(FailingWriter(&log[..30])), Err(OpenError::Io { .. })));
 }
 
 proptest! {
@@ -333,7 +336,7 @@ proptest! {
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let (_, written) = &*EXAMPLE;
-        let mut encoder = lbprof_collector::encode::Encoder::new();
+        let mut encoder = lbprof_collector::encode::RecordEncoder::new();
         encoder.encode(&BatchHead::default(), written, |record| record.call_site);
         let (mut plain, mut tail) = (encoder.plain().to_vec(), encoder.tail().to_vec());
         for (place, byte) in changes {
@@ -341,7 +344,7 @@ proptest! {
             let at = place.index(n + tail.len());
             *if at < n { &mut plain[at] } else { &mut tail[at - n] } = byte;
         }
-        if let Some((_, records)) = lbprof_collector::decode::Decoder::new().decode(&plain, &tail) {
+        if let Some((_, records)) = lbprof_collector::decode::RecordDecoder::new().decode(&plain, &tail) {
             prop_assert!(records.len() <= 2 * tail.len());
         }
     }
@@ -403,7 +406,9 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let (log, written) = &*EXAMPLE;
     let records = &written[..60];
     let mut plain = LogWriter::new(Vec::new(), &scenario::header(3, 8)).unwrap().into_sink();
-    let Some(Item::Definitions(definitions)) = items(log).into_iter().next() else { panic!("definitions come first") };
+    let Some(LogItem::Definitions(definitions)) = items(log).into_iter().next() else {
+        panic!("definitions come first")
+    };
     let mut listed = LogWriter::new(Vec::new(), &scenario::header(3, 8)).unwrap();
     listed.definitions(&definitions).unwrap();
     let listed = listed.into_sink();
@@ -411,11 +416,11 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
     assert_eq!(block.frame, 0, "so few definitions do not compress");
     plain.extend_from_slice(&listed[plain.len()..]);
 
-    let mut encoder = lbprof_collector::encode::Encoder::new();
+    let mut encoder = lbprof_collector::encode::RecordEncoder::new();
     encoder.encode(&BatchHead::default(), records, |record| record.call_site);
     plain.extend(block_of(2, encoder.plain(), encoder.tail()));
 
-    let mut fold = Fold::new(BatchHead { first: 60, ..BatchHead::default() });
+    let mut fold = ProfileFold::new(BatchHead { first: 60, ..BatchHead::default() });
     fold.records(records, |record| record.call_site);
     let mut folded = LogWriter::new(Vec::new(), &scenario::header(3, 8)).unwrap();
     let begin = folded.bytes() as usize;
@@ -440,10 +445,10 @@ static PLAIN: LazyLock<Vec<u8>> = LazyLock::new(|| {
 fn example_samples() -> Vec<Sample> {
     let sample = |i: u64| Sample {
         ticks: scenario::START + 5_000_000 * i + i * i % 7_000,
-        location: Location { module: (i % 3) as u32, offset: 0x4000 + i * 37 % 300 },
+        location: ModuleAddress { module: (i % 3) as u32, offset: 0x4000 + i * 37 % 300 },
         call_path: if i.is_multiple_of(5) { 1 } else { u32::MAX },
         weight_ns: 5_000_000 + i / 20,
-        counts: Some(Counts { instructions: 10_000_000 + i, cycles: 300 * i }),
+        counts: Some(HardwareCounts { instructions: 10_000_000 + i, cycles: 300 * i }),
     };
     (0..60).map(sample).collect()
 }
@@ -589,8 +594,8 @@ fn a_log_that_unpacks_to_far_more_than_a_log_can_hold_is_given_up() {
     let (mut definitions, mut given_up) = (0, 0);
     while let Some(item) = reader.next_item() {
         match item {
-            Item::Definitions(_) => definitions += 1,
-            Item::Problem(problem) if problem.detail.contains("more than a log can") => given_up += 1,
+            LogItem::Definitions(_) => definitions += 1,
+            LogItem::Problem(problem) if problem.detail.contains("more than a log can") => given_up += 1,
             other => panic!("{other:?}"),
         }
     }

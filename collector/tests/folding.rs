@@ -4,13 +4,13 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{BatchHead, MAX_OPEN_REGIONS, OpenRegion};
 use lbprof_collector::joined::{JOINED, JOINED_COMPLETED, take_apart};
-use lbprof_collector::polling::{Lengths, Polling, Polls};
-use lbprof_collector::profile::{Cell, CellKey, Iteration, Profile, ProfileBatch, SiteKey};
-use lbprof_collector::record::{Flags, NONE, Record};
-use lbprof_collector::walk::Walk;
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
+use lbprof_collector::profile::{CallSiteKey, CellKey, ProfileBatch, ProfileCell, RegionInvocation, ThreadProfile};
+use lbprof_collector::record::{CallFlags, NONE, Record};
+use lbprof_collector::walk::RecordWalk;
 use lbprof_collector::{Activity, Operation};
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
@@ -34,22 +34,22 @@ fn marker(operation: Operation, at: u64) -> Record {
 }
 
 /// The profile of a thread that begins to record at tick 0.
-fn fold(records: &[Record]) -> Profile {
-    let mut fold = Fold::new(BatchHead::default());
+fn fold(records: &[Record]) -> ThreadProfile {
+    let mut fold = ProfileFold::new(BatchHead::default());
     fold.records(records, |record| record.call_site);
     fold.take().profile
 }
 
 /// (ticks, calls) of a region, iteration and activity.
-fn time(profile: &Profile, region: u32, iteration: u32, activity: Activity) -> (u64, u64) {
+fn time(profile: &ThreadProfile, region: u32, iteration: u32, activity: Activity) -> (u64, u64) {
     let key = CellKey { region, iteration, activity: activity as u8 };
     profile.cells.iter().find(|(k, _)| *k == key).map_or((0, 0), |(_, cell)| (cell.ticks, cell.calls))
 }
 
 /// The sums of the call site 7, in region 0.
-fn site(profile: &Profile, operation: Operation, activity: Activity) -> Cell {
-    let key = SiteKey { region: 0, call_site: 7, operation: operation as u16, activity: activity as u8 };
-    profile.sites.iter().find(|(k, _)| *k == key).map_or(Cell::default(), |(_, cell)| *cell)
+fn site(profile: &ThreadProfile, operation: Operation, activity: Activity) -> ProfileCell {
+    let key = CallSiteKey { region: 0, call_site: 7, operation: operation as u16, activity: activity as u8 };
+    profile.sites.iter().find(|(k, _)| *k == key).map_or(ProfileCell::default(), |(_, cell)| *cell)
 }
 
 use Activity::{Computation, PointToPoint, Recorder, Synchronization};
@@ -63,7 +63,10 @@ fn time_between_calls_is_computation_and_time_in_calls_is_their_activity() {
     assert_eq!(time(&profile, 0, NONE, PointToPoint), (15, 1));
     assert_eq!(time(&profile, 0, NONE, Synchronization), (30, 1));
     assert_eq!((profile.records, profile.calls), (2, 2));
-    assert_eq!(site(&profile, Operation::Send, PointToPoint), Cell { ticks: 15, calls: 1, sent: 100, received: 0 });
+    assert_eq!(
+        site(&profile, Operation::Send, PointToPoint),
+        ProfileCell { ticks: 15, calls: 1, sent: 100, received: 0 }
+    );
 }
 
 #[test]
@@ -102,7 +105,7 @@ fn iterations_nest_and_time_goes_to_the_innermost_iterated_region() {
     assert_eq!(time(&profile, 2, 0, Computation).0, 2 + 2);
     assert_eq!(time(&profile, 2, 1, Computation).0, 15);
     assert_eq!(time(&profile, 1, 0, Computation).0, 10 + 5 + 10);
-    let iteration = |region, iteration, outer, begin, end| Iteration { region, iteration, outer, begin, end };
+    let iteration = |region, iteration, outer, begin, end| RegionInvocation { region, iteration, outer, begin, end };
     assert_eq!(
         profile.iterations,
         [iteration(1, 0, NONE, 10, 60), iteration(2, 0, 0, 20, 30), iteration(2, 1, 0, 35, 50)]
@@ -114,7 +117,7 @@ fn a_region_that_ends_ends_those_left_open_in_it_and_one_not_open_ends_nothing()
     let profile = fold(&[enter(0, 1, NONE), enter(10, 2, 5), leave(15, 9, NONE), leave(30, 1, NONE), send(40, 41)]);
     let totals: Vec<_> = profile.regions.iter().map(|(id, t)| (*id, t.inclusive)).collect();
     assert_eq!(totals, [(1, 30), (2, 20)]);
-    assert_eq!(profile.iterations, [Iteration { region: 2, iteration: 5, outer: NONE, begin: 10, end: 30 }]);
+    assert_eq!(profile.iterations, [RegionInvocation { region: 2, iteration: 5, outer: NONE, begin: 10, end: 30 }]);
     assert_eq!(time(&profile, 0, NONE, Computation).0, 10);
 }
 
@@ -128,7 +131,7 @@ fn a_call_without_an_end_lasts_until_the_next_record() {
     assert_eq!(site(&profile, Operation::Send, PointToPoint).ticks, 35);
     assert_eq!((profile.unfinished, profile.backwards), (1, 0));
     // One whose end the recorder mended keeps it.
-    let mended = Record { flags: Flags::UNFINISHED | Flags::of(PointToPoint), ..send(10, 30) };
+    let mended = Record { flags: CallFlags::UNFINISHED | CallFlags::of(PointToPoint), ..send(10, 30) };
     let profile = fold(&[mended, send(40, 45)]);
     assert_eq!(time(&profile, 0, NONE, Computation).0, 20);
     assert_eq!(profile.unfinished, 1);
@@ -165,8 +168,11 @@ fn parts_add_their_bytes_to_their_call_and_no_time() {
     let part = |received| Record { received, call_site: 7, sent: 9, ..Record::new(Operation::Completed, 50) };
     let profile = fold(&[waitall, part(300), part(40), send(60, 61)]);
     // What the completed sends sent was counted when they started, so only 340 received bytes count here.
-    assert_eq!(site(&profile, Operation::Waitall, PointToPoint), Cell { ticks: 40, calls: 1, sent: 0, received: 340 });
-    assert_eq!(site(&profile, Operation::Completed, PointToPoint), Cell::default());
+    assert_eq!(
+        site(&profile, Operation::Waitall, PointToPoint),
+        ProfileCell { ticks: 40, calls: 1, sent: 0, received: 340 }
+    );
+    assert_eq!(site(&profile, Operation::Completed, PointToPoint), ProfileCell::default());
     assert_eq!(time(&profile, 0, NONE, PointToPoint), (41, 2));
     assert_eq!(profile.calls, 2);
 }
@@ -185,7 +191,7 @@ fn each_message_counts_once() {
 #[test]
 fn polls_that_were_folded_into_one_record_count_each() {
     let polls = Record { end: 20, count: 99, ..Record::new(Operation::Test, 10) };
-    let polls = Record { flags: polls.flags | Flags::NOTHING, ..polls };
+    let polls = Record { flags: polls.flags | CallFlags::NOTHING, ..polls };
     let profile = fold(&[polls]);
     assert_eq!(time(&profile, 0, NONE, PointToPoint), (10, 100));
     assert_eq!(profile.calls, 100);
@@ -226,7 +232,7 @@ fn calls_from_one_place_in_two_regions_are_two_entries() {
 fn a_fold_that_begins_in_the_middle_knows_its_regions_and_goes_on_after_a_gap() {
     let open = vec![OpenRegion { region: 1, iteration: 3 }, OpenRegion { region: 2, iteration: NONE }];
     let head = BatchHead { first: 50, previous_end: 1000, open, ..BatchHead::default() };
-    let mut fold = Fold::new(head.clone());
+    let mut fold = ProfileFold::new(head.clone());
     assert_eq!(fold.head(), head);
     fold.records(&[leave(1010, 2, NONE)], |_| 0);
     let after = BatchHead { first: 90, previous_end: 5000, open: head.open[..1].to_vec(), ..BatchHead::default() };
@@ -236,7 +242,10 @@ fn a_fold_that_begins_in_the_middle_knows_its_regions_and_goes_on_after_a_gap() 
     assert_eq!((batch.head, batch.next.first), (head, 91));
     assert_eq!(time(&batch.profile, 2, 3, Computation).0, 10);
     assert_eq!(time(&batch.profile, 1, 3, Computation).0, 7, "the gap belongs to nothing");
-    assert_eq!(batch.profile.iterations, [Iteration { region: 1, iteration: 3, outer: NONE, begin: 1000, end: 5007 }]);
+    assert_eq!(
+        batch.profile.iterations,
+        [RegionInvocation { region: 1, iteration: 3, outer: NONE, begin: 1000, end: 5007 }]
+    );
 }
 
 #[test]
@@ -251,7 +260,7 @@ fn all_time_from_the_first_to_the_last_record_counts_once() {
 fn no_more_regions_open_than_a_recorder_opens() {
     let deep: Vec<Record> = (0..200).map(|region| enter(1000, region, NONE)).collect();
     let mut head = BatchHead { previous_end: 500, ..BatchHead::default() };
-    let mut fold = Fold::new(head.clone());
+    let mut fold = ProfileFold::new(head.clone());
     fold.records(&deep, |_| 0);
     head.advance(&deep);
     assert_eq!(head.open.len(), MAX_OPEN_REGIONS);
@@ -288,26 +297,26 @@ proptest! {
         cuts.sort_unstable();
         let parts = || cuts.windows(2).map(|pair| &records[pair[0]..pair[1]]);
 
-        let mut at_once = Fold::new(BatchHead::default());
+        let mut at_once = ProfileFold::new(BatchHead::default());
         at_once.records(&records, |record| record.call_site);
         let at_once = at_once.take();
 
-        let mut in_parts = Fold::new(BatchHead::default());
+        let mut in_parts = ProfileFold::new(BatchHead::default());
         parts().for_each(|part| in_parts.records(part, |record| record.call_site));
         prop_assert_eq!(&in_parts.take(), &at_once, "records in parts");
 
         // What the recorder takes at each flush, put together in each of the three ways.
-        let mut recorder = Fold::new(BatchHead::default());
+        let mut recorder = ProfileFold::new(BatchHead::default());
         let taken: Vec<ProfileBatch> = parts().map(|part| {
             recorder.records(part, |record| record.call_site);
             recorder.take()
         }).collect();
-        let mut absorbing = Fold::new(BatchHead::default());
+        let mut absorbing = ProfileFold::new(BatchHead::default());
         taken.iter().for_each(|batch| absorbing.absorb(batch));
         prop_assert_eq!(&absorbing.take(), &at_once, "absorbed");
 
-        let left = taken.iter().map(|batch| batch.profile.clone()).fold(Profile::default(), Profile::merge);
-        let right = taken.iter().rev().map(|batch| batch.profile.clone()).fold(Profile::default(), |sum, part| part.merge(sum));
+        let left = taken.iter().map(|batch| batch.profile.clone()).fold(ThreadProfile::default(), ThreadProfile::merge);
+        let right = taken.iter().rev().map(|batch| batch.profile.clone()).fold(ThreadProfile::default(), |sum, part| part.merge(sum));
         prop_assert_eq!(&left, &at_once.profile, "merged from the left");
         prop_assert_eq!(&right, &at_once.profile, "merged from the right");
     }
@@ -315,7 +324,7 @@ proptest! {
     #[test]
     fn a_head_advances_as_a_fold_does(records in whole_numbers(), paused in any::<bool>()) {
         let mut head = BatchHead { paused, previous_end: 500, ..BatchHead::default() };
-        let mut fold = Fold::new(head.clone());
+        let mut fold = ProfileFold::new(head.clone());
         fold.records(&records, |_| 0);
         head.advance(&records);
         prop_assert_eq!(fold.head(), head);
@@ -323,7 +332,7 @@ proptest! {
 
     #[test]
     fn all_time_of_any_records_counts_once(records in records(200)) {
-        let mut fold = Fold::new(BatchHead::default());
+        let mut fold = ProfileFold::new(BatchHead::default());
         fold.records(&records, |record| record.call_site);
         let batch = fold.take();
         let total: u128 = batch.profile.cells.iter().map(|(_, cell)| u128::from(cell.ticks)).sum();
@@ -336,7 +345,7 @@ type Times = BTreeMap<(u32, u32, Option<Activity>), u64>;
 
 /// Those of a walk, interval by interval.
 fn walked(records: &[Record]) -> (Times, BatchHead) {
-    let mut walk = Walk::new(&BatchHead::default());
+    let mut walk = RecordWalk::new(&BatchHead::default());
     let mut times = Times::new();
     for record in records {
         let (region, iteration) = walk.open.place_of_time();
@@ -360,7 +369,7 @@ proptest! {
     fn a_fold_has_the_intervals_of_the_walk(records in apart_records(200)) {
         let (walked, head) = walked(&records);
         prop_assert_eq!(walked.values().map(|&ticks| u128::from(ticks)).sum::<u128>(), u128::from(head.previous_end));
-        let mut fold = Fold::new(BatchHead::default());
+        let mut fold = ProfileFold::new(BatchHead::default());
         fold.records(&records, |record| record.call_site);
         let batch = fold.take();
         prop_assert_eq!(&batch.next, &head);
@@ -403,14 +412,14 @@ fn joined_records() -> impl Strategy<Value = Vec<Record>> {
                 operation,
                 sent: u64::from(value),
                 received: u64::from(value >> 3),
-                flags: Flags(flags & !7).with_activity(activity),
+                flags: CallFlags(flags & !7).with_activity(activity),
                 ..Record::new(Operation::Barrier, begin)
             };
             match odd {
                 0 if operation < JOINED => record.end = 0,
                 1 => record.begin = record.begin.saturating_sub(500),
                 2 if kind != 2 => record.flags = record.flags.with_activity(Activity::PointToPoint),
-                3 => record.flags |= Flags::UNFINISHED,
+                3 => record.flags |= CallFlags::UNFINISHED,
                 _ => {}
             }
             now = end;
@@ -426,10 +435,10 @@ proptest! {
     #[test]
     fn a_call_and_its_part_in_one_record_fold_as_two(joined in joined_records(), decides in any::<bool>()) {
         let folded = |records: &[Record]| {
-            let mut fold = Fold::new(BatchHead::default());
+            let mut fold = ProfileFold::new(BatchHead::default());
             if decides {
-                let lengths = Lengths::of(&scenario::header(0, 1));
-                fold = fold.deciding(Polls::new(Polling::Auto, lengths, 0));
+                let lengths = PollGapLimits::of(&scenario::header(0, 1));
+                fold = fold.deciding(PollGapClassifier::new(PollGapRule::Auto, lengths, 0));
             }
             records.chunks(50).for_each(|records| fold.records(records, |record| record.call_site));
             fold.take()

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use lbprof_collector::folder::Folder;
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::live::LiveRun;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, Record};
 use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{RUN_ID, Scenario};
@@ -28,12 +28,12 @@ fn written() -> TempDir {
 
 /// What the logs and rings hold, read as a whole.
 fn read_whole(dir: &Path) -> BTreeMap<u32, Vec<Record>> {
-    let folder = Folder::list(dir).unwrap();
+    let folder = RunFolder::list(dir).unwrap();
     let read = |rank| {
         let mut log = folder.open(rank).unwrap();
         let mut all = Vec::new();
         while let Some(item) = log.next_item() {
-            if let Item::Records { records, .. } = item {
+            if let LogItem::Records { records, .. } = item {
                 all.extend(records);
             }
         }
@@ -49,8 +49,8 @@ fn look(run: &mut LiveRun, found: &mut Found) {
         let (records, problems) = found.entry(log.header().rank).or_default();
         let left = log.read_new(|item| {
             match item {
-                Item::Records { records: new, .. } => records.extend(new),
-                Item::Problem(problem) => problems.push(problem),
+                LogItem::Records { records: new, .. } => records.extend(new),
+                LogItem::Problem(problem) => problems.push(problem),
                 _ => {}
             }
             true

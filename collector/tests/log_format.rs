@@ -10,11 +10,11 @@ use std::path::Path;
 use std::process::Command;
 
 use lbprof_collector::ProblemKind;
-use lbprof_collector::definition::{CallSite, Definition, Function, Group, Neighbours, RankList};
+use lbprof_collector::definition::{CallSite, Definition, InterpretedFunction, NeighbourRanks, RankGroup, RankList};
 use lbprof_collector::format::{BatchHead, log_name, ring_name};
 use lbprof_collector::node::frame::{node_name, node_rings_name};
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::Record;
 use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
@@ -61,14 +61,14 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
     let mut add = |key: String, n: u64| *profiles.entry(key).or_default() += n;
     while let Some(item) = log.next_item() {
         match item {
-            Item::Definitions(list) => {
+            LogItem::Definitions(list) => {
                 for definition in list {
                     let name = format!("{definition:?}");
                     let name = name.split('(').next().unwrap_or_default().to_owned();
                     *definitions.entry(name).or_default() += 1;
                 }
             }
-            Item::Records { head, records } => {
+            LogItem::Records { head, records } => {
                 *threads.entry(head.thread).or_default() += records.len();
                 for record in records {
                     crc.update(&as_in_a_ring(&record));
@@ -77,12 +77,12 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                     *ticks += if record.end == 0 { 0 } else { record.end - record.begin };
                 }
             }
-            Item::Samples { head, samples: found } => {
+            LogItem::Samples { head, samples: found } => {
                 *samples.entry(head.thread).or_default() += found.len();
                 *weights.entry(head.thread).or_default() += found.iter().map(|sample| sample.weight_ns).sum::<u64>();
                 found.iter().for_each(|sample| crc.update(&as_bytes(sample)));
             }
-            Item::Profile(batch) => {
+            LogItem::Profile(batch) => {
                 add("records".to_owned(), batch.profile.records);
                 add("calls".to_owned(), batch.profile.calls);
                 add("iterations".to_owned(), batch.profile.iterations.len() as u64);
@@ -94,21 +94,21 @@ fn by_the_reader(folder: &Path, rank: u32) -> String {
                     add(format!("calls-of-{}", key.operation), cell.calls);
                 }
             }
-            Item::Summary(summary) => {
+            LogItem::Summary(summary) => {
                 add("summary-records".to_owned(), summary.batch.profile.records);
                 add("summary-left-out".to_owned(), summary.left_out);
                 for (key, cell) in &summary.batch.profile.cells {
                     add(format!("summary-activity-{}", key.activity), cell.ticks);
                 }
             }
-            Item::Problem(problem) => match problem.kind {
+            LogItem::Problem(problem) => match problem.kind {
                 ProblemKind::Damaged | ProblemKind::Truncated => damaged += problem.count,
                 ProblemKind::Gap => lost += problem.count,
                 ProblemKind::SamplesLost => samples_lost += problem.count,
                 ProblemKind::SummaryWrong => panic!("{}", problem.detail),
                 _ => {}
             },
-            Item::Polls(sums) => panic!("nobody asked what polls are: {sums:?}"),
+            LogItem::Polls(sums) => panic!("nobody asked what polls are: {sums:?}"),
         }
     }
     let lines = (threads.iter().map(|(thread, n)| format!("records {thread} {n}\n")))
@@ -163,14 +163,17 @@ fn run() -> Scenario {
         let script =
             script.param("cells", 7.5).communicator(77, &[0, 2, 3]).clock_ahead(-12_345).usage(3.0, 2).batch(300);
         let (sources, destinations) = (RankList::from_ranks([rank, rank]), RankList::from_ranks([0, 3, 1]));
-        let script = script.define(Definition::Neighbours(Neighbours { comm: 2, sources, destinations }));
+        let script = script.define(Definition::Neighbours(NeighbourRanks { comm: 2, sources, destinations }));
         let script = script.define(Definition::ExitStatus(-7));
-        let script =
-            script.define(Definition::Function(Function { id: 0, name: "Halo.swap".into(), file: "halo.py".into() }));
+        let script = script.define(Definition::Function(InterpretedFunction {
+            id: 0,
+            name: "Halo.swap".into(),
+            file: "halo.py".into(),
+        }));
         let line =
             CallSite { parent: 1, cut: false, function: 0, column: 300, ..CallSite::alone(70_000, u32::MAX, 55) };
         let script = script.define(Definition::CallSite(line));
-        let script = script.define(Definition::Group(Group { id: 0, ranks: RankList::from_ranks([2, 0]) }));
+        let script = script.define(Definition::Group(RankGroup { id: 0, ranks: RankList::from_ranks([2, 0]) }));
         let script = script.sampled(20_000).worker(7, "worker", 2.5).busy_calls(Some("progress")).lose_samples(2);
         script.problem(ProblemKind::OtherThreads, 1).repeat(200, |i, script| {
             script.iteration("step", |script| {

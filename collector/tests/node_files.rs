@@ -7,12 +7,12 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use lbprof_collector::folder::{Folder, started_unix_s};
+use lbprof_collector::folder::{RunFolder, started_unix_s};
 use lbprof_collector::format::{log_name, ring_name};
 use lbprof_collector::node::frame::{
     FRAME_HEAD_BYTES, FRAME_MAGIC, FrameHead, MAX_PAYLOAD, node_name, node_rings_name,
 };
-use lbprof_collector::reader::{Item, OpenError};
+use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::{Definition, Problem, ProblemKind};
 use lbprof_simulator::nodes::{frame, into_node_files, node_file, parts};
 use lbprof_simulator::scenario::{RUN_ID, Scenario};
@@ -52,34 +52,34 @@ fn of_bytes(bytes: &[u8]) -> TempDir {
     dir
 }
 
-fn items_of(folder: &Folder, rank: u32) -> Result<Vec<Item>, OpenError> {
+fn items_of(folder: &RunFolder, rank: u32) -> Result<Vec<LogItem>, OpenError> {
     let mut log = folder.open(rank)?;
     Ok(std::iter::from_fn(|| log.next_item()).collect())
 }
 
 /// What is there of each rank, and what is wrong with it; then what is wrong with the files.
-fn all_of(dir: &Path) -> (BTreeMap<u32, Vec<Item>>, Vec<Problem>) {
-    let folder = Folder::list(dir).unwrap();
+fn all_of(dir: &Path) -> (BTreeMap<u32, Vec<LogItem>>, Vec<Problem>) {
+    let folder = RunFolder::list(dir).unwrap();
     let items = folder.ranks().filter_map(|rank| Some((rank, items_of(&folder, rank).ok()?))).collect();
     (items, folder.problems().to_vec())
 }
 
-fn problems(items: &[Item]) -> Vec<Problem> {
-    let problem = |item: &Item| if let Item::Problem(problem) = item { Some(problem.clone()) } else { None };
+fn problems(items: &[LogItem]) -> Vec<Problem> {
+    let problem = |item: &LogItem| if let LogItem::Problem(problem) = item { Some(problem.clone()) } else { None };
     items.iter().filter_map(problem).collect()
 }
 
-fn kinds(items: &[Item]) -> Vec<ProblemKind> {
+fn kinds(items: &[LogItem]) -> Vec<ProblemKind> {
     problems(items).iter().map(|problem| problem.kind).collect()
 }
 
-fn data(items: &[Item]) -> Vec<&Item> {
-    items.iter().filter(|item| !matches!(item, Item::Problem(_))).collect()
+fn data(items: &[LogItem]) -> Vec<&LogItem> {
+    items.iter().filter(|item| !matches!(item, LogItem::Problem(_))).collect()
 }
 
-fn has_ended(items: &[Item]) -> bool {
+fn has_ended(items: &[LogItem]) -> bool {
     let ends = |definition: &Definition| matches!(definition, Definition::End(..));
-    items.iter().any(|item| matches!(item, Item::Definitions(list) if list.iter().any(ends)))
+    items.iter().any(|item| matches!(item, LogItem::Definitions(list) if list.iter().any(ends)))
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_missing_part_is_reported_with_its_rank() {
     // Where that is the header, nothing can be read.
     let file = frame(RUN_ID, 0, before.len() as u64, &logs[&0][before.len()..]);
     let dir = of_bytes(&file);
-    let Err(error) = Folder::list(dir.path()).unwrap().open(0) else { panic!("it has no header") };
+    let Err(error) = RunFolder::list(dir.path()).unwrap().open(0) else { panic!("it has no header") };
     assert!(
         error
             .to_string()
@@ -283,7 +283,7 @@ fn frames_of_another_run_are_a_log_of_their_own() {
         [(0, fs::read(dir.path().join(log_name(0))).unwrap())].into()
     };
     let dir = of_bytes(&[node_file(RUN_ID, &logs), node_file(99, &other)].concat());
-    let folder = Folder::list(dir.path()).unwrap();
+    let folder = RunFolder::list(dir.path()).unwrap();
     assert_eq!((folder.logs_of(0), folder.logs_of(1), folder.problems()), (2, 1, &[][..]));
     let mut ids: Vec<u64> = (0..2).map(|number| folder.open_log(0, number).unwrap().header().run_id).collect();
     ids.sort_unstable();
@@ -301,7 +301,7 @@ fn a_rank_that_still_writes_is_read_up_to_its_last_part() {
     let bytes = fs::read(&path).unwrap();
     let last = frame(RUN_ID, 1, logs()[&1].len() as u64, parts(&logs()[&1])[1]);
     fs::write(&path, [&bytes[..], &last[..40]].concat()).unwrap();
-    let folder = Folder::list(dir.path()).unwrap();
+    let folder = RunFolder::list(dir.path()).unwrap();
     let before = items_of(&folder, 1).unwrap();
     // It has a ring, so it may be running: what it writes meanwhile is found.
     fs::OpenOptions::new().append(true).open(&path).unwrap().write_all(&last[40..]).unwrap();

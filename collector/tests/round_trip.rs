@@ -2,21 +2,21 @@
 
 mod support;
 
-use lbprof_collector::decode::Decoder;
+use lbprof_collector::decode::RecordDecoder;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Function, Group, Instant, LifetimePoint, Module,
-    Neighbours, Object, ObjectKind, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, InterpretedFunction, LifetimePoint, Module,
+    MpiObject, NeighbourRanks, ObjectKind, RankGroup, RankList, Region, RegionKind, ResourceUsage,
 };
-use lbprof_collector::encode::Encoder;
-use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, Header, MAX_DEFINITIONS, Mode};
+use lbprof_collector::encode::RecordEncoder;
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::format::{BLOCK_MAGIC, BatchHead, LogHeader, MAX_DEFINITIONS, RecordingMode};
 use lbprof_collector::gap_use::{GapSums, PolledSite};
 use lbprof_collector::joined::take_apart;
 use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::{GapPlace, NextCall, PlacedGaps, ProfileGaps};
-use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{SampleCaller, SampleHead, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SampleCaller, SampleHead, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
 use lbprof_collector::sample_block::{self, SampleEncoder};
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Activity, Operation, ProblemKind};
@@ -29,27 +29,27 @@ proptest! {
 
     #[test]
     fn records_come_back_exactly(head in head(), records in records(600)) {
-        let mut encoder = Encoder::new();
+        let mut encoder = RecordEncoder::new();
         encoder.encode(&head, &records, |record| record.call_site);
-        let decoded = Decoder::new().decode(encoder.plain(), encoder.tail());
+        let decoded = RecordDecoder::new().decode(encoder.plain(), encoder.tail());
         prop_assert_eq!(decoded, Some((head, records)));
     }
 
     #[test]
     fn records_without_any_pattern_come_back_exactly(head in head(), records in prop::collection::vec(record(), 0..300)) {
-        let mut encoder = Encoder::new();
+        let mut encoder = RecordEncoder::new();
         encoder.encode(&head, &records, |record| record.call_site);
-        let decoded = Decoder::new().decode(encoder.plain(), encoder.tail());
+        let decoded = RecordDecoder::new().decode(encoder.plain(), encoder.tail());
         prop_assert_eq!(decoded, Some((head, records)));
     }
 
     #[test]
     fn an_encoder_and_a_decoder_keep_nothing_from_one_batch_to_the_next(batches in prop::collection::vec(records(100), 1..6)) {
-        let (mut encoder, mut decoder) = (Encoder::new(), Decoder::new());
+        let (mut encoder, mut decoder) = (RecordEncoder::new(), RecordDecoder::new());
         let head = BatchHead::default();
         for records in batches {
             encoder.encode(&head, &records, |record| record.call_site);
-            let mut alone = Encoder::new();
+            let mut alone = RecordEncoder::new();
             alone.encode(&head, &records, |record| record.call_site);
             prop_assert_eq!(encoder.plain(), alone.plain());
             prop_assert_eq!(encoder.tail(), alone.tail());
@@ -60,9 +60,9 @@ proptest! {
     #[test]
     fn call_sites_are_written_as_their_ids(records in records(300)) {
         let id = |address: u64| address.wrapping_mul(3).wrapping_add(1);
-        let mut encoder = Encoder::new();
+        let mut encoder = RecordEncoder::new();
         encoder.encode(&BatchHead::default(), &records, |record| id(record.call_site));
-        let (_, decoded) = Decoder::new().decode(encoder.plain(), encoder.tail()).expect("what was encoded");
+        let (_, decoded) = RecordDecoder::new().decode(encoder.plain(), encoder.tail()).expect("what was encoded");
         for (written, read) in records.iter().zip(&decoded) {
             prop_assert_eq!(read.call_site, id(written.call_site));
         }
@@ -78,8 +78,8 @@ proptest! {
             // Any number may be that of joined records, which are read as what they stand for.
             let mut apart = records;
             take_apart(&mut apart);
-            let item = Item::Records { head: head.clone(), records: apart };
-            if let Item::Records { records, .. } = &item {
+            let item = LogItem::Records { head: head.clone(), records: apart };
+            if let LogItem::Records { records, .. } = &item {
                 head.advance(records);
             }
             expected.push(item);
@@ -88,7 +88,7 @@ proptest! {
         let log = log.into_sink();
         prop_assert_eq!(bytes, log.len() as u64);
         // Numbers of operations that nobody knows are reported at the end; the records come all the same.
-        let read: Vec<_> = items(&log).into_iter().filter(|item| !matches!(item, Item::Problem(_))).collect();
+        let read: Vec<_> = items(&log).into_iter().filter(|item| !matches!(item, LogItem::Problem(_))).collect();
         prop_assert_eq!(read, expected);
     }
 
@@ -121,8 +121,8 @@ proptest! {
         let (mut read, mut reported) = (Vec::new(), 0);
         for item in items(&log.into_sink()) {
             match item {
-                Item::Samples { samples, .. } => read.extend(samples),
-                Item::Problem(problem) if problem.kind == ProblemKind::SamplesLost => reported += problem.count,
+                LogItem::Samples { samples, .. } => read.extend(samples),
+                LogItem::Problem(problem) if problem.kind == ProblemKind::SamplesLost => reported += problem.count,
                 other => panic!("{other:?}"),
             }
         }
@@ -132,14 +132,14 @@ proptest! {
 
     #[test]
     fn a_profile_comes_back_exactly(records in records(300)) {
-        let mut fold = Fold::new(BatchHead::default());
+        let mut fold = ProfileFold::new(BatchHead::default());
         fold.records(&records, |record| record.call_site);
         let batch = fold.take();
         let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
         log.profile(&batch).unwrap();
         let read = items(&log.into_sink());
         // Counters may be NaN, which equals nothing, itself included; its text does.
-        prop_assert_eq!(format!("{read:?}"), format!("{:?}", [Item::Profile(Box::new(batch))]));
+        prop_assert_eq!(format!("{read:?}"), format!("{:?}", [LogItem::Profile(Box::new(batch))]));
     }
 }
 
@@ -170,8 +170,8 @@ fn a_call_site_of_machine_code_has_no_function_of_an_interpreter() {
 }
 
 /// A block of this call site alone.
-fn only(site: CallSite) -> Item {
-    Item::Definitions(vec![Definition::CallSite(site)])
+fn only(site: CallSite) -> LogItem {
+    LogItem::Definitions(vec![Definition::CallSite(site)])
 }
 
 /// The same log with the only definition of its only block replaced.
@@ -201,7 +201,11 @@ fn every_definition_comes_back() {
         }),
         Definition::CallSite(CallSite::alone(300, NONE, u64::MAX)),
         Definition::CallSite(CallSite { function: 70_000, column: 300, ..CallSite::alone(301, NONE, 55) }),
-        Definition::Function(Function { id: 70_000, name: "Halo.swap".to_owned(), file: "/ü/halo.py".to_owned() }),
+        Definition::Function(InterpretedFunction {
+            id: 70_000,
+            name: "Halo.swap".to_owned(),
+            file: "/ü/halo.py".to_owned(),
+        }),
         Definition::Region(Region {
             id: 2,
             parent: 1,
@@ -217,26 +221,26 @@ fn every_definition_comes_back() {
             group: RankList::from_ranks([9, 6, 3, 70_000]),
             remote: RankList::from_ranks(0..1000),
         }),
-        Definition::Object(Object { kind: ObjectKind::File, id: 0, comm: 2, name: String::new() }),
+        Definition::Object(MpiObject { kind: ObjectKind::File, id: 0, comm: 2, name: String::new() }),
         Definition::Counter(0, "atoms".to_owned()),
         Definition::Param("W".to_owned(), -1.5e300),
         Definition::Thread(3, 4_000_000),
-        Definition::Instant(Instant { ticks: 1, monotonic_ns: u64::MAX }),
+        Definition::Instant(ClockPair { ticks: 1, monotonic_ns: u64::MAX }),
         Definition::ClockOffset(ClockOffset { ticks: 1, offset_ns: i64::MIN, error_ns: 12 }),
-        Definition::Usage(Usage { ticks: 9, user_ns: 8, max_resident: 1 << 40, ..Usage::default() }),
+        Definition::Usage(ResourceUsage { ticks: 9, user_ns: 8, max_resident: 1 << 40, ..ResourceUsage::default() }),
         Definition::Problem(5, 70_000, "x".repeat(1000)),
         Definition::WindowBegin(250),
         Definition::WindowEnd(251),
         Definition::End(EndReason::Abort(-7), 65_536),
         Definition::ThreadLevel(3),
-        Definition::Neighbours(Neighbours {
+        Definition::Neighbours(NeighbourRanks {
             comm: 2,
             sources: RankList::from_ranks([3, 3]),
             destinations: RankList::default(),
         }),
-        Definition::Group(Group { id: 0, ranks: RankList::from_ranks([1, 0, NONE]) }),
+        Definition::Group(RankGroup { id: 0, ranks: RankList::from_ranks([1, 0, NONE]) }),
         Definition::ExitStatus(255),
-        Definition::Sampling(Sampling {
+        Definition::Sampling(SamplingSetup {
             period_ns: 5_000_000,
             outcome: SamplingOutcome::Refused(13),
             counted: true,
@@ -283,7 +287,7 @@ fn every_definition_comes_back() {
     let mut log = LogWriter::new(Vec::new(), &scenario::header(0, 1)).unwrap();
     log.definitions(&[]).unwrap();
     log.definitions(&definitions).unwrap();
-    assert_eq!(items(&log.into_sink()), [Item::Definitions(definitions)]);
+    assert_eq!(items(&log.into_sink()), [LogItem::Definitions(definitions)]);
     assert_eq!(SamplePlaces::of(0, 0, places).places().collect::<Vec<_>>(), places);
 }
 
@@ -295,7 +299,7 @@ fn more_definitions_than_a_block_holds_go_into_several() {
     let read = items(&log.into_sink());
     assert_eq!(read.len(), 2);
     let read = read.into_iter().flat_map(|item| match item {
-        Item::Definitions(definitions) => definitions,
+        LogItem::Definitions(definitions) => definitions,
         other => panic!("{other:?}"),
     });
     assert_eq!(read.collect::<Vec<_>>(), definitions);
@@ -312,7 +316,7 @@ fn a_block_made_without_memory_of_its_own_follows_a_closed_log() {
         let log = [log.into_sink(), memory[..length].to_vec()].concat();
         assert_eq!(
             items(&log),
-            [Item::Definitions(vec![end]), Item::Definitions(vec![Definition::ExitStatus(status)])]
+            [LogItem::Definitions(vec![end]), LogItem::Definitions(vec![Definition::ExitStatus(status)])]
         );
         assert_eq!(block_of(&Definition::ExitStatus(status), &mut memory[..length - 1]), None, "no room");
     }
@@ -321,10 +325,10 @@ fn a_block_made_without_memory_of_its_own_follows_a_closed_log() {
 
 #[test]
 fn the_header_comes_back() {
-    let header = Header {
+    let header = LogHeader {
         command: vec!["./a".to_owned(), String::new(), "ü \n".to_owned()],
         recorded_ranks: support::ranks(&[0, 8, 16, 3]),
-        mode: Mode::Profile,
+        mode: RecordingMode::Profile,
         settings: vec!["LBPROF_MODE=profile".to_owned()],
         ..scenario::header(7, 4096)
     };

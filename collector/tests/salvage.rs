@@ -6,43 +6,43 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::fold::Fold;
-use lbprof_collector::folder::Folder;
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, ring_name};
 use lbprof_collector::problem::{Problem, Severity};
-use lbprof_collector::profile::Profile;
+use lbprof_collector::profile::ThreadProfile;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, OpenError};
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::reader::{LogItem, OpenError};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{Ring, RingHead};
 use lbprof_collector::writer::{LogWriter, block_of};
 use lbprof_collector::{Definition, Operation, ProblemKind};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 
 /// All that rank 0 left.
-fn left(folder: &Path) -> Vec<Item> {
+fn left(folder: &Path) -> Vec<LogItem> {
     let mut log = RankLog::open(folder, 0).unwrap();
     std::iter::from_fn(|| log.next_item()).collect()
 }
 
-fn records(items: &[Item]) -> Vec<Record> {
+fn records(items: &[LogItem]) -> Vec<Record> {
     let records = items.iter().filter_map(|item| match item {
-        Item::Records { records, .. } => Some(records.as_slice()),
+        LogItem::Records { records, .. } => Some(records.as_slice()),
         _ => None,
     });
     records.flatten().copied().collect()
 }
 
-fn problems(items: &[Item]) -> Vec<&Problem> {
-    items.iter().filter_map(|item| if let Item::Problem(problem) = item { Some(problem) } else { None }).collect()
+fn problems(items: &[LogItem]) -> Vec<&Problem> {
+    items.iter().filter_map(|item| if let LogItem::Problem(problem) = item { Some(problem) } else { None }).collect()
 }
 
-fn kinds(items: &[Item]) -> Vec<ProblemKind> {
+fn kinds(items: &[LogItem]) -> Vec<ProblemKind> {
     problems(items).iter().map(|problem| problem.kind).collect()
 }
 
-fn definitions(items: &[Item]) -> Vec<&Definition> {
-    let lists = items.iter().filter_map(|item| if let Item::Definitions(list) = item { Some(list) } else { None });
+fn definitions(items: &[LogItem]) -> Vec<&Definition> {
+    let lists = items.iter().filter_map(|item| if let LogItem::Definitions(list) = item { Some(list) } else { None });
     lists.flatten().collect()
 }
 
@@ -92,7 +92,8 @@ fn a_rank_killed_between_writing_a_block_and_clearing_its_slots_has_no_record_tw
     assert_eq!(all.len(), 12 + 2);
     assert_eq!(all[..12], in_log);
     assert_eq!(all[12].operation(), Some(Operation::Barrier));
-    let Some(Item::Records { head, .. }) = items.iter().rev().find(|item| matches!(item, Item::Records { .. })) else {
+    let Some(LogItem::Records { head, .. }) = items.iter().rev().find(|item| matches!(item, LogItem::Records { .. }))
+    else {
         panic!()
     };
     assert_eq!((head.first, head.previous_end), (12, in_log[11].end));
@@ -126,8 +127,8 @@ fn a_call_in_which_the_rank_died_is_there_and_unfinished() {
     let records = records(&left(folder.path()));
     let last = records.last().unwrap();
     assert_eq!((last.operation(), last.end), (Some(Operation::Recv), 0));
-    assert!(last.flags.contains(Flags::UNFINISHED));
-    assert!(!records[records.len() - 2].flags.contains(Flags::UNFINISHED));
+    assert!(last.flags.contains(CallFlags::UNFINISHED));
+    assert!(!records[records.len() - 2].flags.contains(CallFlags::UNFINISHED));
 }
 
 #[test]
@@ -161,7 +162,7 @@ fn what_the_ring_says_of_the_end_counts_where_the_log_could_not_hold_it() {
     ring.head().problems[ProblemKind::UnknownRequest as usize].store(2, Relaxed);
     let items = left(folder.path());
     assert_eq!(kinds(&items), [ProblemKind::UnknownRequest, ProblemKind::Dropped], "and not NotClosed");
-    let [.., Item::Definitions(end)] = &items[..] else { panic!("{items:?}") };
+    let [.., LogItem::Definitions(end)] = &items[..] else { panic!("{items:?}") };
     assert_eq!(*end, [Definition::WindowEnd(70), Definition::End(EndReason::Abort(-6), 77)]);
 }
 
@@ -187,7 +188,7 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
     let items = left(folder.path());
     let expected = written.map(|record| Record { call_site: u64::MAX, ..record });
     assert_eq!(records(&items), expected);
-    let Some(Item::Records { head, .. }) = items.iter().find(|item| matches!(item, Item::Records { .. })) else {
+    let Some(LogItem::Records { head, .. }) = items.iter().find(|item| matches!(item, LogItem::Records { .. })) else {
         panic!()
     };
     assert_eq!((head.previous_end, head.open.len(), head.open[0].region), (5, 1, 2));
@@ -210,7 +211,7 @@ fn a_ring_without_its_log_is_read_alone() {
         } else {
             fs::remove_file(&log).unwrap();
         }
-        assert!(Folder::list(folder.path()).unwrap().ranks().eq([0]));
+        assert!(RunFolder::list(folder.path()).unwrap().ranks().eq([0]));
         let opened = RankLog::open(folder.path(), 0).unwrap();
         assert_eq!((opened.header().run_id, opened.header().rank, opened.header().n_ranks), (scenario::RUN_ID, 0, 0));
         let items = left(folder.path());
@@ -257,7 +258,7 @@ fn rings_of_several_threads_are_read_by_thread() {
     let items = left(folder.path());
     let threads: Vec<_> = items
         .iter()
-        .filter_map(|item| if let Item::Records { head, .. } = item { Some(head.thread) } else { None })
+        .filter_map(|item| if let LogItem::Records { head, .. } = item { Some(head.thread) } else { None })
         .collect();
     assert_eq!(threads, [0, 0, 0, 1, 2]);
     assert_eq!(kinds(&items), [ProblemKind::NotClosed]);
@@ -269,16 +270,16 @@ fn ranks_are_found_by_their_files() {
     Scenario::ranks(12).rank(3, |r| r.compute(1).barrier(1).kill(1)).missing(7).write(folder.path()).unwrap();
     fs::remove_file(folder.path().join(log_name(3))).unwrap();
     fs::write(folder.path().join("notes.txt"), "").unwrap();
-    assert!(Folder::list(folder.path()).unwrap().ranks().eq([0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]));
+    assert!(RunFolder::list(folder.path()).unwrap().ranks().eq([0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]));
 }
 
 /// The whole of what a rank left, folded as an analyzer would.
-fn profile(folder: &Path) -> Profile {
-    let mut fold = Fold::new(BatchHead { previous_end: scenario::START, ..BatchHead::default() });
+fn profile(folder: &Path) -> ThreadProfile {
+    let mut fold = ProfileFold::new(BatchHead { previous_end: scenario::START, ..BatchHead::default() });
     for item in left(folder) {
         match item {
-            Item::Records { records, .. } => fold.records(&records, |record| record.call_site),
-            Item::Profile(batch) => fold.absorb(&batch),
+            LogItem::Records { records, .. } => fold.records(&records, |record| record.call_site),
+            LogItem::Profile(batch) => fold.absorb(&batch),
             _ => {}
         }
     }
@@ -314,11 +315,11 @@ fn events_and_profiles_give_the_same_figures_killed_or_not() {
 #[test]
 fn a_log_cut_back_after_a_failed_write_is_whole() {
     /// Takes a limited number of bytes; the write that exceeds it stores what fits and fails, as a full disk does.
-    struct Full {
+    struct FullDisk {
         bytes: Vec<u8>,
         room: usize,
     }
-    impl std::io::Write for Full {
+    impl std::io::Write for FullDisk {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
             let n = bytes.len().min(self.room - self.bytes.len());
             self.bytes.extend_from_slice(&bytes[..n]);
@@ -329,7 +330,7 @@ fn a_log_cut_back_after_a_failed_write_is_whole() {
         }
     }
     let (_, all) = support::example_log();
-    let mut log = LogWriter::new(Full { bytes: Vec::new(), room: 1200 }, &scenario::header(0, 1)).unwrap();
+    let mut log = LogWriter::new(FullDisk { bytes: Vec::new(), room: 1200 }, &scenario::header(0, 1)).unwrap();
     let mut head = BatchHead { previous_end: scenario::START, ..BatchHead::default() };
     let mut failed = 0;
     for batch in all.chunks(40) {
@@ -469,7 +470,7 @@ fn a_log_that_lost_definitions_with_its_end_is_reported() {
     let folder = one(|r| (0..4).fold(r, |r, step| r.region(&format!("phase {step}"), ten)).kill(60));
     let path = folder.path().join(log_name(0));
     let whole = fs::read(&path).unwrap();
-    let defined = |items: &[Item]| definitions(items).len();
+    let defined = |items: &[LogItem]| definitions(items).len();
     let before = defined(&left(folder.path()));
     let mut n_lost = 0;
     for cut in 1..400.min(whole.len() - 150) {

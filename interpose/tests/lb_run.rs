@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// How a run ended, what it wrote.
-struct Run {
+struct LaunchedRun {
     code: Option<i32>,
     out: String,
     err: String,
@@ -36,20 +36,20 @@ fn lb_run(arguments: &[&str]) -> Command {
     command
 }
 
-fn run(mut command: Command) -> Run {
+fn run(mut command: Command) -> LaunchedRun {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    Run { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+    LaunchedRun { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
 }
 
 /// A folder of this test's own, removed with the value.
-struct Folder(PathBuf);
+struct TestFolder(PathBuf);
 
-impl Folder {
+impl TestFolder {
     fn new(name: &str) -> Self {
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
-        Folder(path)
+        TestFolder(path)
     }
 
     /// Writes a file of this name and mode; gives its path.
@@ -61,7 +61,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
+impl Drop for TestFolder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -112,7 +112,7 @@ fn options_become_variables_of_the_program_alone() {
 
 #[test]
 fn what_was_preloaded_before_stays_behind_the_library() {
-    let folder = Folder::new("preloaded");
+    let folder = TestFolder::new("preloaded");
     let other = folder.file("other.so", &fs::read(some_library()).unwrap(), 0o755);
     let mut command = lb_run(&["sh", "-c", "echo $LD_PRELOAD"]);
     command.env("LD_PRELOAD", &other);
@@ -165,7 +165,7 @@ fn it_prints_its_manual_and_what_shells_complete() {
 
 #[test]
 fn a_program_that_cannot_start_is_reported_with_the_code_of_shells() {
-    let folder = Folder::new("cannot-start");
+    let folder = TestFolder::new("cannot-start");
     let cases = [
         ("/no/such/program".to_owned(), 127, "no such file"),
         ("no-such-command".to_owned(), 127, "no such command in PATH"),
@@ -195,7 +195,7 @@ fn without_the_library_the_program_is_not_started() {
 
 #[test]
 fn what_cannot_be_recorded_is_reported_by_the_first_rank_and_runs() {
-    let folder = Folder::new("obstacles");
+    let folder = TestFolder::new("obstacles");
     let launcher = folder.file("mpirun", b"#!/bin/sh\necho launched\n", 0o755);
     let first = run(lb_run(&[&launcher]));
     assert_eq!((first.code, first.out.as_str()), (Some(0), "launched\n"));
@@ -220,7 +220,7 @@ fn closed_output_is_no_error() {
 }
 
 /// Compiles a source; `None`: there is no such compiler.
-fn compiled(folder: &Folder, compiler: &str, name: &str, source: &str, options: &[&str]) -> Option<String> {
+fn compiled(folder: &TestFolder, compiler: &str, name: &str, source: &str, options: &[&str]) -> Option<String> {
     let (source, output) = (folder.file(&format!("{name}.c"), source.as_bytes(), 0o644), folder.0.join(name));
     match Command::new(compiler).arg(&source).args(options).arg("-o").arg(&output).output() {
         Ok(done) if done.status.success() => output.into_os_string().into_string().ok(),
@@ -239,7 +239,7 @@ __attribute__((constructor)) static void loaded(void) { fprintf(stderr, \"loaded
 
 #[test]
 fn programs_that_cannot_load_the_library_start_all_the_same() {
-    let folder = Folder::new("other-libc");
+    let folder = TestFolder::new("other-libc");
     let library = compiled(&folder, "cc", "library.so", GNU_LIBRARY, &["-shared", "-fPIC"]).unwrap();
     let gnu = compiled(&folder, "cc", "gnu", HELLO, &[]).unwrap();
     let others = [("musl-gcc", "musl", &[][..]), ("cc", "static", &["-static"]), ("cc", "narrow", &["-m32"])];
@@ -266,7 +266,7 @@ fn programs_that_cannot_load_the_library_start_all_the_same() {
 
 #[test]
 fn the_library_is_loaded_from_wherever_the_program_lies() {
-    let folder = Folder::new("wherever");
+    let folder = TestFolder::new("wherever");
     let library = compiled(&folder, "cc", "library.so", GNU_LIBRARY, &["-shared", "-fPIC"]).unwrap();
     let gnu = compiled(&folder, "cc", "gnu", HELLO, &[]).unwrap();
     let deep = folder.0.join("a/".repeat(40));

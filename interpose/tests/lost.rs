@@ -27,7 +27,7 @@ const EMPTY: Record = Record {
     comm: 0,
     request: 0,
     operation: 0,
-    flags: lbprof_collector::Flags(0),
+    flags: lbprof_collector::CallFlags(0),
     count: 0,
 };
 

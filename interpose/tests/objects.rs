@@ -15,12 +15,12 @@ mod system {
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use system::objects::{self, Object};
+use system::objects::{self, LoadedObject};
 
 /// Facts of an object: where it begins and ends, what addresses are relative to, its file, its segments.
 type Facts = (Option<(usize, usize)>, usize, String, Vec<(usize, usize)>);
 
-fn facts(object: &Object) -> Facts {
+fn facts(object: &LoadedObject) -> Facts {
     let path = object.path().to_string_lossy().into_owned();
     (object.bounds(), object.base(), path, object.segments(libc::PT_NOTE).collect())
 }

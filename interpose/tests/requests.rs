@@ -5,16 +5,16 @@
 
 mod harmless {
     pub mod enter {
-        pub unsafe fn quiet<T>(_: *mut crate::state::thread::Thread, work: impl FnOnce() -> T) -> T {
+        pub unsafe fn quiet<T>(_: *mut crate::state::thread::RecorderThread, work: impl FnOnce() -> T) -> T {
             work()
         }
     }
     pub mod signals {
         use std::sync::{Mutex, MutexGuard};
-        pub struct Lock<T>(Mutex<T>);
-        impl<T> Lock<T> {
+        pub struct HandlerLock<T>(Mutex<T>);
+        impl<T> HandlerLock<T> {
             pub const fn new(value: T) -> Self {
-                Lock(Mutex::new(value))
+                HandlerLock(Mutex::new(value))
             }
             pub fn lock(&self) -> Option<MutexGuard<'_, T>> {
                 self.0.lock().ok()
@@ -24,8 +24,8 @@ mod harmless {
 }
 mod state {
     pub mod thread {
-        pub struct Thread;
-        pub fn current() -> *mut Thread {
+        pub struct RecorderThread;
+        pub fn current() -> *mut RecorderThread {
             std::ptr::null_mut()
         }
     }
@@ -36,11 +36,11 @@ mod requests;
 mod word;
 
 use requests::{
-    ACTIVE, MAKES_COMM, Open, PERSISTENT, READS, RECEIVES, WRITES, insert, peek, peek_polled, take, take_usual,
+    ACTIVE, MAKES_COMM, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES, insert, peek, peek_polled, take, take_usual,
 };
 
-fn open(id: u32) -> Open {
-    Open { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
+fn open(id: u32) -> OpenRequest {
+    OpenRequest { id, comm: 0, peer: 0, tag: 0, sent: 0, received: 0, kind: 0 }
 }
 
 fn ids_of(handle: usize) -> Vec<u32> {
@@ -84,11 +84,11 @@ fn any_number_of_requests_may_share_a_handle() {
 #[test]
 fn a_usual_request_at_home_is_taken_at_once_and_others_are_left() {
     const HANDLE: usize = 0x7000_9990;
-    let usual = Open { kind: RECEIVES | 1, ..open(5) };
+    let usual = OpenRequest { kind: RECEIVES | 1, ..open(5) };
     insert(HANDLE, usual);
     assert_eq!((take_usual(HANDLE), take_usual(HANDLE), take(HANDLE)), (Some(usual), None, None));
     for more_to_do in [PERSISTENT | ACTIVE, MAKES_COMM, READS, WRITES] {
-        let unusual = Open { kind: more_to_do, ..usual };
+        let unusual = OpenRequest { kind: more_to_do, ..usual };
         insert(HANDLE, unusual);
         assert_eq!((take_usual(HANDLE), take(HANDLE)), (None, Some(unusual)));
     }
@@ -102,7 +102,7 @@ fn a_usual_request_at_home_is_taken_at_once_and_others_are_left() {
 #[test]
 fn a_look_gives_one_request_whole_while_others_come_and_go() {
     const HANDLE: usize = 0x7000_3210;
-    let of = |n: u32| Open {
+    let of = |n: u32| OpenRequest {
         id: n,
         comm: n,
         peer: n as i32,

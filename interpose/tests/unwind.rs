@@ -27,39 +27,39 @@ use std::arch::naked_asm;
 use std::ffi::c_int;
 use std::hint::black_box;
 
-use unwind::{End, Entry, Path, Rules, StackWord, walk};
+use unwind::{EntryRegisters, PathEnd, RuleCache, StackPath, StackWord, walk};
 
 /// Both unwinders' callers of the function that called `here`.
-struct Both {
-    own: Path,
+struct BothUnwinders {
+    own: StackPath,
     others: Vec<usize>,
 }
 
 /// As the library's entries: passes on the stack pointer, the frame pointer and the return address as the caller left them.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
-extern "C" fn here(_: *mut Option<Both>) {
+extern "C" fn here(_: *mut Option<BothUnwinders>) {
     naked_asm!("mov rsi, rsp", "mov rdx, rbp", "mov rcx, [rsp]", "jmp {body}", body = sym body)
 }
 
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
-extern "C" fn here(_: *mut Option<Both>) {
+extern "C" fn here(_: *mut Option<BothUnwinders>) {
     naked_asm!("mov x1, sp", "mov x2, x29", "mov x3, x30", "b {body}", body = sym body)
 }
 
-extern "C" fn body(both: *mut Option<Both>, sp: usize, bp: usize, caller: usize) {
+extern "C" fn body(both: *mut Option<BothUnwinders>, sp: usize, bp: usize, caller: usize) {
     let mut others = unwind::runtime::frames();
     let first = others.iter().position(|&ip| ip == caller).unwrap();
     others.drain(..first);
-    let entry = Entry { caller, sp, bp: StackWord { address: &raw const bp as usize, value: bp } };
-    let own = walk(entry, usize::MAX, &mut Rules::default(), |address| Some(unsafe { *(address as *const usize) }));
-    unsafe { *both = Some(Both { own, others }) };
+    let entry = EntryRegisters { caller, sp, bp: StackWord { address: &raw const bp as usize, value: bp } };
+    let own = walk(entry, usize::MAX, &mut RuleCache::default(), |address| Some(unsafe { *(address as *const usize) }));
+    unsafe { *both = Some(BothUnwinders { own, others }) };
 }
 
-fn agree(both: &Both) {
-    let Both { own, others } = both;
-    assert_eq!(own.end, End::Outermost);
+fn agree(both: &BothUnwinders) {
+    let BothUnwinders { own, others } = both;
+    assert_eq!(own.end, PathEnd::Outermost);
     assert!(own.callers.len() >= 2, "{own:?}");
     assert_eq!(own.callers, others[..own.callers.len()], "{own:?}");
     // What is left out is the C library's, around the thread's function: one frame or two.
@@ -67,14 +67,14 @@ fn agree(both: &Both) {
 }
 
 #[inline(never)]
-fn direct() -> Both {
+fn direct() -> BothUnwinders {
     let mut both = None;
     here(&raw mut both);
     black_box(both).unwrap()
 }
 
 #[inline(never)]
-fn deep(levels: usize) -> Both {
+fn deep(levels: usize) -> BothUnwinders {
     let fill = black_box([levels; 5]);
     let both = if levels == 0 { direct() } else { deep(levels - 1) };
     black_box(fill);
@@ -83,7 +83,7 @@ fn deep(levels: usize) -> Both {
 
 /// Its frame is aligned, so its tables find it by the frame pointer.
 #[inline(never)]
-fn aligned(levels: usize) -> Both {
+fn aligned(levels: usize) -> BothUnwinders {
     #[repr(align(128))]
     struct Wide([u8; 256]);
     let wide = black_box(Wide([levels as u8; 256]));
@@ -104,7 +104,7 @@ fn a_walk_finds_what_the_runtime_finds() {
 
 #[test]
 fn a_walk_in_a_handler_goes_through_the_interrupted_frame() {
-    static mut FOUND: Option<Both> = None;
+    static mut FOUND: Option<BothUnwinders> = None;
     extern "C" fn handle(_: c_int) {
         unsafe { FOUND = Some(direct()) };
     }
@@ -121,18 +121,18 @@ fn a_walk_in_a_handler_goes_through_the_interrupted_frame() {
 #[test]
 fn a_path_that_is_too_deep_is_cut() {
     let both = deep(unwind::MAX_DEPTH + 10);
-    assert_eq!((both.own.callers.len(), both.own.end), (unwind::MAX_DEPTH, End::Cut));
+    assert_eq!((both.own.callers.len(), both.own.end), (unwind::MAX_DEPTH, PathEnd::Cut));
     assert_eq!(both.own.callers, both.others[..unwind::MAX_DEPTH]);
 }
 
 #[test]
 fn code_without_tables_ends_a_path() {
-    let mut rules = Rules::default();
+    let mut rules = RuleCache::default();
     let stack = [0usize; 8];
     // An address that is no code at all.
-    let entry = Entry { caller: 0x1000, sp: stack.as_ptr() as usize, bp: StackWord { address: 0, value: 0 } };
+    let entry = EntryRegisters { caller: 0x1000, sp: stack.as_ptr() as usize, bp: StackWord { address: 0, value: 0 } };
     let path = walk(entry, usize::MAX, &mut rules, |_| None);
-    assert_eq!((path.callers, path.words, path.end), (vec![0x1000], vec![], End::Cut));
+    assert_eq!((path.callers, path.words, path.end), (vec![0x1000], vec![], PathEnd::Cut));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, ensure};
 use lbprof_tests::{mpi, place};
 
-use crate::cell::{SHAPES, Shape};
+use crate::cell::{Dependence, SHAPES, Shape};
 use crate::statements::{Answer, COLUMNS, Judgement};
 
 /// The lines around the generated table.
@@ -55,24 +55,74 @@ fn read_rows(mpi: &str, shape: &Shape) -> Option<BTreeMap<usize, [usize; 3]>> {
     Some(sums)
 }
 
-/// Returns the table of all shapes whose rows are there.
-fn generate() -> String {
-    let mut text =
-        format!("| shape, bytes, ranks | MPI | {} |\n|---|---|{}\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
+/// Returns the shapes by how their ranks depend on one another, in the order of [`SHAPES`].
+fn shapes_by_dependence() -> Vec<(Dependence, Vec<&'static Shape>)> {
+    let mut groups: Vec<(Dependence, Vec<&'static Shape>)> = Vec::new();
     for shape in &SHAPES {
-        for mpi in mpi::names() {
-            let Some(sums) = read_rows(&mpi, shape) else { continue };
-            let name = format!("{}, {} B, {}", shape.name, shape.bytes, shape.n_ranks);
-            let cells: Vec<String> = (0..COLUMNS.len())
-                .map(|column| match sums.get(&column).copied().unwrap_or_default() {
-                    [0, 0, _] => "–".to_owned(),
-                    [right, 0, _] => right.to_string(),
-                    [right, wrong, _] => format!("{right}, **{wrong} wrong**"),
-                })
-                .collect();
-            text.push_str(&format!("| {name} | {mpi} | {} |\n", cells.join(" | ")));
+        match groups.iter_mut().find(|(dependence, _)| *dependence == shape.dependence) {
+            Some((_, shapes)) => shapes.push(shape),
+            None => groups.push((shape.dependence, vec![shape])),
         }
     }
+    groups
+}
+
+/// Returns the words for a dependence in the table.
+fn dependence_words(dependence: Dependence) -> &'static str {
+    match dependence {
+        Dependence::All => "all others",
+        Dependence::Neighbours => "neighbours",
+        Dependence::Overlap => "neighbours, sends before the work",
+        Dependence::Turns => "neighbours in turn",
+        Dependence::Chain => "the rank before",
+        Dependence::OnDemand => "work on demand",
+        Dependence::Output => "rank 0's output",
+        Dependence::Reduction => "a reduction that is work",
+    }
+}
+
+/// Returns how the table names a shape: name, bytes and ranks.
+fn shape_name(shape: &Shape) -> String {
+    format!("{} {}/{}", shape.name, shape.bytes, shape.n_ranks)
+}
+
+/// Returns the table of all shapes whose rows are there, a row for each dependence, and a list of what is wrong.
+fn generate() -> String {
+    let mut text =
+        format!("| ranks depend on | {} | shapes |\n|---|{}---|\n", COLUMNS.join(" | "), "---|".repeat(COLUMNS.len()));
+    let mut wrong_cells = Vec::new();
+    for (dependence, shapes) in shapes_by_dependence() {
+        let mut sums = [[0; 2]; COLUMNS.len()];
+        for shape in &shapes {
+            for mpi in mpi::names() {
+                for (column, [right, wrong, _]) in read_rows(&mpi, shape).unwrap_or_default() {
+                    sums[column][0] += right;
+                    sums[column][1] += wrong;
+                    if wrong > 0 {
+                        wrong_cells.push((shape_name(shape), mpi.clone(), format!("{} {wrong}", COLUMNS[column])));
+                    }
+                }
+            }
+        }
+        let cells = sums.map(|[right, wrong]| match (right, wrong) {
+            (0, 0) => "–".to_owned(),
+            (right, 0) => right.to_string(),
+            (right, wrong) => format!("{right}, **{wrong} wrong**"),
+        });
+        let names: Vec<String> = shapes.iter().map(|shape| shape_name(shape)).collect();
+        text.push_str(&format!(
+            "| {} | {} | {} |\n",
+            dependence_words(dependence),
+            cells.join(" | "),
+            names.join(", ")
+        ));
+    }
+    let lists = wrong_cells.chunk_by(|one, next| (&one.0, &one.1) == (&next.0, &next.1)).map(|cells| {
+        let columns: Vec<&str> = cells.iter().map(|(_, _, column)| column.as_str()).collect();
+        format!("{} under {}: {}", cells[0].0, cells[0].1, columns.join(", "))
+    });
+    let lists: Vec<String> = lists.collect();
+    text.push_str(&format!("\nWrong: {}.\n", if lists.is_empty() { "none".to_owned() } else { lists.join("; ") }));
     text
 }
 
@@ -86,7 +136,7 @@ pub fn check() -> anyhow::Result<()> {
         return Ok(fs::write(&path, format!("{before}{BEGIN}\n\n{}\n{END}{after}", generate()))?);
     }
     for shape in &SHAPES {
-        let name = format!("| {}, {} B, {} |", shape.name, shape.bytes, shape.n_ranks);
+        let name = shape_name(shape);
         ensure!(table.contains(&name), "docs/validation.md lacks {name}");
     }
     Ok(())

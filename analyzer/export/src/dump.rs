@@ -9,27 +9,33 @@ use std::io::{self, Write};
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement, TeamTime};
 use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps, ProfileGaps};
-use lbprof_collector::profile::{Cell, ProfileBatch};
-use lbprof_collector::reader::Item;
+use lbprof_collector::profile::{ProfileBatch, ProfileCell};
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{PlaceRun, Sample, SamplePlaces, SampledThread, SamplingOutcome, SamplingSetup};
 use lbprof_collector::walk::OpenRegions;
-use lbprof_collector::{Activity, Definition, Flags, Operation, Problem, Record};
+use lbprof_collector::{Activity, CallFlags, Definition, Operation, Problem, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::read::definitions::Definitions;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::definitions::RankDefinitions;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` are
 /// those of the call sites of `model`, the model of the same run.
-pub fn dump(run: &Run, model: &Model, places: &[CodePlace], only: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
+pub fn dump(
+    run: &RecordedRun,
+    model: &Model,
+    places: &[CodePlace],
+    only: Option<u32>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for problem in &run.problems {
         line(out, &problem_line(problem))?;
     }
@@ -46,8 +52,8 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 }
 
 struct RankDump<'a> {
-    header: &'a Header,
-    definitions: Definitions,
+    header: &'a LogHeader,
+    definitions: RankDefinitions,
     clock: RankClock,
     /// The rank in the model, for the run's clock.
     rank: RankModel,
@@ -92,11 +98,11 @@ struct RecordLine<'a> {
 
 impl<'a> RankDump<'a> {
     /// Reads the log once for its definitions, for the clock needs the last of them.
-    fn new(run: &Run, model: &Model, places: &[CodePlace], header: &'a Header) -> io::Result<Self> {
-        let mut definitions = Definitions::default();
+    fn new(run: &RecordedRun, model: &Model, places: &[CodePlace], header: &'a LogHeader) -> io::Result<Self> {
+        let mut definitions = RankDefinitions::default();
         let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
-            if let Item::Definitions(found) = item {
+            if let LogItem::Definitions(found) = item {
                 found.into_iter().for_each(|one| definitions.add(one));
             }
         }
@@ -117,29 +123,29 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    fn write(&mut self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&mut self, run: &RecordedRun, out: &mut dyn Write) -> io::Result<()> {
         line(out, &self.rank_line())?;
         let mut log = run.log_as_it_is(self.header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(found) => {
+                LogItem::Definitions(found) => {
                     for one in &found {
                         line(out, &self.definition_line(one))?;
                     }
                 }
-                Item::Records { head, records } => self.records(&head, &records, out)?,
-                Item::Profile(batch) => line(out, &self.profile_line("profile", &batch))?,
-                Item::Summary(summary) => line(out, &self.profile_line("summary", &summary.batch))?,
-                Item::Problem(problem) => {
+                LogItem::Records { head, records } => self.records(&head, &records, out)?,
+                LogItem::Profile(batch) => line(out, &self.profile_line("profile", &batch))?,
+                LogItem::Summary(summary) => line(out, &self.profile_line("summary", &summary.batch))?,
+                LogItem::Problem(problem) => {
                     line(out, &problem_line(&Problem { rank: problem.rank.or(Some(self.header.rank)), ..problem }))?;
                 }
-                Item::Samples { head, samples } => {
+                LogItem::Samples { head, samples } => {
                     for (sequence, sample) in (head.first..).zip(&samples) {
                         line(out, &self.sample_line(head.thread, sequence, sample))?;
                     }
                 }
                 // Of decided polls only.
-                Item::Polls(_) => {}
+                LogItem::Polls(_) => {}
             }
         }
         Ok(())
@@ -185,7 +191,7 @@ impl<'a> RankDump<'a> {
         let comm = self.definitions.communicators.get(&record.comm);
         let site = u32::try_from(record.call_site).ok();
         let group = comm.map(|comm| if comm.remote.is_empty() { &comm.group } else { &comm.remote });
-        let named = Flags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag));
+        let named = CallFlags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag));
         let is_part =
             matches!(record.operation(), Some(Operation::Completed | Operation::Received | Operation::Started));
         let is_call = record.is_call() || is_part;
@@ -399,7 +405,7 @@ impl<'a> RankDump<'a> {
 
     fn profile_line(&self, kind: &str, batch: &ProfileBatch) -> Value {
         let tick_s = self.clock.tick_s();
-        let sums = |cell: &Cell| json!({ "time_s": cell.ticks as f64 * tick_s, "calls": cell.calls, "sent": cell.sent, "received": cell.received });
+        let sums = |cell: &ProfileCell| json!({ "time_s": cell.ticks as f64 * tick_s, "calls": cell.calls, "sent": cell.sent, "received": cell.received });
         let activity = |number: u8| Activity::ALL[usize::from(number & 7)].name();
         let cells = batch.profile.cells.iter().map(|(key, cell)| {
             json!({
@@ -428,7 +434,7 @@ fn sampled_thread_value(thread: &SampledThread) -> Value {
 }
 
 /// How a rank was sampled.
-fn sampling_value(sampling: &Sampling) -> Value {
+fn sampling_value(sampling: &SamplingSetup) -> Value {
     let refused = if let SamplingOutcome::Refused(error) = sampling.outcome { Some(error) } else { None };
     json!({
         "period_ns": sampling.period_ns, "sampled": sampling.outcome == SamplingOutcome::Sampled, "refused": refused,

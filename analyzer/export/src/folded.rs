@@ -24,7 +24,7 @@ use lbprof_report::words::clean;
 
 /// What stacks are weighted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum StackWeight {
     /// The time spent there.
     Time,
     /// The time spent waiting there, for other ranks and for messages in transit.
@@ -33,25 +33,25 @@ pub enum Weight {
     Cpu,
 }
 
-impl Weight {
+impl StackWeight {
     /// All of them.
-    pub const ALL: [Weight; 3] = [Weight::Time, Weight::Waiting, Weight::Cpu];
+    pub const ALL: [StackWeight; 3] = [StackWeight::Time, StackWeight::Waiting, StackWeight::Cpu];
 
     /// The name that asks for it.
     pub fn name(self) -> &'static str {
         match self {
-            Weight::Time => "time",
-            Weight::Waiting => "waiting",
-            Weight::Cpu => "cpu",
+            StackWeight::Time => "time",
+            StackWeight::Waiting => "waiting",
+            StackWeight::Cpu => "cpu",
         }
     }
 
     /// What it is.
     pub fn meaning(self) -> &'static str {
         match self {
-            Weight::Time => "The time spent there",
-            Weight::Waiting => "The time spent waiting there",
-            Weight::Cpu => "The CPU time of functions there, by samples",
+            StackWeight::Time => "The time spent there",
+            StackWeight::Waiting => "The time spent waiting there",
+            StackWeight::Cpu => "The CPU time of functions there, by samples",
         }
     }
 }
@@ -63,15 +63,15 @@ impl Weight {
 /// Errors: those of writing.
 pub fn write(
     (model, places, code): (&Model, &[CodePlace], &SampledCode),
-    weight: Weight,
+    weight: StackWeight,
     by_rank: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let mut stacks = Stacks { places, by_rank, weights: BTreeMap::new() };
+    let mut stacks = FoldedStacks { places, by_rank, weights: BTreeMap::new() };
     match weight {
-        Weight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
-        Weight::Waiting => stacks.waiting(model),
-        Weight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
+        StackWeight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
+        StackWeight::Waiting => stacks.waiting(model),
+        StackWeight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
     }
     for (stack, ns) in stacks.weights {
         if ns >= 0.5 {
@@ -81,14 +81,14 @@ pub fn write(
     Ok(())
 }
 
-struct Stacks<'a> {
+struct FoldedStacks<'a> {
     places: &'a [CodePlace],
     by_rank: bool,
     /// Nanoseconds by stack.
     weights: BTreeMap<String, f64>,
 }
 
-impl Stacks<'_> {
+impl FoldedStacks<'_> {
     /// The time of a rank: its calls by where they are called, the rest by what it is.
     fn time(&mut self, rank: &RankModel, regions: &[Region]) {
         for &((region, activity), cell) in &rank.cells {

@@ -1,7 +1,7 @@
 //! A run in forms that other programs read: a file for each.
 //!
 //! Some are made from the sums. Others need what ranks do when, which nothing keeps: a
-//! [`Format`](lbprof_analysis::analyse::exported::Format) is passed it while the ranks are followed.
+//! [`Format`](lbprof_analysis::analyse::exported::ExportFormat) is passed it while the ranks are followed.
 //!
 //! ```text
 //!   replay ─→ PartWatcher ─→ InRegion ─→ Format ─→ its file
@@ -28,7 +28,7 @@ use lbprof_analysis::structure::symbols::CodePlace;
 
 /// A run, or a part of one, of which the sums are exported.
 #[derive(Clone, Copy)]
-pub struct Analysed<'a> {
+pub struct AnalysedRun<'a> {
     /// Its model.
     pub model: &'a Model,
     /// The places of its call sites.

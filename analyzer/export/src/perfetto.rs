@@ -14,7 +14,7 @@
 //! A message is an arrow from a point on its sender's thread, when its send began, to one on its receiver's, when the call ended in which it
 //! was received. Time that is computed is what calls leave free of a region. All packets are of one sequence, so that names are written once.
 //!
-//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`Kept`].
+//! Of a part with more calls than wanted only those with the longest waits are written: the ranks are followed twice then, see [`CallFilter`].
 
 mod counters;
 mod kept;
@@ -28,21 +28,21 @@ use std::io::{self, Write};
 use lbprof_collector::Activity;
 use lbprof_collector::record::{NO_PEER, NONE};
 
-use self::counters::{Counter, counters};
-use self::kept::Kept;
-use self::meanwhile::Meanwhile;
-use self::names::Names;
+use self::counters::{CounterTrack, counters};
+use self::kept::CallFilter;
+use self::meanwhile::LastIntervals;
+use self::names::UsedNames;
 use self::packets::{
-    BEGIN, COUNTER, CounterDescriptor, END, Fact, INSTANT, Packet, ProcessDescriptor, ThreadDescriptor,
+    BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{InitialWait, Message, StateInterval, TeamInterval, Watcher};
+use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
@@ -50,15 +50,15 @@ use lbprof_report::words::clean;
 pub const MOST_CALLS: u64 = 5_000_000;
 
 /// Writes a trace.
-pub struct Perfetto<W> {
+pub struct PerfettoWriter<W> {
     out: W,
     /// Calls that are written at most; `None`: any number.
     most_calls: Option<u64>,
     /// Which calls are written; `None`: all.
-    kept: Option<Kept>,
+    kept: Option<CallFilter>,
     /// The first error, after which nothing is written any more.
     error: Option<io::Error>,
-    names: Names,
+    names: UsedNames,
     /// The regions' names, and by region those around it, outermost first.
     regions: Vec<String>,
     chains: Vec<Vec<RegionIdx>>,
@@ -67,14 +67,14 @@ pub struct Perfetto<W> {
     parallel: Vec<String>,
     communicators: Vec<String>,
     /// What first threads did lately.
-    meanwhile: Meanwhile,
+    meanwhile: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
-    threads: HashMap<ThreadOf, OpenThread>,
+    threads: HashMap<ReplayedThread, ThreadTrack>,
     /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
     /// The call that came last, while its messages come.
-    call: Option<(ThreadOf, StateInterval)>,
+    call: Option<(ReplayedThread, StateInterval)>,
     /// Tracks, threads and arrows so far.
     n_tracks: u64,
     n_threads: i64,
@@ -82,27 +82,27 @@ pub struct Perfetto<W> {
 }
 
 /// A thread, and what is open on its track.
-struct OpenThread {
+struct ThreadTrack {
     track: u64,
     regions: Vec<RegionIdx>,
     until: Ns,
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// A trace that is written to `out`, with `most_calls` calls at most: those with the longest waits.
     pub fn new(out: W, most_calls: Option<u64>) -> Self {
-        Perfetto {
+        PerfettoWriter {
             out,
             most_calls,
             kept: None,
             error: None,
-            names: Names::default(),
+            names: UsedNames::default(),
             regions: Vec::new(),
             chains: Vec::new(),
             sites: Vec::new(),
             parallel: Vec::new(),
             communicators: Vec::new(),
-            meanwhile: Meanwhile::default(),
+            meanwhile: LastIntervals::default(),
             ranks: Vec::new(),
             threads: HashMap::new(),
             tracks: HashMap::new(),
@@ -113,7 +113,7 @@ impl<W: Write + Send> Perfetto<W> {
         }
     }
 
-    fn write(&mut self, packet: Packet) {
+    fn write(&mut self, packet: TracePacket) {
         if self.error.is_some() {
             return;
         }
@@ -126,24 +126,24 @@ impl<W: Write + Send> Perfetto<W> {
     fn track(&mut self, track: TrackDescriptor) -> u64 {
         self.n_tracks += 1;
         let uuid = Some(self.n_tracks);
-        self.write(Packet { track: Some(TrackDescriptor { uuid, ..track }), ..Packet::default() });
+        self.write(TracePacket { track: Some(TrackDescriptor { uuid, ..track }), ..TracePacket::default() });
         self.n_tracks
     }
 
     fn event(&mut self, at: Ns, event: TrackEvent) {
         // Names that the event used first go with it.
         let interned = self.names.take_new();
-        self.write(Packet {
+        self.write(TracePacket {
             timestamp: Some(at.max(0) as u64),
             sequence: Some(1),
             event: Some(event),
             interned,
             flags: Some(2),
-            ..Packet::default()
+            ..TracePacket::default()
         });
     }
 
-    fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<Fact>) {
+    fn begin(&mut self, track: u64, at: Ns, name: &str, facts: Vec<EventAnnotation>) {
         let name = Some(self.names.event(name));
         self.event(at, TrackEvent { kind: Some(BEGIN), name, track: Some(track), facts, ..TrackEvent::default() });
     }
@@ -158,7 +158,7 @@ impl<W: Write + Send> Perfetto<W> {
         let host = clean(&rank.host);
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
-        self.thread(ThreadOf { rank: place, number: 0 });
+        self.thread(ReplayedThread { rank: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
@@ -175,7 +175,7 @@ impl<W: Write + Send> Perfetto<W> {
     }
 
     /// The track of a thread, which is made where it is new.
-    fn thread(&mut self, thread: ThreadOf) -> u64 {
+    fn thread(&mut self, thread: ReplayedThread) -> u64 {
         if let Some(known) = self.threads.get(&thread) {
             return known.track;
         }
@@ -185,7 +185,7 @@ impl<W: Write + Send> Perfetto<W> {
         let facts = ThreadDescriptor { pid: Some(pid(rank)), tid: Some(self.n_threads), name: Some(name) };
         let track = self.track(TrackDescriptor { thread: Some(facts), ..TrackDescriptor::default() });
         self.tracks.insert((rank, thread.number), track);
-        self.threads.insert(thread, OpenThread { track, regions: Vec::new(), until: 0 });
+        self.threads.insert(thread, ThreadTrack { track, regions: Vec::new(), until: 0 });
         track
     }
 
@@ -193,7 +193,7 @@ impl<W: Write + Send> Perfetto<W> {
     fn counters(&mut self, model: &Model) {
         let Some(region) = model.main_loop() else { return };
         let path = self.path(region);
-        for Counter { name, unit, values } in counters(model, region) {
+        for CounterTrack { name, unit, values } in counters(model, region) {
             let name = Some(format!("{name} of {path}"));
             let counter = Some(CounterDescriptor { unit: Some(unit.to_owned()) });
             let track = self.track(TrackDescriptor { name, counter, ..TrackDescriptor::default() });
@@ -210,7 +210,7 @@ impl<W: Write + Send> Perfetto<W> {
     }
 
     /// Opens and closes regions on a thread's track, so that the innermost open one is that of an interval.
-    fn enter(&mut self, thread: ThreadOf, region: RegionIdx, time: Interval) -> u64 {
+    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, time: TimeInterval) -> u64 {
         let track = self.thread(thread);
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let (open, until) = match self.threads.get_mut(&thread) {
@@ -246,11 +246,11 @@ fn pid(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
 
-impl<W: Write + Send> Format for Perfetto<W> {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
-        self.kept = self.most_calls.filter(|&most| calls > most).map(Kept::counting);
+        self.kept = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
         self.regions = model.regions.iter().map(|region| clean(&region.name)).collect();
         let chain = |region: RegionIdx| model.chain(region).into_iter().rev().collect();
         self.chains = (0..model.regions.len() as RegionIdx).map(chain).collect();
@@ -258,7 +258,7 @@ impl<W: Write + Send> Format for Perfetto<W> {
         self.parallel = part.places.iter().map(|place| clean(&place.of_region().label())).collect();
         self.communicators = model.communicators.iter().map(Communicator::label).collect();
         self.ranks = model.ranks.iter().map(|rank| (rank.rank, rank.host.clone())).collect();
-        self.write(Packet { sequence: Some(1), flags: Some(1), ..Packet::default() });
+        self.write(TracePacket { sequence: Some(1), flags: Some(1), ..TracePacket::default() });
         for (place, rank) in (0..).zip(&model.ranks) {
             self.rank(place, rank);
         }
@@ -267,14 +267,14 @@ impl<W: Write + Send> Format for Perfetto<W> {
     }
 
     fn again(&mut self) -> bool {
-        self.kept.as_mut().is_some_and(Kept::choose)
+        self.kept.as_mut().is_some_and(CallFilter::choose)
     }
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// How many calls were written of how many, where not all were.
     pub fn left_out(&self) -> Option<(u64, u64)> {
-        self.kept.as_ref().map(Kept::written)
+        self.kept.as_ref().map(CallFilter::written)
     }
 
     /// After all else.
@@ -294,9 +294,9 @@ impl<W: Write + Send> Perfetto<W> {
     }
 }
 
-impl<W: Write + Send> Perfetto<W> {
+impl<W: Write + Send> PerfettoWriter<W> {
     /// What is known of a call beside its name.
-    fn facts(&mut self, state: &StateInterval) -> Vec<Fact> {
+    fn facts(&mut self, state: &StateInterval) -> Vec<EventAnnotation> {
         let &StateInterval { site, facts, .. } = state;
         let mut known = Vec::new();
         if let Some(label) = self.sites.get(site as usize) {
@@ -316,7 +316,7 @@ impl<W: Write + Send> Perfetto<W> {
     }
 
     /// How a call waited, and what the rank did meanwhile that it waited for.
-    fn wait(&mut self, track: u64, interval: Interval, wait: InitialWait) {
+    fn wait(&mut self, track: u64, interval: TimeInterval, wait: InitialWait) {
         let name = match wait.by {
             Some(rank) => format!("{} (rank {rank})", wait.state.name()),
             None => wait.state.name().to_owned(),
@@ -324,7 +324,7 @@ impl<W: Write + Send> Perfetto<W> {
         let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
         let end = wait.until.min(interval.end);
         self.begin(track, interval.begin, &name, facts);
-        let waited = Interval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
+        let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
         for (did, time) in wait.by.map(|by| self.meanwhile.within(by, waited)).unwrap_or_default() {
             let what = match (did.kind.activity(), did.operation) {
                 (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
@@ -340,8 +340,8 @@ impl<W: Write + Send> Perfetto<W> {
     }
 }
 
-impl<W: Write + Send> Watcher for Perfetto<W> {
-    fn spends(&mut self, state: &StateInterval) {
+impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
+    fn on_interval(&mut self, state: &StateInterval) {
         if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
             return;
         }
@@ -384,7 +384,7 @@ impl<W: Write + Send> Watcher for Perfetto<W> {
         self.end(track, team.interval.end);
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let Some((thread, _)) = self.call else { return };
         let track = self.thread(thread);
         self.n_flows += 1;

@@ -22,7 +22,7 @@ const MOST_FILES: usize = 64;
 pub type Key = (u64, u64);
 
 /// Sorts lines.
-pub struct Sorted {
+pub struct LineSorter {
     /// Where files are made.
     folder: PathBuf,
     part_bytes: usize,
@@ -32,10 +32,10 @@ pub struct Sorted {
     files: Vec<File>,
 }
 
-impl Sorted {
+impl LineSorter {
     /// No lines yet. Files of what does not fit into memory are made in `folder`, without a name: they go away by themselves.
-    pub fn new(folder: PathBuf) -> Sorted {
-        Sorted { folder, part_bytes: PART, lines: Vec::new(), keys: Vec::new(), files: Vec::new() }
+    pub fn new(folder: PathBuf) -> LineSorter {
+        LineSorter { folder, part_bytes: PART, lines: Vec::new(), keys: Vec::new(), files: Vec::new() }
     }
 
     /// Adds a line.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn lines_of_many_parts_are_sorted_and_equal_ones_stay_in_order() {
-        let mut sorted = Sorted { part_bytes: 100, ..Sorted::new(std::env::temp_dir()) };
+        let mut sorted = LineSorter { part_bytes: 100, ..LineSorter::new(std::env::temp_dir()) };
         let mut expected = Vec::new();
         for n in 0..2000_u64 {
             // Any order of times; each comes several times.

@@ -23,28 +23,28 @@ use lbprof_report::words::clean;
 const SCHEMA: &str = "https://www.speedscope.app/file-format-schema.json";
 
 #[derive(Serialize)]
-struct File {
+struct SpeedscopeFile {
     #[serde(rename = "$schema")]
     schema: &'static str,
     exporter: &'static str,
     name: String,
-    shared: Shared,
-    profiles: Vec<Profile>,
+    shared: SharedFrames,
+    profiles: Vec<SpeedscopeProfile>,
 }
 
 #[derive(Default, Serialize)]
-struct Shared {
-    frames: Vec<Frame>,
+struct SharedFrames {
+    frames: Vec<SpeedscopeFrame>,
 }
 
 #[derive(Serialize)]
-struct Frame {
+struct SpeedscopeFrame {
     name: String,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Profile {
+struct SpeedscopeProfile {
     #[serde(rename = "type")]
     kind: &'static str,
     name: String,
@@ -59,11 +59,11 @@ struct Profile {
 ///
 /// Errors: those of writing.
 pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::Result<()> {
-    let mut shared = Shared::default();
+    let mut shared = SharedFrames::default();
     let mut known: HashMap<String, usize> = HashMap::new();
     let mut frame = |name: String| {
         *known.entry(name).or_insert_with_key(|name| {
-            shared.frames.push(Frame { name: clean(name) });
+            shared.frames.push(SpeedscopeFrame { name: clean(name) });
             shared.frames.len() - 1
         })
     };
@@ -76,7 +76,7 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
             weights.push(seconds);
         }
         let whose = whose(threads).map_or_else(String::new, |whose| format!(", {whose}"));
-        profiles.push(Profile {
+        profiles.push(SpeedscopeProfile {
             kind: "sampled",
             name: clean(&format!("rank {} ({}){whose}", rank.rank, rank.host)),
             unit: "seconds",
@@ -88,6 +88,9 @@ pub fn write((model, code): (&Model, &SampledCode), out: &mut dyn Write) -> io::
     }
     let name = clean(&model.facts.command.join(" "));
     let exporter = concat!("lb-report ", env!("CARGO_PKG_VERSION"));
-    lbprof_report::json::write_compact(&File { schema: SCHEMA, exporter, name, shared, profiles }, &mut *out)?;
+    lbprof_report::json::write_compact(
+        &SpeedscopeFile { schema: SCHEMA, exporter, name, shared, profiles },
+        &mut *out,
+    )?;
     writeln!(out)
 }

@@ -8,10 +8,10 @@ use clap_complete::Shell;
 use crate::compare::{self, CompareArguments};
 use crate::dump::{self, DumpArguments};
 use crate::examples;
-use crate::exit::{Exit, fail};
+use crate::exit::{ReportExit, fail};
 use crate::export::{self, ExportArguments};
 use crate::memory;
-use crate::output::Common;
+use crate::output::CommonOptions;
 use crate::report::{self, ReportArguments};
 use crate::shell;
 use crate::study::{self, StudyArguments};
@@ -20,17 +20,17 @@ use crate::study::{self, StudyArguments};
 #[derive(Parser)]
 #[command(name = "lb-report", version, args_conflicts_with_subcommands = true)]
 #[command(after_help = examples::SHORT, after_long_help = examples::REPORT)]
-pub struct Arguments {
+pub struct CommandLine {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<ReportCommand>,
     #[command(flatten)]
     report: ReportArguments,
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum ReportCommand {
     /// Explain what changed between runs; in CI, fail on conditions.
     #[command(after_help = examples::MORE, after_long_help = examples::COMPARE)]
     Compare(CompareArguments),
@@ -54,27 +54,27 @@ enum Command {
 }
 
 /// Does what the arguments of this process say, and reports what goes wrong.
-pub fn run(arguments: &Arguments) -> Exit {
+pub fn run(arguments: &CommandLine) -> ReportExit {
     memory::bound();
     let result = match &arguments.command {
-        Some(Command::Compare(compare)) => compare::run(compare),
-        Some(Command::Study(study)) => study::run(study),
-        Some(Command::Dump(dump)) => dump::run(dump),
-        Some(Command::Export(export)) => export::run(export),
-        Some(Command::Completions { shell }) => shell::completions(*shell, &mut Arguments::command()),
-        Some(Command::Man { dir }) => shell::manual(Arguments::command(), dir.as_deref()),
-        None => report::run(&arguments.report, &arguments.common, &Arguments::command()),
+        Some(ReportCommand::Compare(compare)) => compare::run(compare),
+        Some(ReportCommand::Study(study)) => study::run(study),
+        Some(ReportCommand::Dump(dump)) => dump::run(dump),
+        Some(ReportCommand::Export(export)) => export::run(export),
+        Some(ReportCommand::Completions { shell }) => shell::completions(*shell, &mut CommandLine::command()),
+        Some(ReportCommand::Man { dir }) => shell::manual(CommandLine::command(), dir.as_deref()),
+        None => report::run(&arguments.report, &arguments.common, &CommandLine::command()),
     };
     result.unwrap_or_else(|error| fail(&error))
 }
 
 /// The arguments of this process; an error of theirs, and help, is printed where `prints`, and gives how to end.
-pub fn parsed(prints: bool) -> Result<Arguments, Exit> {
-    Arguments::try_parse().map_err(|error| {
+pub fn parsed(prints: bool) -> Result<CommandLine, ReportExit> {
+    CommandLine::try_parse().map_err(|error| {
         if prints {
             // Help that nobody reads to its end is no error.
             let _ = error.print();
         }
-        if error.use_stderr() { Exit::Usage } else { Exit::Good }
+        if error.use_stderr() { ReportExit::Usage } else { ReportExit::Good }
     })
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use lbprof_report::text::plain;
-use lbprof_study::compare::condition::{Condition, Judged, Outcome};
-use lbprof_study::compare::noise::Limits;
-use lbprof_study::compare::{Comparison, Named, Side, Sides, json, junit, markdown, text};
-use lbprof_study::{StoreError, Study, key};
+use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
+use lbprof_study::compare::noise::NoiseLimits;
+use lbprof_study::compare::{ComparisonSide, ComparisonSides, NamedRun, RunComparison, json, junit, markdown, text};
+use lbprof_study::{StoreError, StudyFile, key};
 
-use crate::exit::Exit;
-use crate::output::{Common, default_columns, print, write_file};
+use crate::exit::ReportExit;
+use crate::output::{CommonOptions, default_columns, print, write_file};
 use crate::run::figures;
 
 /// Rows of a table where the user does not say.
@@ -33,7 +33,7 @@ pub struct CompareArguments {
     ///
     /// Also 'parallel_efficiency < 0.9' or 'regions["main/force"].time_s > base * 1.1'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
-    fail_if: Vec<Condition>,
+    fail_if: Vec<FailCondition>,
 
     /// Changes below this percentage of the elapsed time count as noise when there is only one run on each side.
     #[arg(long, value_name = "PERCENT", default_value_t = 2.0, value_parser = percent)]
@@ -43,7 +43,7 @@ pub struct CompareArguments {
     output: CompareOutput,
 
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 #[derive(Args)]
@@ -75,9 +75,9 @@ struct CompareOutput {
 }
 
 impl CompareOutput {
-    fn options(&self) -> text::Options {
+    fn options(&self) -> text::ComparisonTextOptions {
         let rows = if self.full { usize::MAX } else { ROWS };
-        text::Options {
+        text::ComparisonTextOptions {
             columns: self.width.map_or_else(default_columns, usize::from),
             top: self.top.map_or(rows, |top| top as usize),
         }
@@ -91,31 +91,31 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 /// Compares runs as the user asked for it.
-pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &CompareArguments) -> anyhow::Result<ReportExit> {
     let Some((base, new)) = sides(arguments) else {
         let message =
             "two runs are compared, lb-report compare BASE NEW, or several: lb-report compare BASE… --with NEW…";
         let _ = writeln!(io::stderr(), "lb-report: {message}");
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     };
     let output = &arguments.output;
     let is_stdout = |path: &Option<PathBuf>| path.as_deref().is_some_and(|path| path == "-");
     if is_stdout(&output.json) && is_stdout(&output.markdown) {
         let _ = writeln!(io::stderr(), "lb-report: only one of --json and --markdown can go to standard output");
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     }
     let common = &arguments.common;
-    let sides = Sides { base: side(base, common)?, new: side(new, common)? };
+    let sides = ComparisonSides { base: side(base, common)?, new: side(new, common)? };
     if let Some((first, again)) = twice(&sides.base).or_else(|| twice(&sides.new)) {
         let (first, again) = (plain(&first.name), plain(&again.name));
         let _ = writeln!(
             io::stderr(),
             "lb-report: {first} and {again} are the same run: twice on a side it gives no noise"
         );
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     }
-    let comparison = Comparison::new(sides, Limits { share: arguments.noise / 100.0 });
-    let judged = Condition::judge_all(&arguments.fail_if, &comparison.sides)?;
+    let comparison = RunComparison::new(sides, NoiseLimits { share: arguments.noise / 100.0 });
+    let judged = FailCondition::judge_all(&arguments.fail_if, &comparison.sides)?;
     if let Some(path) = &output.json {
         write_file(path, |out| json::write(&comparison, &judged, out))?;
     }
@@ -133,10 +133,10 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<Exit> {
 }
 
 /// How to end after conditions were judged.
-pub fn exit(judged: &[Judged], complete: bool) -> Exit {
-    match judged.iter().all(|judged| judged.outcome == Outcome::Passes) {
-        false => Exit::Condition,
-        true => Exit::made(complete),
+pub fn exit(judged: &[JudgedCondition], complete: bool) -> ReportExit {
+    match judged.iter().all(|judged| judged.outcome == ConditionOutcome::Passes) {
+        false => ReportExit::Condition,
+        true => ReportExit::made(complete),
     }
 }
 
@@ -149,13 +149,13 @@ fn sides(arguments: &CompareArguments) -> Option<(&[PathBuf], &[PathBuf])> {
     }
 }
 
-fn side(runs: &[PathBuf], common: &Common) -> anyhow::Result<Side> {
-    let runs: anyhow::Result<Vec<Named>> = runs.iter().map(|path| named(path, common)).collect();
-    Ok(Side { runs: runs? })
+fn side(runs: &[PathBuf], common: &CommonOptions) -> anyhow::Result<ComparisonSide> {
+    let runs: anyhow::Result<Vec<NamedRun>> = runs.iter().map(|path| named(path, common)).collect();
+    Ok(ComparisonSide { runs: runs? })
 }
 
 /// A run that is there twice on a side: it would be taken for a repetition that does not scatter.
-fn twice(side: &Side) -> Option<(&Named, &Named)> {
+fn twice(side: &ComparisonSide) -> Option<(&NamedRun, &NamedRun)> {
     let earlier = |at: usize| side.runs.iter().take(at);
     side.runs.iter().enumerate().find_map(|(at, again)| {
         let first = earlier(at).find(|first| first.run.id == again.run.id && again.run.id != 0)?;
@@ -164,13 +164,13 @@ fn twice(side: &Side) -> Option<(&Named, &Named)> {
 }
 
 /// A run in a folder, or, where there is none of the name, in a study: `scaling.study:3`.
-fn named(path: &Path, common: &Common) -> anyhow::Result<Named> {
+fn named(path: &Path, common: &CommonOptions) -> anyhow::Result<NamedRun> {
     let name = path.display().to_string();
     let in_study = path.to_str().and_then(|text| text.rsplit_once(':')).filter(|_| !path.exists());
-    let Some((study, number)) = in_study else { return Ok(Named { name, run: figures(path, common)? }) };
-    let runs = Study::open(Path::new(study))?.runs()?;
+    let Some((study, number)) = in_study else { return Ok(NamedRun { name, run: figures(path, common)? }) };
+    let runs = StudyFile::open(Path::new(study))?.runs()?;
     let wanted = key::number(&runs, number);
     let found = runs.into_iter().find(|kept| Some(kept.number) == wanted);
     let kept = found.ok_or_else(|| StoreError::NoRun { path: PathBuf::from(study), run: number.to_owned() })?;
-    Ok(Named { name, run: kept.run })
+    Ok(NamedRun { name, run: kept.run })
 }

@@ -11,8 +11,8 @@ use lbprof_analysis::select::Selection;
 use lbprof_export::dump::dump;
 use lbprof_report::Report;
 
-use crate::exit::Exit;
-use crate::output::{Common, write_to};
+use crate::exit::ReportExit;
+use crate::output::{CommonOptions, write_to};
 use crate::processor;
 use crate::run::{analysed, open};
 
@@ -27,27 +27,27 @@ pub struct DumpArguments {
     rank: Option<u32>,
 
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 /// Prints them as JSON lines.
-pub fn run(arguments: &DumpArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     if let Some(rank) = arguments.rank
         && !run.headers.iter().any(|header| header.rank == rank)
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let options = analyse::Options {
+    let options = analyse::AnalysisOptions {
         symbols: !arguments.common.no_symbols,
         asked: None,
         statistics: false,
-        ..analyse::Options::default()
+        ..analyse::AnalysisOptions::default()
     };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     // Records are only passed on from here.
     processor::unbounded();
     write_to(io::stdout(), |out| dump(&run, &model, &names.places, arguments.rank, out)).context("standard output")?;
     let report = Report::new(&model, &names);
-    Ok(Exit::made(report.data.complete))
+    Ok(ReportExit::made(report.data.complete))
 }

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use lbprof_analysis::analyse::AnalysisError;
 use lbprof_analysis::read::open::RunError;
 use lbprof_analysis::select::SelectionError;
-use lbprof_analysis::transport::Failure;
+use lbprof_analysis::transport::TransportFailure;
 use lbprof_report::text;
 use lbprof_study::compare::condition::ConditionError;
 use lbprof_study::extrap::NoMeasurements;
@@ -17,7 +17,7 @@ use lbprof_study::{NotInStudy, StoreError};
 /// How lb-report ends. The numbers are documented in its help and in docs/report-reference.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Exit {
+pub enum ReportExit {
     /// The report was made.
     Good = 0,
     /// lb-report itself failed: a mistake of ours.
@@ -36,15 +36,15 @@ pub enum Exit {
     Process = 7,
 }
 
-impl Exit {
+impl ReportExit {
     /// How a report ends that was made of all data, or not.
-    pub fn made(complete: bool) -> Exit {
-        if complete { Exit::Good } else { Exit::Incomplete }
+    pub fn made(complete: bool) -> ReportExit {
+        if complete { ReportExit::Good } else { ReportExit::Incomplete }
     }
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> ExitCode {
+impl From<ReportExit> for ExitCode {
+    fn from(exit: ReportExit) -> ExitCode {
         ExitCode::from(exit as u8)
     }
 }
@@ -62,25 +62,25 @@ pub fn name() -> &'static str {
 }
 
 /// Reports an error, and says how to end with it.
-pub fn fail(error: &anyhow::Error) -> Exit {
+pub fn fail(error: &anyhow::Error) -> ReportExit {
     let io = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
     if io.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
-        return Exit::Good;
+        return ReportExit::Good;
     }
     let message = text::plain(&format!("{error:#}"));
     let _ = writeln!(io::stderr(), "{}: {message}", name());
     if let Some(error) = error.downcast_ref::<StoreError>() {
         of_study(error)
     } else if error.is::<RunError>() || matches!(error.downcast_ref(), Some(NotInStudy::NoRuns)) {
-        Exit::NoData
-    } else if error.is::<Failure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
-        Exit::Process
+        ReportExit::NoData
+    } else if error.is::<TransportFailure>() || matches!(error.downcast_ref(), Some(AnalysisError::Failure(_))) {
+        ReportExit::Process
     } else if is_usage(error) {
-        Exit::Usage
+        ReportExit::Usage
     } else if io.is_some() {
-        Exit::Output
+        ReportExit::Output
     } else {
-        Exit::Bug
+        ReportExit::Bug
     }
 }
 
@@ -91,14 +91,14 @@ fn is_usage(error: &anyhow::Error) -> bool {
     of_study || of_run || error.is::<NoMeasurements>() || error.is::<ConditionError>()
 }
 
-fn of_study(error: &StoreError) -> Exit {
+fn of_study(error: &StoreError) -> ReportExit {
     match error {
-        StoreError::Twice { .. } | StoreError::NoRun { .. } => Exit::Usage,
-        StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => Exit::Output,
+        StoreError::Twice { .. } | StoreError::NoRun { .. } => ReportExit::Usage,
+        StoreError::Busy { .. } | StoreError::Full { .. } | StoreError::Unwritable { .. } => ReportExit::Output,
         StoreError::Missing { .. }
         | StoreError::NotAStudy { .. }
         | StoreError::Version { .. }
         | StoreError::Damaged { .. }
-        | StoreError::Failed { .. } => Exit::NoData,
+        | StoreError::Failed { .. } => ReportExit::NoData,
     }
 }

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use lbprof_analysis::analyse::{self, Analysis, AnalysisError, Stage};
-use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::analyse::{self, Analysis, AnalysisError, AnalysisStage};
+use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
-use lbprof_collector::format::Mode;
-use lbprof_export::folded::{self, Weight};
+use lbprof_collector::format::RecordingMode;
+use lbprof_export::folded::{self, StackWeight};
 use lbprof_export::otf2::Otf2Trace;
 use lbprof_export::otf2::library::Otf2Library;
-use lbprof_export::paraver::{Files, Paraver};
-use lbprof_export::perfetto::{MOST_CALLS, Perfetto};
-use lbprof_export::{Analysed, parquet, speedscope, talp};
+use lbprof_export::paraver::{ParaverWriter, TraceFiles};
+use lbprof_export::perfetto::{MOST_CALLS, PerfettoWriter};
+use lbprof_export::{AnalysedRun, parquet, speedscope, talp};
 use lbprof_report::Report;
 use lbprof_report::words::count;
 
-use crate::exit::Exit;
-use crate::output::{Common, write_file};
+use crate::exit::ReportExit;
+use crate::output::{CommonOptions, write_file};
 use crate::processor;
 use crate::run::{analysed, open, passes};
 use crate::whole_file::{NewFolder, WholeFolder};
@@ -31,7 +31,7 @@ use crate::whole_file::{NewFolder, WholeFolder};
 #[derive(Args)]
 pub struct ExportArguments {
     /// The format.
-    format: Format,
+    format: ExportFormat,
 
     /// Folder of the run [default: the newest lbprof-out* in this folder].
     dir: Option<PathBuf>,
@@ -47,19 +47,19 @@ pub struct ExportArguments {
 
     /// Export the time from here on: 1.5s, 200ms, iteration=10.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    from: Option<Moment>,
+    from: Option<WindowBoundary>,
 
     /// Export the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    to: Option<Moment>,
+    to: Option<WindowBoundary>,
 
     /// Export this region only: its path, the end of its path, or a pattern with * and ?.
     #[arg(long, value_name = "PATH")]
     region: Option<String>,
 
     /// Folded: what stacks are weighted by [default: time].
-    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = Weight::Time.name(), value_parser = weights())]
-    weight: Weight,
+    #[arg(long, value_name = "WHAT", hide_default_value = true, default_value = StackWeight::Time.name(), value_parser = weights())]
+    weight: StackWeight,
 
     /// Folded: put the stacks of each rank under a frame of its own.
     #[arg(long)]
@@ -70,12 +70,12 @@ pub struct ExportArguments {
     limit: u64,
 
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 /// The formats.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// Stacks with a weight each, for flame graphs: flamegraph.pl, inferno, speedscope.
     Folded,
     /// OTF2, the trace format of Score-P, for Vampir, Scalasca and ViTE: a folder. Needs OTF2's library.
@@ -93,64 +93,70 @@ enum Format {
 }
 
 /// What stacks can be weighted by.
-fn weights() -> impl TypedValueParser<Value = Weight> {
-    let value = |weight: Weight| PossibleValue::new(weight.name()).help(weight.meaning());
-    PossibleValuesParser::new(Weight::ALL.map(value))
-        .try_map(|name| Weight::ALL.into_iter().find(|weight| weight.name() == name).ok_or("no weight has this name"))
+fn weights() -> impl TypedValueParser<Value = StackWeight> {
+    let value = |weight: StackWeight| PossibleValue::new(weight.name()).help(weight.meaning());
+    PossibleValuesParser::new(StackWeight::ALL.map(value)).try_map(|name| {
+        StackWeight::ALL.into_iter().find(|weight| weight.name() == name).ok_or("no weight has this name")
+    })
 }
 
 /// Writes it.
-pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
     if let Some(advice) = arguments.lacks_output() {
         let _ = writeln!(io::stderr(), "lb-report: {advice}");
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     }
     let run = open(arguments.dir.as_deref(), arguments.common.quiet)?;
     let ExportArguments { ranks, from, to, region, .. } = arguments;
     let selection = Selection { ranks: ranks.clone(), from: *from, to: *to, region: region.clone(), activities: None };
     let analysis = match arguments.format {
-        Format::Folded => folded(&run, &selection, arguments)?,
-        Format::Otf2 => otf2(&run, &selection, arguments)?,
-        Format::Paraver => paraver(&run, &selection, arguments)?,
-        Format::Parquet => parquet(&run, &selection, arguments)?,
-        Format::Perfetto => perfetto(&run, &selection, arguments)?,
-        Format::Speedscope => speedscope(&run, &selection, arguments)?,
-        Format::Talp => talp(&run, &selection, arguments)?,
+        ExportFormat::Folded => folded(&run, &selection, arguments)?,
+        ExportFormat::Otf2 => otf2(&run, &selection, arguments)?,
+        ExportFormat::Paraver => paraver(&run, &selection, arguments)?,
+        ExportFormat::Parquet => parquet(&run, &selection, arguments)?,
+        ExportFormat::Perfetto => perfetto(&run, &selection, arguments)?,
+        ExportFormat::Speedscope => speedscope(&run, &selection, arguments)?,
+        ExportFormat::Talp => talp(&run, &selection, arguments)?,
     };
     let report = Report::new(&analysis.model, &analysis.names);
-    Ok(Exit::made(report.data.complete))
+    Ok(ReportExit::made(report.data.complete))
 }
 
 /// How the run is analysed: with what ranks wait for, where that is wanted.
-fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
+fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOptions {
     let asked = follow.then(Vec::new);
-    analyse::Options { symbols: !arguments.common.no_symbols, asked, statistics: false, ..analyse::Options::default() }
+    analyse::AnalysisOptions {
+        symbols: !arguments.common.no_symbols,
+        asked,
+        statistics: false,
+        ..analyse::AnalysisOptions::default()
+    }
 }
 
 /// Whether the calls of all ranks were recorded as sums.
-fn has_only_sums(run: &Run) -> bool {
-    run.headers.iter().all(|header| header.mode == Mode::Profile)
+fn has_only_sums(run: &RecordedRun) -> bool {
+    run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
 
-fn needs_events(run: &Run) -> anyhow::Result<()> {
+fn needs_events(run: &RecordedRun) -> anyhow::Result<()> {
     if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
 }
 
 /// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
-fn allow_following(stage: Stage) {
+fn allow_following(stage: AnalysisStage) {
     match stage {
-        Stage::Following(_) => processor::unbounded(),
+        AnalysisStage::Following(_) => processor::unbounded(),
         before => processor::allow_for(before),
     }
 }
 
-fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
-    if weight == Weight::Waiting {
+    if weight == StackWeight::Waiting {
         needs_events(run)?;
     }
-    let analysis = analysed(run, selection, &options(arguments, weight == Weight::Waiting), &arguments.common)?;
-    if weight == Weight::Cpu {
+    let analysis = analysed(run, selection, &options(arguments, weight == StackWeight::Waiting), &arguments.common)?;
+    if weight == StackWeight::Cpu {
         needs_samples(&analysis)?;
     }
     let of = (&analysis.model, analysis.names.places.as_slice(), &analysis.names.sampled);
@@ -158,13 +164,13 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
     Ok(analysis)
 }
 
-fn talp(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
     Ok(analysis)
 }
 
-fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn speedscope(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     needs_samples(&analysis)?;
     let Analysis { model, names, .. } = &analysis;
@@ -181,12 +187,12 @@ fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
     }
 }
 
-fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let (mut analysis, mut left_out) = (None, None);
     let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         write_file(&arguments.file(), |out| {
-            let mut trace = Perfetto::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
+            let mut trace = PerfettoWriter::new(out, Some(arguments.limit).filter(|&limit| limit > 0));
             let result = analyse::export_part(run, selection, options, &mut trace, show);
             // Without a part there is no file.
             left_out = trace.left_out();
@@ -212,7 +218,7 @@ fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> an
 }
 
 /// Three files that differ in the ends of their names.
-fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let path = arguments.file();
     let named = || path.display().to_string();
@@ -221,12 +227,12 @@ fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
     let name = name.with_context(named)?.to_string_lossy().into_owned();
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let whole = WholeFolder::existing(folder).with_context(named)?;
-    let mut trace = Paraver::new(folder.to_owned());
+    let mut trace = ParaverWriter::new(folder.to_owned());
     let mut written = None;
     let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
         let analysis = analyse::export_part(run, selection, options, &mut trace, show)?;
         let file = |end: &str| whole.file(&format!("{name}.{end}"));
-        let files = || Ok(Files { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
+        let files = || Ok(TraceFiles { prv: file("prv")?, pcf: file("pcf")?, row: file("row")? });
         written = Some(files().and_then(|files| trace.finish(files)));
         Ok::<_, AnalysisError>(analysis)
     })?;
@@ -235,7 +241,7 @@ fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
 }
 
 /// An archive, which OTF2's library writes into a folder.
-fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let library = Otf2Library::open()?;
     let path = arguments.file();
@@ -250,7 +256,7 @@ fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow
 }
 
 /// Tables, in a folder: those of events only where there are events.
-fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let named = || path.display().to_string();
     let folder = WholeFolder::create(&path).with_context(named)?;
@@ -265,7 +271,7 @@ fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
         }
         analysed(run, selection, &options(arguments, false), &arguments.common)?
     } else {
-        let mut events = parquet::Events::new(open).with_context(named)?;
+        let mut events = parquet::EventTables::new(open).with_context(named)?;
         let analysis = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
             analyse::export_part(run, selection, options, &mut events, show)
         })?;
@@ -273,7 +279,8 @@ fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
         analysis
     };
     let Analysis { model, names, .. } = &analysis;
-    parquet::write_sums(&Analysed { model, places: &names.places, calls: &names.calls }, open).with_context(named)?;
+    parquet::write_sums(&AnalysedRun { model, places: &names.places, calls: &names.calls }, open)
+        .with_context(named)?;
     let others = parquet::EVENTS.map(|table| format!("{}.parquet", table.name));
     folder.finish(&others, parquet::is_ours).with_context(named)?;
     Ok(analysis)
@@ -285,11 +292,13 @@ impl ExportArguments {
         let is_terminal = || io::stdout().is_terminal();
         let is_none = self.output.as_deref().is_none_or(|path| path.as_os_str() == "-");
         match self.format {
-            Format::Folded | Format::Speedscope | Format::Talp => None,
-            Format::Otf2 => is_none.then_some("an archive is a folder: name a new one: -o trace"),
-            Format::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
-            Format::Parquet => is_none.then_some("the tables are several files: name a folder for them: -o tables"),
-            Format::Perfetto => {
+            ExportFormat::Folded | ExportFormat::Speedscope | ExportFormat::Talp => None,
+            ExportFormat::Otf2 => is_none.then_some("an archive is a folder: name a new one: -o trace"),
+            ExportFormat::Paraver => is_none.then_some("a trace is three files: name the first: -o run.prv"),
+            ExportFormat::Parquet => {
+                is_none.then_some("the tables are several files: name a folder for them: -o tables")
+            }
+            ExportFormat::Perfetto => {
                 (is_none && is_terminal()).then_some("a trace is no text: name a file for it: -o run.pftrace")
             }
         }

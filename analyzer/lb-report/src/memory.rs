@@ -12,7 +12,7 @@ use std::sync::atomic::{
 
 use lbprof_collector::options;
 
-use crate::exit::{self, Exit};
+use crate::exit::{self, ReportExit};
 use crate::machine_memory;
 
 /// The part of the machine's memory that is used at most: so many of so many.
@@ -28,10 +28,10 @@ static LIMIT: AtomicU64 = AtomicU64::new(0);
 static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 
 #[global_allocator]
-static MEMORY: Bounded = Bounded;
+static MEMORY: CheckedAllocator = CheckedAllocator;
 
 /// The system's memory; where there is no more of it, the process ends with a message that says why.
-struct Bounded;
+struct CheckedAllocator;
 
 /// The variable with the user's own limit: bytes, with K, M, G; 0: none.
 const VARIABLE: &str = "LB_REPORT_MAX_MEMORY";
@@ -72,7 +72,7 @@ fn exhausted() {
     };
     let length = 320 - rest.len();
     let _ = io::stderr().write_all(&line[..length]);
-    std::process::exit(Exit::NoData as i32)
+    std::process::exit(ReportExit::NoData as i32)
 }
 
 fn or_end(pointer: *mut u8) -> *mut u8 {
@@ -83,7 +83,7 @@ fn or_end(pointer: *mut u8) -> *mut u8 {
 }
 
 // SAFETY: all blocks are the system's.
-unsafe impl GlobalAlloc for Bounded {
+unsafe impl GlobalAlloc for CheckedAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promise.
         or_end(unsafe { System.alloc(layout) })

@@ -15,7 +15,7 @@ use lbprof_collector::words::is_utf8_locale;
 /// What all commands understand.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
-pub struct Common {
+pub struct CommonOptions {
     /// Do not look up functions and source lines; call sites are shown as module and offset.
     #[arg(long, hide_short_help = true)]
     pub no_symbols: bool,
@@ -28,23 +28,23 @@ pub struct Common {
 
     /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
     #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
-    pub color: Color,
+    pub color: ColorMode,
 }
 
 /// How a text is put out by commands that read no run.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]
-pub struct Display {
+pub struct DisplayOptions {
     /// Width of a line in columns [default: the terminal's, up to 120; 100 in a file].
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u16).range(60..))]
     pub width: Option<u16>,
 
     /// When to use colours [default: auto, on a terminal unless NO_COLOR is set].
     #[arg(long, value_name = "WHEN", hide_short_help = true, hide_default_value = true, default_value = "auto")]
-    pub color: Color,
+    pub color: ColorMode,
 }
 
-impl Display {
+impl DisplayOptions {
     /// Columns of a line.
     pub fn columns(&self) -> usize {
         self.width.map_or_else(default_columns, usize::from)
@@ -57,7 +57,7 @@ impl Display {
 }
 
 /// Prints a text that may have colours.
-pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
+pub fn print(text: &str, color: ColorMode) -> anyhow::Result<()> {
     let mut out = AutoStream::new(io::stdout(), color.choice()).lock();
     let text = if is_utf8_locale(|name| env::var(name).ok()) { Cow::Borrowed(text) } else { ascii::to_ascii(text) };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).context("standard output")
@@ -65,19 +65,19 @@ pub fn print(text: &str, color: Color) -> anyhow::Result<()> {
 
 /// When to colour.
 #[derive(Clone, Copy, ValueEnum)]
-pub enum Color {
+pub enum ColorMode {
     Auto,
     Always,
     Never,
 }
 
-impl Color {
+impl ColorMode {
     /// The same for what writes.
     fn choice(self) -> ColorChoice {
         match self {
-            Color::Auto => ColorChoice::Auto,
-            Color::Always => ColorChoice::Always,
-            Color::Never => ColorChoice::Never,
+            ColorMode::Auto => ColorChoice::Auto,
+            ColorMode::Always => ColorChoice::Always,
+            ColorMode::Never => ColorChoice::Never,
         }
     }
 }

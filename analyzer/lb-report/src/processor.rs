@@ -15,11 +15,11 @@ use std::sync::atomic::{
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::analyse::Stage;
+use lbprof_analysis::analyse::AnalysisStage;
 use lbprof_analysis::structure::symbols;
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::exit::{self, Exit};
+use crate::exit::{self, ReportExit};
 use crate::on_disk::OnDisk;
 
 /// The processor time that any run may take, and so much more for each megabyte. Recorded runs take a tenth of a second for that, of thousands of ranks up
@@ -41,19 +41,19 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const VARIABLE: &str = "LB_REPORT_MAX_CPU";
 
 /// What the runs read so far may take together, in milliseconds of processor time and of time. They are given up beyond both.
-static LIMIT_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
+static LIMIT_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 /// Of the time taken what does not count.
-static EXEMPT_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
+static EXEMPT_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 /// Whether there is no limit.
 static UNBOUNDED: AtomicBool = AtomicBool::new(false);
 
 /// What is done at the moment; an index in [`STAGES`].
 static STAGE: AtomicU8 = AtomicU8::new(0);
 /// What had been taken when that began, in milliseconds.
-static SINCE_MS: Taken = Taken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
+static SINCE_MS: TimeTaken = TimeTaken { processor: AtomicU64::new(0), all: AtomicU64::new(0) };
 
 /// Milliseconds of processor time, of all threads of this process, and of time.
-struct Taken {
+struct TimeTaken {
     processor: AtomicU64,
     all: AtomicU64,
 }
@@ -112,13 +112,13 @@ pub fn for_names() -> Duration {
 }
 
 /// Takes note of what is done.
-pub fn allow_for(stage: Stage) {
+pub fn allow_for(stage: AnalysisStage) {
     enter(match stage {
-        Stage::Surveying(_) => 1,
-        Stage::Naming => NAMING,
-        Stage::Finding => 3,
-        Stage::AddingUp(_) => 4,
-        Stage::Following(_) => 5,
+        AnalysisStage::Surveying(_) => 1,
+        AnalysisStage::Naming => NAMING,
+        AnalysisStage::Finding => 3,
+        AnalysisStage::AddingUp(_) => 4,
+        AnalysisStage::Following(_) => 5,
     });
 }
 
@@ -185,7 +185,7 @@ fn exceeded(used_ms: u64, stage: u8) {
          or were made so. {VARIABLE}=600 allows 600 s, 0 any time",
         used_ms / 1000
     );
-    std::process::exit(Exit::NoData as i32)
+    std::process::exit(ReportExit::NoData as i32)
 }
 
 #[cfg(test)]

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lbprof_analysis::analyse::Stage;
-use lbprof_analysis::read::open::Run;
-use lbprof_analysis::read::pass::Progress;
+use lbprof_analysis::analyse::AnalysisStage;
+use lbprof_analysis::read::open::RecordedRun;
+use lbprof_analysis::read::pass::FoldProgress;
 
 /// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.
-pub struct Bar {
+pub struct TerminalProgress {
     bar: ProgressBar,
     ranks: u64,
     /// Events that each of the three passes has gone through; how many there are is known after the first.
@@ -24,13 +24,13 @@ pub struct Bar {
 }
 
 /// How far a pass is.
-struct Far {
+struct PassProgress {
     read: u64,
     of: Option<u64>,
     share: f64,
 }
 
-impl Far {
+impl PassProgress {
     fn message(&self, what: &str) -> String {
         match self.of {
             Some(all) => format!("{what}, {} of {} events", HumanCount(self.read), HumanCount(all)),
@@ -49,26 +49,26 @@ const PASSES: usize = 3;
 /// Steps of the bar in each.
 const STEPS: u64 = 1000;
 
-impl Bar {
+impl TerminalProgress {
     /// A bar for the reading of `run`.
-    pub fn new(run: &Run, quiet: bool) -> Bar {
+    pub fn new(run: &RecordedRun, quiet: bool) -> TerminalProgress {
         let bar = ProgressBar::with_draw_target(Some(PASSES as u64 * STEPS), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
             bar.set_style(style);
         }
         let wanted = !quiet && io::stderr().is_terminal();
         let ranks = run.headers.len().max(1) as u64;
-        Bar { bar, ranks, read: Default::default(), done: Default::default(), shown: Once::new(), wanted }
+        TerminalProgress { bar, ranks, read: Default::default(), done: Default::default(), shown: Once::new(), wanted }
     }
 
     /// Takes note of a step.
-    pub fn show(&self, stage: Stage) {
+    pub fn show(&self, stage: AnalysisStage) {
         match stage {
-            Stage::Surveying(progress) => self.read(0, "surveying", progress),
-            Stage::Naming => self.say(|| "looking up the names of functions".to_owned()),
-            Stage::Finding => self.say(|| "looking for loops".to_owned()),
-            Stage::AddingUp(progress) => self.read(1, "adding up", progress),
-            Stage::Following(progress) => self.read(2, "following", progress),
+            AnalysisStage::Surveying(progress) => self.read(0, "surveying", progress),
+            AnalysisStage::Naming => self.say(|| "looking up the names of functions".to_owned()),
+            AnalysisStage::Finding => self.say(|| "looking for loops".to_owned()),
+            AnalysisStage::AddingUp(progress) => self.read(1, "adding up", progress),
+            AnalysisStage::Following(progress) => self.read(2, "following", progress),
         }
     }
 
@@ -77,17 +77,21 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 
-    fn read(&self, pass: usize, what: &str, progress: Progress) {
+    fn read(&self, pass: usize, what: &str, progress: FoldProgress) {
         match progress {
-            Progress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
-            Progress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
+            FoldProgress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
+            FoldProgress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
         }
         let now = |all: &[AtomicU64; PASSES], pass: usize| all[pass].load(Ordering::Relaxed);
         let all = now(&self.read, 0);
         let far = match pass {
-            0 => Far { read: all, of: None, share: share(now(&self.done, 0), self.ranks) },
+            0 => PassProgress { read: all, of: None, share: share(now(&self.done, 0), self.ranks) },
             // A step of the last pass is a call or what lies between two, so that there may be more of them than events.
-            _ => Far { read: now(&self.read, pass).min(all), of: Some(all), share: share(now(&self.read, pass), all) },
+            _ => PassProgress {
+                read: now(&self.read, pass).min(all),
+                of: Some(all),
+                share: share(now(&self.read, pass), all),
+            },
         };
         self.bar.set_position(pass as u64 * STEPS + (far.share * STEPS as f64) as u64);
         self.say(|| far.message(what));
@@ -109,8 +113,8 @@ mod tests {
     #[test]
     fn no_pass_is_said_to_have_read_more_than_there_is() {
         assert_eq!((share(5, 10), share(30, 10), share(0, 0)), (0.5, 1.0, 1.0));
-        let far = Far { read: 1200, of: Some(1300), share: 0.9 };
+        let far = PassProgress { read: 1200, of: Some(1300), share: 0.9 };
         assert_eq!(far.message("following"), "following, 1,200 of 1,300 events");
-        assert_eq!(Far { of: None, ..far }.message("surveying"), "surveying, 1,200 events");
+        assert_eq!(PassProgress { of: None, ..far }.message("surveying"), "surveying, 1,200 events");
     }
 }

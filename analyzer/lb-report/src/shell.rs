@@ -8,14 +8,14 @@ use anyhow::Context;
 use clap::Command;
 use clap_complete::Shell;
 
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 
 /// Prints what a shell needs to complete options.
-pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<Exit> {
+pub fn completions(shell: Shell, grammar: &mut Command) -> anyhow::Result<ReportExit> {
     let mut script = Vec::new();
     clap_complete::generate(shell, grammar, "lb-report", &mut script);
     io::stdout().lock().write_all(&script).context("standard output")?;
-    Ok(Exit::Good)
+    Ok(ReportExit::Good)
 }
 
 /// A command and those under it, with a synopsis that has the values of options, too.
@@ -46,7 +46,7 @@ fn with_synopsis(command: Command) -> Command {
 }
 
 /// Prints the manual, or writes it to a folder, a file for each command.
-pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<Exit> {
+pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<ReportExit> {
     let mut command = grammar.disable_help_subcommand(true);
     command.build();
     let command = with_synopsis(command);
@@ -61,5 +61,5 @@ pub fn manual(grammar: Command, dir: Option<&Path>) -> anyhow::Result<Exit> {
             io::stdout().lock().write_all(&page).context("standard output")?;
         }
     }
-    Ok(Exit::Good)
+    Ok(ReportExit::Good)
 }

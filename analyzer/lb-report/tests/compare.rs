@@ -1,51 +1,52 @@
 //! Comparisons of runs made by hand: what changed is named first, the parts add up, equal runs differ by nothing.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use lbprof_collector::Activity;
 use lbprof_simulator::scenario::{RankScript, Scenario};
-use lbprof_study::Run;
-use lbprof_study::compare::condition::Condition;
-use lbprof_study::compare::noise::Limits;
-use lbprof_study::compare::reasons::What;
-use lbprof_study::compare::{Comparison, Contribution, Named, Side, Sides, Whose, json, junit, markdown, text};
-use lbprof_study::run::{FunctionFigures, FunctionSums};
+use lbprof_study::RunMetrics;
+use lbprof_study::compare::condition::FailCondition;
+use lbprof_study::compare::noise::NoiseLimits;
+use lbprof_study::compare::reasons::TimeComponent;
+use lbprof_study::compare::{
+    AffectedRanks, ComparisonSide, ComparisonSides, NamedRun, RunComparison, TimeContribution, json, junit, markdown,
+    text,
+};
 use lbprof_test_runs::{found_model, model, report_on};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 /// The figures of a scenario.
-fn run(scenario: Scenario) -> Run {
+fn run(scenario: Scenario) -> RunMetrics {
     let model = model(scenario);
-    Run::new(&report_on(&model), &model)
+    RunMetrics::new(&report_on(&model), &model)
 }
 
-fn named(name: &str, run: Run) -> Named {
-    Named { name: name.to_owned(), run }
+fn named(name: &str, run: RunMetrics) -> NamedRun {
+    NamedRun { name: name.to_owned(), run }
 }
 
 /// A comparison of several runs a side.
-fn compare_all(base: Vec<Run>, new: Vec<Run>) -> Comparison {
-    let side = |name: &str, runs: Vec<Run>| {
-        let named = |(at, mut run): (usize, Run)| {
+fn compare_all(base: Vec<RunMetrics>, new: Vec<RunMetrics>) -> RunComparison {
+    let side = |name: &str, runs: Vec<RunMetrics>| {
+        let named = |(at, mut run): (usize, RunMetrics)| {
             // Runs made by hand have one id all.
             run.id = if name == "base" { 1 } else { 2 };
             named(&format!("{name}-{at}"), run)
         };
-        Side { runs: runs.into_iter().enumerate().map(named).collect() }
+        ComparisonSide { runs: runs.into_iter().enumerate().map(named).collect() }
     };
-    Comparison::new(Sides { base: side("base", base), new: side("new", new) }, Limits::default())
+    RunComparison::new(ComparisonSides { base: side("base", base), new: side("new", new) }, NoiseLimits::default())
 }
 
-fn compare(base: Run, new: Run) -> Comparison {
+fn compare(base: RunMetrics, new: RunMetrics) -> RunComparison {
     compare_all(vec![base], vec![new])
 }
 
-fn rendered(comparison: &Comparison, conditions: &[&str], columns: usize) -> String {
-    let conditions: Vec<Condition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
-    let judged = Condition::judge_all(&conditions, &comparison.sides).expect("there are the regions");
-    let text = text::render(comparison, &judged, &text::Options { columns, top: 8 });
+fn rendered(comparison: &RunComparison, conditions: &[&str], columns: usize) -> String {
+    let conditions: Vec<FailCondition> = conditions.iter().map(|text| text.parse().expect(text)).collect();
+    let judged = FailCondition::judge_all(&conditions, &comparison.sides).expect("there are the regions");
+    let text = text::render(comparison, &judged, &text::ComparisonTextOptions { columns, top: 8 });
     anstream::adapter::strip_str(&text).to_string()
 }
 
@@ -71,7 +72,7 @@ fn after(rank: u32) -> f64 {
     before(rank) * if rank == 2 { 1.3 } else { 1.0 }
 }
 
-fn first(comparison: &Comparison) -> &Contribution {
+fn first(comparison: &RunComparison) -> &TimeContribution {
     comparison.reasons.first().expect("there is a reason")
 }
 
@@ -82,10 +83,10 @@ fn a_region_that_is_slower_on_one_rank_is_named_first() {
     assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9, "{:?}", comparison.elapsed);
     let reason = first(&comparison);
     assert_eq!(reason.region.as_deref(), Some("main/step/force"));
-    assert!(matches!(reason.what, What::In(_, Activity::Computation)));
+    assert!(matches!(reason.what, TimeComponent::In(_, Activity::Computation)));
     assert!((reason.total.difference() - 0.030).abs() < 1e-6, "{reason:?}");
     assert!((reason.own_s - 0.0075).abs() < 1e-9 && (reason.caused_s - 0.0225).abs() < 1e-6, "{reason:?}");
-    let Whose::Ranks(ranks) = &reason.whose else { panic!("{reason:?}") };
+    let AffectedRanks::Ranks(ranks) = &reason.whose else { panic!("{reason:?}") };
     assert!(matches!(ranks.as_slice(), [(2, own_s)] if (own_s - 0.030).abs() < 1e-9), "{ranks:?}");
     assert!(reason.total.beyond_noise && !comparison.is_noise());
     insta::assert_snapshot!(
@@ -101,7 +102,11 @@ fn what_counts_is_whom_ranks_wait_for() {
     let with = |slow: [f64; 3]| run(steps(3, move |rank| slow[rank as usize]));
     let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 26.0]));
     assert!((comparison.elapsed.difference() - 0.030).abs() < 1e-9);
-    assert!(matches!(&first(&comparison).whose, Whose::Ranks(ranks) if ranks[0].0 == 2), "{:?}", first(&comparison));
+    assert!(
+        matches!(&first(&comparison).whose, AffectedRanks::Ranks(ranks) if ranks[0].0 == 2),
+        "{:?}",
+        first(&comparison)
+    );
     let comparison = compare(with([20.0, 10.0, 10.0]), with([20.0, 10.0, 13.0]));
     assert!(comparison.is_noise(), "{:?}", comparison.reasons);
 }
@@ -110,7 +115,7 @@ fn what_counts_is_whom_ranks_wait_for() {
 fn what_is_slower_on_all_ranks_is_reported_so() {
     let comparison = compare(run(steps(4, before)), run(steps(4, |rank| before(rank) + 6.0)));
     assert!(
-        matches!(first(&comparison).whose, Whose::All(own_s) if (own_s - 0.030).abs() < 1e-9),
+        matches!(first(&comparison).whose, AffectedRanks::All(own_s) if (own_s - 0.030).abs() < 1e-9),
         "{:?}",
         first(&comparison)
     );
@@ -141,7 +146,7 @@ fn runs_of_the_same_differ_by_nothing_beyond_noise() {
 
 #[test]
 fn several_runs_show_their_noise() {
-    let of = |factors: [f64; 4]| -> Vec<Run> {
+    let of = |factors: [f64; 4]| -> Vec<RunMetrics> {
         factors.map(|factor| run(steps(2, move |rank| before(rank) * factor))).into_iter().collect()
     };
     // They scatter by 10 %: 4 % are nothing. Where they scatter by 0.2 %, 1 % is something.
@@ -159,7 +164,7 @@ fn several_runs_show_their_noise() {
 #[test]
 fn what_did_change_beyond_doubt_is_reported_beside_times_that_scatter() {
     // The base runs lose half of the time to rank 1, one of them on a machine that was seven times as slow; the new ones are balanced.
-    let of = |factors: [f64; 4], share: f64| -> Vec<Run> {
+    let of = |factors: [f64; 4], share: f64| -> Vec<RunMetrics> {
         let force = move |factor: f64| move |rank: u32| if rank == 1 { 100.0 * factor } else { share * factor };
         factors.map(|factor| run(steps(2, force(factor)))).into_iter().collect()
     };
@@ -188,7 +193,7 @@ fn regions_match_across_numbers_of_ranks() {
     let comparison = compare(run(steps(4, before)), run(steps(8, |rank| if rank == 5 { 30.0 } else { 20.0 })));
     let reason = first(&comparison);
     assert_eq!(reason.region.as_deref(), Some("main/step/force"));
-    assert!(matches!(reason.whose, Whose::Longest { rank: 5, .. }), "{reason:?}");
+    assert!(matches!(reason.whose, AffectedRanks::Longest { rank: 5, .. }), "{reason:?}");
     let text = rendered(&comparison, &[], 100);
     assert!(text.contains("The number of ranks differs: 4 → 8: times are means over ranks."), "{text}");
     assert!(text.contains("longest on rank 5"), "{text}");
@@ -217,8 +222,8 @@ fn what_else_differs_is_reported() {
     assert!(!comparison.by_cause);
     assert!(rendered(&comparison, &[], 100).contains("ranks were not followed"));
     let twice = run(steps(2, before));
-    let same = Side { runs: vec![named("a", twice)] };
-    let same = Comparison::new(Sides { base: same.clone(), new: same }, Limits::default());
+    let same = ComparisonSide { runs: vec![named("a", twice)] };
+    let same = RunComparison::new(ComparisonSides { base: same.clone(), new: same }, NoiseLimits::default());
     assert!(same.remarks[0].contains("is on both sides"), "{:?}", same.remarks);
 }
 
@@ -229,7 +234,7 @@ fn names_reach_neither_terminal_nor_markup() {
         run(Scenario::ranks(2).each(|_, script| script.region(evil, |script| script.compute(ms)).barrier(1.0)))
     };
     let comparison = compare(with(10.0), with(90.0));
-    let colour = text::render(&comparison, &[], &text::Options { columns: 100, top: 8 });
+    let colour = text::render(&comparison, &[], &text::ComparisonTextOptions { columns: 100, top: 8 });
     assert!(!colour.contains("\u{1b}[31m<"), "{colour}");
     let markdown = markdown::render(&comparison, &[]);
     assert!(!markdown.replace("\\<", "").contains('<') && !markdown.contains('\u{1b}'), "{markdown}");
@@ -241,11 +246,11 @@ fn names_reach_neither_terminal_nor_markup() {
 #[test]
 fn conditions_go_to_markdown_and_junit() {
     let comparison = compare(run(steps(4, before)), run(steps(4, after)));
-    let conditions: Vec<Condition> =
+    let conditions: Vec<FailCondition> =
         ["elapsed_s > base * 1.05", "regions[\"main/step/force\"].time_s > base * 1.5", "blocked_s > base / 0"]
             .map(|text| text.parse().unwrap())
             .into();
-    let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
+    let judged = FailCondition::judge_all(&conditions, &comparison.sides).unwrap();
     insta::assert_snapshot!("markdown", markdown::render(&comparison, &judged));
     let mut bytes = Vec::new();
     junit::write(&comparison, &judged, &mut bytes).unwrap();
@@ -266,7 +271,7 @@ fn found_regions_match_where_their_names_move() {
                 script.compute(5).at("second").barrier(0.2)
             })
         }));
-        Run::new(&report_on(&model), &model)
+        RunMetrics::new(&report_on(&model), &model)
     };
     let mut new = found(3.0);
     // As if lines had been put in before.
@@ -311,7 +316,7 @@ proptest! {
             prop_assert!((split - change_s).abs() < 1e-9);
         }
         // What is idle is waited for somebody: nothing is left of it by reason.
-        let idle = comparison.reasons.iter().find(|part| part.what == What::Idle);
+        let idle = comparison.reasons.iter().find(|part| part.what == TimeComponent::Idle);
         prop_assert!(idle.is_none_or(|part| part.total.new_mean().abs() < 1e-6), "{:?}", idle);
     }
 }
@@ -420,48 +425,4 @@ fn runs_of_a_study_are_compared_and_shown_on_a_page() {
     );
     lb_report(here.path(), &["study", "html", "none.study", "none.html"]).code(5);
     assert!(!here.path().join("none.html").exists());
-}
-
-/// Every key of the JSON is in its document, and nothing else is.
-#[test]
-fn all_keys_are_documented() {
-    let document = include_str!("../../../docs/compare-json.md");
-    let documented: BTreeSet<String> = document
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split_once('`'))
-        .map(|(key, _)| key.to_owned())
-        .collect();
-    let conditions: Vec<Condition> = vec!["elapsed_s > base".parse().unwrap()];
-    let mut written = BTreeSet::new();
-    for new in [run(steps(4, after)), run(steps(3, after))] {
-        let sampled = |run: Run, force_s: f64| {
-            let sums = |force_s: f64| FunctionSums {
-                times: [("force (md.c)".to_owned(), (force_s, 0.001))].into(),
-                others_s: 0.0,
-            };
-            let regions = [("main/step/force".to_owned(), sums(force_s))].into();
-            Run { functions: Some(FunctionFigures { program: sums(force_s), regions }), ..run }
-        };
-        let comparison = compare(sampled(run(steps(4, before)), 0.1), sampled(new, 0.2));
-        let judged = Condition::judge_all(&conditions, &comparison.sides).unwrap();
-        keys("", &json::document(&comparison, &judged), &mut written);
-    }
-    assert_eq!(documented, written);
-}
-
-fn keys(prefix: &str, value: &serde_json::Value, found: &mut BTreeSet<String>) {
-    match value {
-        // Of the user's own names one stands for all.
-        serde_json::Value::Object(object) => object.iter().for_each(|(name, value)| {
-            let name = if prefix.ends_with("params.") { "*" } else { name };
-            // Both sides, and both lists of parts, have the same keys.
-            let key = format!("{prefix}{name}").replace("new.", "base.").replace("places[]", "reasons[]");
-            found.insert(key.clone());
-            keys(&format!("{key}."), value, found);
-        }),
-        serde_json::Value::Array(list) => {
-            list.iter().for_each(|value| keys(&format!("{}[].", prefix.trim_end_matches('.')), value, found));
-        }
-        _ => {}
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{Options, analyse, analyse_part};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::format::log_name;
@@ -39,8 +39,8 @@ fn everything() -> Scenario {
 
 /// Reads the folder in every way; all that may come of it is an error or a report.
 fn read_all(dir: &std::path::Path) {
-    let Ok(run) = Run::open(Some(dir)) else { return };
-    let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).unwrap().model;
+    let Ok(run) = RecordedRun::open(Some(dir)) else { return };
+    let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
@@ -53,7 +53,7 @@ fn read_all(dir: &std::path::Path) {
 }
 
 /// Reads a part of the run, where it has that.
-fn read_part(run: &Run, region: Option<String>) {
+fn read_part(run: &RecordedRun, region: Option<String>) {
     let part = Selection {
         ranks: Some("1-".parse().expect("ranks")),
         from: Some("1ms".parse().expect("a time")),
@@ -61,7 +61,7 @@ fn read_part(run: &Run, region: Option<String>) {
         region,
         activities: Some("mpi".parse().expect("activities")),
     };
-    let options = Options { symbols: false, ..Options::default() };
+    let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
     if let Ok(analysis) = analyse_part(run, &part, &options, |_| ()) {
         assert!(!plain(&report_on(&analysis.model), 80).is_empty());
     }
@@ -107,7 +107,7 @@ proptest! {
 fn absurd_definitions_are_survived() {
     use lbprof_collector::Definition;
     use lbprof_collector::definition::{
-        ClockOffset, Communicator, EndReason, Instant, Module, RankList, Region, RegionKind,
+        ClockOffset, ClockPair, Communicator, EndReason, Module, RankList, Region, RegionKind,
     };
     let region = |id, parent| {
         Definition::Region(Region { id, parent, name: "a/b//".to_owned(), kind: RegionKind::Useful, iterated: true })
@@ -126,7 +126,7 @@ fn absurd_definitions_are_survived() {
             group: everyone.clone(),
             remote: everyone,
         }),
-        Definition::Instant(Instant { ticks: u64::MAX, monotonic_ns: 0 }),
+        Definition::Instant(ClockPair { ticks: u64::MAX, monotonic_ns: 0 }),
         Definition::ClockOffset(ClockOffset { ticks: u64::MAX, offset_ns: i64::MIN, error_ns: u64::MAX }),
         Definition::ClockOffset(ClockOffset { ticks: 1, offset_ns: i64::MAX, error_ns: u64::MAX }),
         Definition::WindowBegin(u64::MAX),
@@ -144,7 +144,7 @@ fn absurd_definitions_are_survived() {
             }
             script.compute(1).barrier(1.0)
         };
-        let header = |header: &mut lbprof_collector::format::Header| {
+        let header = |header: &mut lbprof_collector::format::LogHeader| {
             header.n_ranks = u32::MAX;
             header.recorded_ranks = RankList(vec![(0, 0, u32::MAX)]);
         };

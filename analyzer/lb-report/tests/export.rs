@@ -6,7 +6,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use lbprof_analysis::model::Model;
-use lbprof_export::perfetto::packets::{BEGIN, COUNTER, END, INSTANT, Packet};
+use lbprof_export::perfetto::packets::{BEGIN, COUNTER, END, INSTANT, TracePacket};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::{model_in, written};
 use prost::Message;
@@ -111,7 +111,7 @@ type Slice = (String, String, usize, u64, u64);
 
 /// A trace, read packet by packet.
 #[derive(Default)]
-struct Trace {
+struct PerfettoTrace {
     tracks: BTreeMap<u64, String>,
     slices: Vec<Slice>,
     /// Arrows: the track and time where each begins, and where it ends.
@@ -121,16 +121,16 @@ struct Trace {
     facts: Vec<(String, String)>,
 }
 
-impl Trace {
+impl PerfettoTrace {
     /// What `bytes` hold; each track's events come in the order of time, and each slice that begins ends.
-    fn read(mut bytes: &[u8]) -> Trace {
-        let mut trace = Trace::default();
+    fn read(mut bytes: &[u8]) -> PerfettoTrace {
+        let mut trace = PerfettoTrace::default();
         let (mut names, mut fact_names, mut texts) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let mut open: BTreeMap<u64, Vec<(String, u64)>> = BTreeMap::new();
         let mut now: BTreeMap<u64, u64> = BTreeMap::new();
         while !bytes.is_empty() {
             assert_eq!(prost::encoding::decode_key(&mut bytes).unwrap().0, 1, "a trace is packets");
-            let packet = Packet::decode_length_delimited(&mut bytes).unwrap();
+            let packet = TracePacket::decode_length_delimited(&mut bytes).unwrap();
             for new in packet.interned.iter() {
                 for (known, new) in [(&mut names, &new.events), (&mut fact_names, &new.facts), (&mut texts, &new.texts)]
                 {
@@ -186,10 +186,10 @@ impl Trace {
 }
 
 /// The trace of the run in `dir`.
-fn trace(dir: &Path, more: &[&str]) -> Trace {
+fn trace(dir: &Path, more: &[&str]) -> PerfettoTrace {
     let file = dir.join("run.pftrace");
     exported(&[&["perfetto", text_of(dir), "-o", text_of(&file)], more].concat());
-    Trace::read(&std::fs::read(file).unwrap())
+    PerfettoTrace::read(&std::fs::read(file).unwrap())
 }
 
 const MS: u64 = 1_000_000;
@@ -276,8 +276,8 @@ fn of_too_many_calls_those_with_the_longest_waits_are_there() {
     let output = export(&["perfetto", text_of(dir.path()), "-o", text_of(&file), "--limit", "5"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("the trace has 5 of 40 calls: those with the longest waits"), "{said}");
-    let part = Trace::read(&std::fs::read(&file).unwrap());
-    let calls = |trace: &Trace| -> Vec<(String, u64)> {
+    let part = PerfettoTrace::read(&std::fs::read(&file).unwrap());
+    let calls = |trace: &PerfettoTrace| -> Vec<(String, u64)> {
         let calls = trace.slices.iter().filter(|slice| slice.1 == "MPI_Barrier");
         calls.map(|slice| (slice.0.clone(), slice.4 - slice.3)).collect()
     };
@@ -287,7 +287,8 @@ fn of_too_many_calls_those_with_the_longest_waits_are_there() {
     assert!(found.iter().all(|(thread, ns)| thread == "1: main" && *ns >= 15 * MS), "{found:?}");
     let all = trace(dir.path(), &[]);
     assert_eq!(calls(&all).len(), 40);
-    let regions = |trace: &Trace| trace.slices.iter().filter(|slice| slice.1 == "main").cloned().collect::<Vec<_>>();
+    let regions =
+        |trace: &PerfettoTrace| trace.slices.iter().filter(|slice| slice.1 == "main").cloned().collect::<Vec<_>>();
     assert_eq!(regions(&part), regions(&all), "regions are as without the limit");
 }
 

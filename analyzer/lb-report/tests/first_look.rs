@@ -5,15 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use lbprof_analysis::analyse::{Options, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_collector::ProblemKind;
-use lbprof_collector::folder::Folder;
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BlockHead, BlockKind, log_name};
-use lbprof_collector::index::{self, Held, Index, IndexEntry};
-use lbprof_collector::reader::{Item, LogReader};
-use lbprof_collector::summary::Summary;
+use lbprof_collector::index::{self, BlockContents, IndexEntry, LogIndex};
+use lbprof_collector::reader::{LogItem, LogReader};
+use lbprof_collector::summary::ThreadSummary;
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
@@ -28,9 +28,10 @@ const MANY: usize = 4096;
 
 /// The model of the run in `dir`, from summaries or from all events.
 fn model_of(dir: &Path, is_first_look: bool) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let run = if is_first_look { run.first_look() } else { run };
-    let mut model = analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
+    let mut model =
+        analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
     // What functions compute, and so why a rank computes longer, events alone show.
     model.ranks.iter_mut().for_each(|rank| rank.samples = Default::default());
     model.lines.clear();
@@ -166,14 +167,14 @@ fn log_and_index(dir: &Path) -> (PathBuf, Vec<u8>, Vec<IndexEntry>) {
     let mut log = fs::read(&path).unwrap();
     let place = u64::from_le_bytes(log[log.len() - 16..log.len() - 8].try_into().unwrap()) as usize;
     log.truncate(place);
-    (path, log, Folder::list(dir).unwrap().index(0).unwrap().unwrap())
+    (path, log, RunFolder::list(dir).unwrap().index(0).unwrap().unwrap())
 }
 
 /// Ends a log with an index of these blocks.
 fn end_with(log: &mut Vec<u8>, entries: &[IndexEntry]) {
-    let mut index = Index::default();
+    let mut index = LogIndex::default();
     for &IndexEntry { kind, place, bytes, thread, first, records, begin, end } in entries {
-        index.add(kind, place, bytes, &Held { thread, first, records, begin, end });
+        index.add(kind, place, bytes, &BlockContents { thread, first, records, begin, end });
     }
     let plain = index.encoded().unwrap().to_vec();
     let payload = [&plain[..], &index::tail(log.len() as u64)].concat();
@@ -233,15 +234,15 @@ fn an_index_that_lies_is_reported() {
 }
 
 /// The log with other summaries.
-fn with_other_summaries(log: &[u8], change: impl Fn(&mut Vec<Summary>)) -> Vec<u8> {
+fn with_other_summaries(log: &[u8], change: impl Fn(&mut Vec<ThreadSummary>)) -> Vec<u8> {
     let mut reader = LogReader::new(log).unwrap();
     let mut writer = LogWriter::new(Vec::new(), reader.header()).unwrap();
     let mut summaries = Vec::new();
     while let Some(item) = reader.next_item() {
         match item {
-            Item::Definitions(definitions) => writer.definitions(&definitions).unwrap(),
-            Item::Records { head, records } => writer.records(&head, &records, |record| record.call_site).unwrap(),
-            Item::Summary(summary) => summaries.push(*summary),
+            LogItem::Definitions(definitions) => writer.definitions(&definitions).unwrap(),
+            LogItem::Records { head, records } => writer.records(&head, &records, |record| record.call_site).unwrap(),
+            LogItem::Summary(summary) => summaries.push(*summary),
             item => panic!("{item:?}"),
         }
     }
@@ -261,11 +262,11 @@ fn a_summary_that_contradicts_the_events_is_reported() {
     with_other_summaries(&other, |summaries| assert_eq!(summaries.len(), 2));
     let mut reader = LogReader::new(other.as_slice()).unwrap();
     while let Some(item) = reader.next_item() {
-        if let Item::Summary(summary) = item {
+        if let LogItem::Summary(summary) = item {
             of_other.push(*summary);
         }
     }
-    type Change<'a> = &'a dyn Fn(&mut Vec<Summary>);
+    type Change<'a> = &'a dyn Fn(&mut Vec<ThreadSummary>);
     let changes: [(&str, Change); 5] = [
         ("too few records", &|summaries| summaries[0].batch.profile.records -= 1),
         ("another time", &|summaries| summaries[0].batch.next.previous_end += 1),

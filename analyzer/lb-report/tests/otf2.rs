@@ -7,7 +7,7 @@ use std::process::Output;
 
 use assert_cmd::Command;
 use lbprof_collector::Operation;
-use lbprof_collector::record::Flags;
+use lbprof_collector::record::CallFlags;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 
@@ -132,7 +132,7 @@ fn a_send_that_was_cancelled_is_started_and_cancelled_and_no_receive_has_its_mes
             });
             let script = script.call(Operation::Wait, 20.0 * ns, |record| {
                 (record.peer, record.tag, record.request) = (1, 7, 5);
-                record.flags |= Flags::CANCELLED;
+                record.flags |= CallFlags::CANCELLED;
             });
             script.send(1, 7, 800, 10.0 * ns)
         })

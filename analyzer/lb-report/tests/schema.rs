@@ -1,5 +1,5 @@
-//! The JSON Schemas of the report and of the data of both pages, docs/{report,page-data,study-page-data}.schema.json: they are made from the
-//! structs that are written, and their comments. `scripts/document-keys` makes the tables of the documents from them.
+//! The JSON Schemas of the report and of the data of both pages, docs/{report,page-data,study-page-data,compare}.schema.json: they are made
+//! from the structs that are written, and their comments. `scripts/document-keys` makes the tables of the documents from them.
 //!
 //! `UPDATE_SCHEMA=1 cargo test -p lb-report schema` writes them; without it the tests fail where they are not what the rows make.
 //! `npm run build` in analyzer/page makes the types of the page from the schemas.
@@ -7,6 +7,7 @@
 use std::path::PathBuf;
 
 use lbprof_report::schema::{make_page_schema, make_report_schema, make_schema};
+use lbprof_study::compare::json::ComparisonDocument;
 use lbprof_study::html::StudyData;
 use schemars::Schema;
 use serde_json::Value;
@@ -78,6 +79,11 @@ fn undescribed(value: &Value, path: &str, missing: &mut Vec<String>) {
     }
 }
 
+/// Whether the value of a key is an object of the document's own, or a list of such.
+fn schema_has_inner_keys(value: &Value) -> bool {
+    value.to_string().contains("$ref")
+}
+
 #[test]
 fn the_published_schema_is_that_of_the_rows() {
     let schema = mark_generated(make_report_schema());
@@ -100,8 +106,26 @@ fn the_schema_of_the_page_of_a_study_is_that_of_its_rows() {
 }
 
 #[test]
+fn the_schema_of_a_comparison_is_that_of_its_rows() {
+    let schema = mark_generated(make_schema::<ComparisonDocument<'static>>());
+    assert_is("compare.schema.json", &format!("{schema:#}\n"));
+    let document = std::fs::read_to_string(docs("compare-json.md")).unwrap();
+    for key in schema["properties"].as_object().unwrap().keys() {
+        let place = format!("<!-- keys of {key} in compare.schema.json -->");
+        let has_place = document.contains(&place) || !schema_has_inner_keys(&schema["properties"][key]);
+        assert!(has_place, "docs/compare-json.md lacks the place for the keys of {key}");
+    }
+}
+
+#[test]
 fn each_key_of_the_schemas_is_described() {
-    for schema in [make_report_schema(), make_page_schema(), make_schema::<StudyData<'static>>()] {
+    let schemas = [
+        make_report_schema(),
+        make_page_schema(),
+        make_schema::<StudyData<'static>>(),
+        make_schema::<ComparisonDocument<'static>>(),
+    ];
+    for schema in schemas {
         let mut missing = Vec::new();
         undescribed(&mark_generated(schema), "the document", &mut missing);
         assert!(missing.is_empty(), "keys without a description: {missing:?}");

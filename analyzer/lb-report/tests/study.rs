@@ -6,8 +6,9 @@ use std::process::{Command as Process, Stdio};
 
 use assert_cmd::Command;
 use lbprof_simulator::scenario::Scenario;
-use lbprof_study::Study;
+use lbprof_study::StudyFile;
 use lbprof_study::export::tables;
+use lbprof_study::store::CREATE_TABLES;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -231,7 +232,7 @@ fn two_that_add_at_once_both_add() {
         let output = writer.wait_with_output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    let runs = Study::open(&here.path().join("s")).unwrap().runs().unwrap();
+    let runs = StudyFile::open(&here.path().join("s")).unwrap().runs().unwrap();
     let mut ids: Vec<u64> = runs.iter().map(|kept| kept.run.id).collect();
     ids.sort_unstable();
     assert_eq!(ids, (1..=2 * EACH).collect::<Vec<u64>>());
@@ -346,17 +347,51 @@ fn all_of_a_study_is_exported() {
     assert_eq!(written, document);
 }
 
+/// Returns the schema of a column from its line in the statement that makes its table: `name TYPE …, -- Meaning.`
+fn column_schema(line: &str) -> Option<(String, Value)> {
+    let (definition, meaning) = line.split_once(" -- ")?;
+    let (name, kind) = definition.trim().split_once(' ')?;
+    let kind_name = match kind.split([' ', ',']).next()? {
+        "TEXT" => "string",
+        "REAL" => "number",
+        _ => "integer",
+    };
+    let is_never_null = kind.contains("NOT NULL") || kind.contains("PRIMARY KEY");
+    let kind = if is_never_null { kind_name.into() } else { serde_json::json!([kind_name, "null"]) };
+    Some((name.to_owned(), serde_json::json!({ "description": meaning, "type": kind })))
+}
+
 #[test]
-fn each_table_and_column_is_documented() {
+fn the_schema_of_a_studys_tables_has_each_column() {
+    const COMMAND: &str = "UPDATE_SCHEMA=1 cargo test -p lb-report schema";
     let here = study();
-    let tables = tables(&Study::open(&here.path().join("s")).unwrap()).unwrap();
-    let document = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/study-format.md")).unwrap();
-    let of_table = |name: &str| document.split("\n### ").find(|part| part.starts_with(&format!("`{name}`")));
-    for table in tables {
-        let section = of_table(table.name).unwrap_or_else(|| panic!("docs/study-format.md lacks {}", table.name));
-        let rows: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
-        assert_eq!(rows, table.columns, "{}", table.name);
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let document = fs::read_to_string(docs.join("study-format.md")).unwrap();
+    let mut properties = serde_json::Map::new();
+    for table in tables(&StudyFile::open(&here.path().join("s")).unwrap()).unwrap() {
+        let statement =
+            CREATE_TABLES.split("CREATE TABLE ").find_map(|one| one.strip_prefix(&format!("{} (\n", table.name)));
+        let columns: Vec<(String, Value)> = statement.unwrap().lines().filter_map(column_schema).collect();
+        let names: Vec<&String> = columns.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, table.columns.iter().collect::<Vec<_>>(), "{}", table.name);
+        let row = serde_json::json!({ "type": "object", "properties": columns.into_iter().collect::<serde_json::Map<_, _>>() });
+        properties.insert(table.name.to_owned(), serde_json::json!({ "type": "array", "items": row }));
+        let place = format!("<!-- keys of {} in study-tables.schema.json -->", table.name);
+        assert!(document.contains(&place), "docs/study-format.md lacks the place for the columns of {}", table.name);
     }
+    let schema = serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": format!("Generated from analyzer/study/src/store/schema.rs by `{COMMAND}`; do not edit."),
+        "title": "The tables of a study",
+        "type": "object",
+        "properties": properties,
+    });
+    let expected = format!("{schema:#}\n");
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        fs::write(docs.join("study-tables.schema.json"), &expected).unwrap();
+    }
+    let written = fs::read_to_string(docs.join("study-tables.schema.json")).unwrap_or_default();
+    assert!(written == expected, "docs/study-tables.schema.json is not what the columns make: {COMMAND}");
 }
 
 #[test]

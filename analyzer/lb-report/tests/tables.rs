@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Output;
 
 use assert_cmd::Command;
-use lbprof_export::parquet::{About, Column, EVENTS, SUMS};
+use lbprof_export::parquet::{EVENTS, ParquetColumn, SUMS, TableDescription};
 use lbprof_simulator::scenario::Scenario;
 use lbprof_test_runs::written;
 use parquet::file::reader::{FileReader, SerializedFileReader};
@@ -252,7 +252,7 @@ fn an_export_that_fails_leaves_nothing() {
 }
 
 /// The schema of a column.
-fn column_schema(column: &Column) -> Value {
+fn column_schema(column: &ParquetColumn) -> Value {
     let name = match column.kind.name() {
         "text" => "string",
         "double" => "number",
@@ -269,7 +269,7 @@ fn column_schema(column: &Column) -> Value {
 }
 
 /// The schema of a table: a list of rows.
-fn table_schema(table: &About) -> Value {
+fn table_schema(table: &TableDescription) -> Value {
     let columns = table.columns().into_iter().map(|column| (column.name.to_owned(), column_schema(&column)));
     let columns: serde_json::Map<String, Value> = columns.collect();
     let row = json!({ "type": "object", "properties": columns });

@@ -6,18 +6,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lbprof_analysis::analyse::{AnalysisError, Options, analyse_part};
-use lbprof_analysis::read::open::{Run, TogetherError};
-use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse_part};
+use lbprof_analysis::read::distributed_run::LeaderProcess;
+use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::serve::serve;
 use lbprof_analysis::transport::threads::in_threads;
-use lbprof_analysis::transport::{Failure, Team};
-use lbprof_analysis::views::Watched;
+use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
+use lbprof_analysis::views::TimelineView;
 use lbprof_collector::Operation;
 use lbprof_collector::format::log_name;
-use lbprof_collector::polling::Polling;
-use lbprof_report::bounds::Bounds;
+use lbprof_collector::polling::PollGapRule;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::{Report, json};
 use lbprof_simulator::nodes::into_node_files;
 use lbprof_simulator::scenario::{RUN_ID, RankScript, Scenario};
@@ -34,9 +34,9 @@ const SEGMENT_STEPS: usize = 60;
 
 /// What is wanted of a run.
 #[derive(Clone, Default)]
-struct Wanted {
+struct RunRequest {
     selection: Selection,
-    polling: Polling,
+    polling: PollGapRule,
     /// Whether ranks' summaries are read in place of their events; there is no replay then.
     first_look: bool,
     /// Steps of all ranks in a segment of the third pass, if not [`SEGMENT_STEPS`].
@@ -45,47 +45,48 @@ struct Wanted {
 
 /// What was found.
 #[derive(Debug, PartialEq)]
-struct Found {
+struct RunOutput {
     /// The JSON report, with all rows.
     json: String,
     /// What the page shows beside that.
-    watched: Option<Watched>,
+    watched: Option<TimelineView>,
     /// In how many segments the run was followed.
     segments: usize,
 }
 
 /// What is found of a part of `run`; why nothing is.
-fn report(run: Run, wanted: &Wanted) -> Result<Found, AnalysisError> {
-    let Wanted { selection, polling, first_look, segment_steps } = wanted;
+fn report(run: RecordedRun, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
+    let RunRequest { selection, polling, first_look, segment_steps } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
     let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
-    let options = Options { symbols: false, asked, watch: true, segment_steps, ..Options::default() };
+    let options = AnalysisOptions { symbols: false, asked, watch: true, segment_steps, ..AnalysisOptions::default() };
     let analysis = analyse_part(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
-    json::write(&Report::new(&analysis.model, &analysis.names), &Bounds::ALL, &mut bytes).expect("writing to memory");
+    json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
+        .expect("writing to memory");
     let json = String::from_utf8(bytes).expect("JSON is UTF-8");
     let segments = analysis.model.followed.map_or(0, |followed| followed.segments);
-    Ok(Found { json, watched: analysis.watched, segments })
+    Ok(RunOutput { json, watched: analysis.watched, segments })
 }
 
 /// What one process reports.
-fn alone(dir: &Path, wanted: &Wanted) -> Result<Found, String> {
-    let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
+fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
+    let run = RecordedRun::open(Some(dir)).map_err(|error| error.to_string())?;
     report(run, wanted).map_err(|error| error.to_string())
 }
 
 /// What `n` processes report.
-fn together(n: usize, dir: &Path, wanted: &Wanted) -> Result<Found, String> {
-    let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
+fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
+    let follow = |team: ProcessGroup| serve(&team, |_| ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
-fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<Found, anyhow::Error> {
-    let leader = Arc::new(Leader::new(team));
-    let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
-        TogetherError::Run(error) => error.into(),
-        TogetherError::Failure(failure) => failure.into(),
+fn lead(team: ProcessGroup, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, anyhow::Error> {
+    let leader = Arc::new(LeaderProcess::new(team));
+    let done = RecordedRun::open_together(dir, &leader, None).map_err(|error| match error {
+        DistributedOpenError::Run(error) => error.into(),
+        DistributedOpenError::Failure(failure) => failure.into(),
     });
     let done = done.and_then(|run| Ok(report(run, wanted)?));
     leader.end()?;
@@ -93,13 +94,13 @@ fn lead(team: Team, dir: &Path, wanted: &Wanted) -> Result<Found, anyhow::Error>
 }
 
 #[track_caller]
-fn assert_same(dir: &Path, wanted: &Wanted) {
+fn assert_same(dir: &Path, wanted: &RunRequest) {
     assert_same_by(&PROCESSES, dir, wanted);
 }
 
 /// Of so many processes each.
 #[track_caller]
-fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
+fn assert_same_by(processes: &[usize], dir: &Path, wanted: &RunRequest) {
     let expected = alone(dir, wanted);
     for &n in processes {
         let found = together(n, dir, wanted);
@@ -108,9 +109,9 @@ fn assert_same_by(processes: &[usize], dir: &Path, wanted: &Wanted) {
 }
 
 /// The first lines that are not the same.
-fn difference(found: &Result<Found, String>, expected: &Result<Found, String>) -> String {
+fn difference(found: &Result<RunOutput, String>, expected: &Result<RunOutput, String>) -> String {
     let (Ok(found), Ok(expected)) = (found, expected) else {
-        let why = |one: &Result<Found, String>| one.as_ref().map(|_| "a report").map_err(String::clone);
+        let why = |one: &Result<RunOutput, String>| one.as_ref().map(|_| "a report").map_err(String::clone);
         return format!("{:?}\n{:?}", why(found), why(expected));
     };
     let mut parts = found.json.split(',').zip(expected.json.split(','));
@@ -120,8 +121,8 @@ fn difference(found: &Result<Found, String>, expected: &Result<Found, String>) -
     }
 }
 
-fn all() -> Wanted {
-    Wanted::default()
+fn all() -> RunRequest {
+    RunRequest::default()
 }
 
 /// Ranks on hosts of three that exchange messages in found and marked phases, two threads each, sampled; one was killed.
@@ -159,7 +160,7 @@ fn runs_in_profile_mode_are_reported_as_by_one_process() {
 fn so_is_a_first_look_from_summaries_and_the_events_of_a_rank_without() {
     let dir = written(scenario(7));
     assert_eq!(sum_up(dir.path(), 4096).unwrap(), 6, "rank 4 was killed");
-    let first_look = Wanted { first_look: true, ..all() };
+    let first_look = RunRequest { first_look: true, ..all() };
     assert_same(dir.path(), &first_look);
     let report: serde_json::Value = serde_json::from_str(&alone(dir.path(), &first_look).unwrap().json).unwrap();
     let summary = &report["run"]["summary"];
@@ -203,7 +204,7 @@ fn ranks_that_do_all_at_the_same_time_are_followed_in_the_same_order() {
         })
     };
     let dir = written(Scenario::ranks(6).each(one));
-    let several = Wanted { segment_steps: Some(6 * 700), ..all() };
+    let several = RunRequest { segment_steps: Some(6 * 700), ..all() };
     assert!(alone(dir.path(), &several).unwrap().segments > 5);
     assert_same_by(&[2, 3, 4], dir.path(), &several);
 }
@@ -219,7 +220,7 @@ fn where_a_rank_ends_early_the_rest_is_followed_in_the_same_order() {
         if rank == 3 { script.kill(1000) } else { script }
     };
     let dir = written(Scenario::ranks(6).each(one));
-    let several = Wanted { segment_steps: Some(6 * 150), ..all() };
+    let several = RunRequest { segment_steps: Some(6 * 150), ..all() };
     assert!(alone(dir.path(), &several).unwrap().segments > 3);
     assert_same_by(&[2, 3, 5, 8], dir.path(), &several);
 }
@@ -233,7 +234,7 @@ fn code_that_makes_others_wait_is_found_by_all_processes() {
         })
     };
     let dir = written(Scenario::ranks(5).each(one));
-    let Found { json, segments, .. } = alone(dir.path(), &all()).unwrap();
+    let RunOutput { json, segments, .. } = alone(dir.path(), &all()).unwrap();
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert!(segments > 4, "{segments}");
     assert!(report["functions"]["delaying_ranks"].as_array().is_some_and(|ranks| !ranks.is_empty()), "{report:#}");
@@ -278,10 +279,10 @@ fn parts_of_runs_are_reported_as_by_one_process() {
         Selection { region: Some("even".to_owned()), ..Selection::default() },
         ranks("17"),
     ] {
-        assert_same_by(&[3, 4], dir.path(), &Wanted { selection, ..all() });
+        assert_same_by(&[3, 4], dir.path(), &RunRequest { selection, ..all() });
     }
-    assert!(alone(dir.path(), &Wanted { selection: ranks("17"), ..all() }).is_err(), "there is no such rank");
-    assert_same(dir.path(), &Wanted { polling: Polling::Waiting, ..all() });
+    assert!(alone(dir.path(), &RunRequest { selection: ranks("17"), ..all() }).is_err(), "there is no such rank");
+    assert_same(dir.path(), &RunRequest { polling: PollGapRule::Waiting, ..all() });
 }
 
 #[test]
@@ -349,13 +350,13 @@ fn profiles_are_reported_as_by_one_process() {
 }
 
 /// What process 0 reports where the others do `follow`.
-fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<Found, Failure> {
+fn led(n: usize, dir: &Path, follow: impl Fn(ProcessGroup) + Sync) -> Result<RunOutput, TransportFailure> {
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
             AnalysisError::Selection(_) => None,
         };
-        let failure = error.downcast_ref::<Failure>().cloned();
+        let failure = error.downcast_ref::<TransportFailure>().cloned();
         failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))
     })
 }
@@ -388,7 +389,10 @@ fn a_panic_in_a_process_ends_all() {
         let third = team.process() == 2;
         let _ = serve(&team, |_| assert!(!third, "out of luck"));
     });
-    assert_eq!(failure.map(|_| ()), Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
+    assert_eq!(
+        failure.map(|_| ()),
+        Err(TransportFailure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() })
+    );
 }
 
 #[test]

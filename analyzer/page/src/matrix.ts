@@ -1,6 +1,6 @@
 // A picture of amounts by two ranks: rows and columns are ranks, or blocks of several successive ones.
 import { el } from "./dom";
-import { Packed } from "./packed";
+import { PackedNumbers } from "./packed";
 import { scaleGradient, scalePixels } from "./palette";
 import type { Data } from "./panel";
 import { Picture, pictureHeight, type Scene } from "./picture";
@@ -42,12 +42,12 @@ export interface MatrixSpec {
 }
 
 /** Amounts by row and column; NaN where there is none. */
-function spread(pairs: Pairs, amounts: Packed): Packed {
+function spread(pairs: Pairs, amounts: PackedNumbers): PackedNumbers {
     const cells = new Float32Array(pairs.blocks * pairs.blocks).fill(NaN);
     for (let at = 0; at < pairs.cells.length; at++) {
         cells[pairs.cells.at(at)] = amounts.at(at);
     }
-    return new Packed(cells, 1);
+    return new PackedNumbers(cells, 1);
 }
 
 export class RankMatrix {
@@ -89,7 +89,7 @@ export class RankMatrix {
         this.picture.drawAbove();
     }
 
-    private scene(matrix: Packed, n: number, least: number, most: number): Scene {
+    private scene(matrix: PackedNumbers, n: number, least: number, most: number): Scene {
         const { views } = this.data;
         const { spec, pairs } = this;
         const largest = pairs.largest ? spread(pairs, pairs.largest) : matrix;
@@ -124,6 +124,6 @@ export class RankMatrix {
     }
 }
 
-function logarithms(matrix: Packed, n: number): Packed {
-    return new Packed(Float32Array.from({ length: n }, (_, at) => (matrix.at(at) > 0 ? Math.log(matrix.at(at)) : NaN)), 1);
+function logarithms(matrix: PackedNumbers, n: number): PackedNumbers {
+    return new PackedNumbers(Float32Array.from({ length: n }, (_, at) => (matrix.at(at) > 0 ? Math.log(matrix.at(at)) : NaN)), 1);
 }

@@ -1,5 +1,5 @@
 // In which order the rows of matrices are shown: by rank, by load, by host, by cluster.
-import type { Packed } from "./packed";
+import type { PackedNumbers } from "./packed";
 import type { Views } from "./views";
 
 export type Order = "rank" | "load" | "host" | "cluster";
@@ -18,7 +18,7 @@ export function rowOrder(views: Views, order: Order, load: (row: number) => numb
 }
 
 /** Sum of a row of a matrix; what is not recorded counts nothing. */
-export function rowSum(matrix: Packed, columns: number, row: number): number {
+export function rowSum(matrix: PackedNumbers, columns: number, row: number): number {
     let sum = 0;
     for (let i = row * columns; i < (row + 1) * columns; i++) {
         const value = matrix.at(i);

@@ -10,7 +10,7 @@ export interface PackedText {
  * An unpacked array: `at(i)` is the number, NaN where there is none. Hot loops read `raw` and `scale` themselves; matrices are
  * all of one type, so that these loops are compiled for it.
  */
-export class Packed {
+export class PackedNumbers {
     constructor(
         readonly raw: Float32Array | Float64Array,
         readonly scale: number,
@@ -25,8 +25,8 @@ export class Packed {
     }
 }
 
-export async function unpack(text: PackedText): Promise<Packed> {
-    return new Packed(numbers(text.type, await gunzip(text.data)), text.scale ?? 1);
+export async function unpack(text: PackedText): Promise<PackedNumbers> {
+    return new PackedNumbers(numbers(text.type, await gunzip(text.data)), text.scale ?? 1);
 }
 
 /** Whole numbers of 32 bits need more digits than a float has. */

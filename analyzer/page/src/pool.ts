@@ -1,5 +1,5 @@
 // Matrices drawn as pictures: cells pooled to pixels, each pixel the mean or the largest of the cells under it.
-import { Packed } from "./packed";
+import { PackedNumbers } from "./packed";
 import type { Plot, View } from "./picture";
 
 /** The least and the largest amount of a scale. */
@@ -16,7 +16,7 @@ export type Pooling = "mean" | "longest";
  *
  * `order[i]` is the matrix's row that is shown as row i. The cost is the cells in view and the pixels, once each.
  */
-export function poolMeans(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number): Float32Array {
+export function poolMeans(matrix: PackedNumbers, columns: number, order: number[], view: View, width: number, height: number): Float32Array {
     const { raw, scale } = matrix;
     const firstColumn = Math.floor(view.x0);
     const endColumn = Math.min(columns, Math.ceil(view.x1));
@@ -36,7 +36,7 @@ export function poolMeans(matrix: Packed, columns: number, order: number[], view
  * The same, but the largest of several rows under a pixel: one row that differs from a thousand others is seen. Of several columns
  * of a row stands the mean, or the largest, too.
  */
-export function poolLongest(matrix: Packed, columns: number, order: number[], view: View, width: number, height: number, across: Pooling): Float32Array {
+export function poolLongest(matrix: PackedNumbers, columns: number, order: number[], view: View, width: number, height: number, across: Pooling): Float32Array {
     const { raw, scale } = matrix;
     const firstColumn = Math.floor(view.x0);
     const endColumn = Math.min(columns, Math.ceil(view.x1));
@@ -84,7 +84,7 @@ function byLines(order: number[], view: View, width: number, height: number, poo
     return values;
 }
 
-function addRow(raw: Packed["raw"], start: number, sums: Float64Array, counts: Uint32Array): void {
+function addRow(raw: PackedNumbers["raw"], start: number, sums: Float64Array, counts: Uint32Array): void {
     for (let c = 0; c < sums.length; c++) {
         const value = raw[start + c];
         if (value === value) {
@@ -94,7 +94,7 @@ function addRow(raw: Packed["raw"], start: number, sums: Float64Array, counts: U
     }
 }
 
-function longestOfLine(row: Packed["raw"], scale: number, view: View, firstColumn: number, line: Float32Array): void {
+function longestOfLine(row: PackedNumbers["raw"], scale: number, view: View, firstColumn: number, line: Float32Array): void {
     const step = (view.x1 - view.x0) / line.length;
     for (let x = 0; x < line.length; x++) {
         const from = Math.floor(view.x0 + x * step) - firstColumn;
@@ -158,7 +158,7 @@ export function putOver(plot: Plot, image: ImageData): void {
  * The range from zero to the largest amount of a matrix, but no further than some times what a twentieth of it exceeds: so noise has one colour, a slow
  * rank another, and a few odd cells, as of a first iteration, do not darken all others.
  */
-export function rangeFromZero(matrix: Packed, timesRobust = 2): Range {
+export function rangeFromZero(matrix: PackedNumbers, timesRobust = 2): Range {
     let most = 0;
     for (let i = 0; i < matrix.length; i++) {
         const value = matrix.at(i);
@@ -169,7 +169,7 @@ export function rangeFromZero(matrix: Packed, timesRobust = 2): Range {
 }
 
 /** Amounts less the median of their column. */
-export function againstMedians(matrix: Packed, columns: number): Packed {
+export function againstMedians(matrix: PackedNumbers, columns: number): PackedNumbers {
     const rows = matrix.length / columns;
     const differences = new Float32Array(matrix.length);
     for (let column = 0; column < columns; column++) {
@@ -179,18 +179,18 @@ export function againstMedians(matrix: Packed, columns: number): Packed {
             differences[row * columns + column] = matrix.at(row * columns + column) - median;
         }
     }
-    return new Packed(differences, 1);
+    return new PackedNumbers(differences, 1);
 }
 
 /** As far above zero as below: to the largest difference, within the bounds of `rangeFromZero`, but at least a tenth of `typical`, which noise does not exceed. */
-export function rangeAroundZero(differences: Packed, typical: number): Range {
-    const sizes = new Packed(Float32Array.from({ length: differences.length }, (_, at) => Math.abs(differences.at(at))), 1);
+export function rangeAroundZero(differences: PackedNumbers, typical: number): Range {
+    const sizes = new PackedNumbers(Float32Array.from({ length: differences.length }, (_, at) => Math.abs(differences.at(at))), 1);
     const high = Math.max(rangeFromZero(sizes, 4).high, 0.1 * typical);
     return { low: -high, high };
 }
 
 /** The range of a matrix without its outermost `share` on either side, from a sample of at most 50,000 cells. */
-export function robustRange(matrix: Packed, share: number): Range {
+export function robustRange(matrix: PackedNumbers, share: number): Range {
     const stride = Math.max(1, Math.floor(matrix.length / 50_000));
     const values: number[] = [];
     for (let i = 0; i < matrix.length; i += stride) {

@@ -3,7 +3,7 @@
 /**
  * How misleading a problem is.
  */
-export type Severe = ("note" | "partial" | "doubtful")
+export type ProblemSeverity = ("note" | "partial" | "doubtful")
 /**
  * What the time between polls was taken for.
  */
@@ -20,7 +20,7 @@ export type LossKind = ("imbalance" | "slow in turn" | "dependency chains" | "se
 /**
  * Why it is not known how much serialization is of which kind.
  */
-export type Undivided = ("no iterations" | "unsure loop")
+export type UndividedReason = ("no iterations" | "unsure loop")
 /**
  * The largest loss.
  */
@@ -28,7 +28,7 @@ export type VerdictKind = ("nothing" | "good" | "doubtful" | "imbalance" | "slow
 /**
  * The answer to what a run loses most by.
  */
-export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
+export type RunSituation = ("still running" | "ended early" | "nothing" | "few calls" | "one rank" | "no cores" | "set-up" | "threads" | "asleep" | "unclear polls" | "master and workers" | "balanced" | "static excess" | "serial code" | "asleep rank" | "file access" | "moving rank" | "slow in turn" | "chains" | "serialization" | "small messages" | "large messages" | "late progress" | "communication")
 /**
  * What a line after the answer is about.
  */
@@ -48,7 +48,7 @@ export type HowEnded = ("finalize" | "exit" | "abort")
 /**
  * Where a region comes from.
  */
-export type Source = ("marked" | "found")
+export type RegionSource = ("marked" | "found")
 /**
  * How a region was marked.
  */
@@ -56,7 +56,7 @@ export type RegionMark = ("useful" | "control" | "serial")
 /**
  * How sure a found loop is.
  */
-export type Confidence = ("sure" | "likely" | "unsure")
+export type LoopConfidence = ("sure" | "likely" | "unsure")
 /**
  * The names of doubts about a loop.
  */
@@ -70,17 +70,17 @@ export type IterationSource = ("marked" | "found" | "none")
  */
 export type SeriesName = ("max" | "mean" | "imbalance")
 /**
- * How what recurs differs from the rest.
+ * The way in which recurring iterations differ from the rest.
  */
-export type Recurring = ("peak" | "trough" | "wave")
+export type RecurringChange = ("peak" | "trough" | "wave")
 /**
  * Why a thread waits.
  */
 export type WaitState = ("late sender" | "late receiver" | "wait at barrier" | "wait at N×N" | "late broadcast" | "early reduce" | "early scan" | "wait in epoch" | "wait for neighbours" | "wait for post" | "wait for complete" | "wait for lock" | "late begin" | "early end")
 /**
- * What waiting is caused by (§3.2 of the paper).
+ * The cause of a wait (§3.2 of the paper).
  */
-export type Class = ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
+export type CauseClass = ("communication" | "message delay" | "control of parallelism" | "workload imbalance" | "recorder")
 /**
  * The kinds of what-if scenarios.
  */
@@ -88,7 +88,7 @@ export type ScenarioKind = ("as measured" | "ideal network" | "network" | "regio
 /**
  * What a node of the tree is.
  */
-export type NodeKind = ("program" | "function" | "loop" | "phase" | "call")
+export type CallTreeNodeKind = ("program" | "function" | "loop" | "phase" | "call")
 /**
  * What a node of the tree of functions is.
  */
@@ -161,7 +161,7 @@ loops: LoopRow[]
 /**
  * The iterations of the main loop.
  */
-iterations: Iterations
+iterations: IterationTable
 /**
  * For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded as sums.
  */
@@ -169,7 +169,7 @@ blocking: (BlockingTable | null)
 /**
  * How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if `blocking` is null, not all that ranks wait for is known, or a region is selected.
  */
-predictions: Prediction[]
+predictions: PredictionRow[]
 /**
  * Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
  */
@@ -181,7 +181,7 @@ prediction_notes: NoteInWords[]
 /**
  * The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
  */
-critical_path: (CriticalPath | null)
+critical_path: (CriticalPathRow | null)
 /**
  * Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
  */
@@ -193,7 +193,7 @@ clusters: ClusterRow[]
 /**
  * How the clusters were found, and the ranks of none.
  */
-clustering: Clustering
+clustering: ClusteringFacts
 /**
  * One object per call site, operation and activity, the longest first.
  */
@@ -400,11 +400,11 @@ ranks: number
 ranks_text: string
 }
 /**
- * What is special about a model that was made without the analysis of all events.
+ * Facts about a model that was made without the analysis of all events.
  */
 export interface SummaryFacts {
 /**
- * Whether the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
+ * True if the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
  */
 asked: boolean
 /**
@@ -439,7 +439,7 @@ kind: string
 /**
  * How far it touches the figures.
  */
-severity: Severe
+severity: ProblemSeverity
 /**
  * What happened, as a sentence.
  */
@@ -632,7 +632,7 @@ dependency_chains_s: (number | null)
 /**
  * Why it is not known which kind of serialization it is; null if it is known, or there is none.
  */
-serialization_undivided: (Undivided | null)
+serialization_undivided: (UndividedReason | null)
 /**
  * The recorder's own time.
  */
@@ -648,7 +648,7 @@ kind: VerdictKind
 /**
  * The rank that computes longest; null on one rank.
  */
-worst: (Worst | null)
+worst: (LongestRank | null)
 /**
  * The function from which ranks spend most time in MPI, or the call site where none is known.
  */
@@ -694,7 +694,7 @@ share: number
 /**
  * The rank that computes longest.
  */
-export interface Worst {
+export interface LongestRank {
 /**
  * Its number.
  */
@@ -1590,7 +1590,7 @@ lifetime: LifetimeRow
 /**
  * The call in which the rank was when its log ended without an end.
  */
-in_call: (Call | null)
+in_call: (MpiCall | null)
 /**
  * Its computation.
  */
@@ -1664,7 +1664,7 @@ other_threads_mpi_s: number
 /**
  * What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
  */
-usage: (Usage | null)
+usage: (ResourceUsage | null)
 }
 /**
  * The life of a rank's process outside of its window. Null: the log does not say.
@@ -1698,7 +1698,7 @@ is_killed: boolean
 /**
  * A call of MPI: its operation, and where it is.
  */
-export interface Call {
+export interface MpiCall {
 /**
  * The MPI function, without `MPI_`.
  */
@@ -1731,7 +1731,7 @@ callers: Caller[]
 /**
  * Resources used between two samples.
  */
-export interface Usage {
+export interface ResourceUsage {
 /**
  * Time between the samples.
  */
@@ -1784,46 +1784,46 @@ listed: number
 /**
  * Records.
  */
-events: Spread
+events: FigureSpread
 /**
  * Computation.
  */
-computation_s: Spread
+computation_s: FigureSpread
 /**
  * Time by activity, of the threads that called `MPI_Init`.
  */
 activities: {
-[k: string]: Spread
+[k: string]: FigureSpread
 }
 /**
  * Time in MPI: that of all activities but computation and the recorder.
  */
-mpi_s: Spread
+mpi_s: FigureSpread
 /**
  * Time outside of their windows while others are in theirs.
  */
-idle_s: Spread
+idle_s: FigureSpread
 /**
  * Time for which recording was stopped.
  */
-paused_s: Spread
+paused_s: FigureSpread
 /**
  * Time in which they could only wait; null if waiting was not analysed.
  */
-blocked_s: (Spread | null)
+blocked_s: (FigureSpread | null)
 /**
  * Waiting of all ranks that they cause.
  */
-blocking_caused_s: (Spread | null)
+blocking_caused_s: (FigureSpread | null)
 /**
  * Time that threads beside the first spent in MPI.
  */
-other_threads_mpi_s: Spread
+other_threads_mpi_s: FigureSpread
 }
 /**
  * A figure of several ranks.
  */
-export interface Spread {
+export interface FigureSpread {
 /**
  * All together.
  */
@@ -1929,7 +1929,7 @@ path: string
 /**
  * Whether it was found in the calls, not marked.
  */
-source: Source
+source: RegionSource
 /**
  * As it was marked.
  */
@@ -2146,7 +2146,7 @@ alike: (number | null)
 /**
  * How sure it is; null if it is no main loop.
  */
-confidence: (Confidence | null)
+confidence: (LoopConfidence | null)
 /**
  * The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the user named the call that ends an iteration, only `comes_often`.
  */
@@ -2192,7 +2192,7 @@ run: boolean
 /**
  * The iterations of the main loop.
  */
-export interface Iterations {
+export interface IterationTable {
 /**
  * Where they come from.
  */
@@ -2321,20 +2321,20 @@ of: SeriesName
  */
 warm_up: (WarmUp | null)
 /**
- * What recurs; a longer period is a multiple of that before it.
+ * Recurring patterns; a longer period is a multiple of that before it.
  */
-periods: Period[]
+periods: RecurringPeriod[]
 /**
  * Growth or decline over the run.
  */
-trend: (Trend | null)
+trend: (SeriesTrend | null)
 }
 /**
  * First iterations that are much longer than those that follow.
  */
 export interface WarmUp {
 /**
- * How many.
+ * Number of iterations.
  */
 iterations: number
 /**
@@ -2345,7 +2345,7 @@ excess_s: number
 /**
  * Something that recurs.
  */
-export interface Period {
+export interface RecurringPeriod {
 /**
  * Every so many iterations.
  */
@@ -2357,7 +2357,7 @@ first: number
 /**
  * In which way.
  */
-kind: Recurring
+kind: RecurringChange
 /**
  * By how much: median of those that recur less that of the others; of a wave, highest less lowest.
  */
@@ -2370,7 +2370,7 @@ p_value: number
 /**
  * Growth or decline.
  */
-export interface Trend {
+export interface SeriesTrend {
 /**
  * Change from one iteration to the next.
  */
@@ -2419,11 +2419,11 @@ total_s: number
 /**
  * The same by what caused it.
  */
-by_class: ByClass
+by_class: WaitsByClass
 /**
  * That over all waiting.
  */
-by_class_share: ByClass
+by_class_share: WaitsByClass
 /**
  * Waiting caused by imbalance: the five classes `imbalance_…` together.
  */
@@ -2463,7 +2463,7 @@ waits: WaitRow[]
 /**
  * How well calls could be matched.
  */
-matching: Counts
+matching: ReplayCounts
 }
 /**
  * How much waiting a rank causes.
@@ -2502,7 +2502,7 @@ most_by: (CausingRank | null)
 /**
  * Seconds of waiting by what they are caused by. They sum to all waiting.
  */
-export interface ByClass {
+export interface WaitsByClass {
 /**
  * Time in MPI that is no waiting itself.
  */
@@ -2516,23 +2516,23 @@ message_delay: number
  */
 control: number
 /**
- * Other computation: while one rank works alone.
+ * Imbalance from other computation: while one rank works alone.
  */
 imbalance_amdahl: number
 /**
- * Other computation: because some ranks have more to do in the sum.
+ * Imbalance from other computation: because some ranks have more to do in the sum.
  */
 imbalance_global: number
 /**
- * Other computation: because different ranks have more to do in turn.
+ * Imbalance from other computation: because different ranks have more to do in turn.
  */
 imbalance_temporal: number
 /**
- * Other computation: because ranks depend on each other in chains within iterations.
+ * Imbalance from other computation: because ranks depend on each other in chains within iterations.
  */
 imbalance_chains: number
 /**
- * Other computation: the rest, where iterations or the ideal time are not known.
+ * Imbalance from other computation: the rest, where iterations or the ideal time are not known.
  */
 imbalance_unsplit: number
 /**
@@ -2549,7 +2549,7 @@ export interface StateRow {
  */
 state: WaitState
 /**
- * How often.
+ * Number of waits.
  */
 count: number
 /**
@@ -2636,9 +2636,9 @@ activity: (ActivityName | null)
  */
 rank: number
 /**
- * What it is.
+ * The class of the cause.
  */
-class: Class
+class: CauseClass
 /**
  * Waiting that it causes.
  */
@@ -2675,7 +2675,7 @@ activity: (ActivityName | null)
 /**
  * What it is.
  */
-class: Class
+class: CauseClass
 /**
  * How many causes.
  */
@@ -2716,7 +2716,7 @@ region: string
 /**
  * The class of what is done in it.
  */
-class: Class
+class: CauseClass
 /**
  * Time that it takes itself, without waiting; of message delays the communication in the region.
  */
@@ -2755,7 +2755,7 @@ region: string
  */
 state: WaitState
 /**
- * How often.
+ * Number of waits.
  */
 count: number
 /**
@@ -2788,7 +2788,7 @@ export interface RankTimes {
  */
 rank: number
 /**
- * How often.
+ * Number of waits.
  */
 count: number
 /**
@@ -2801,9 +2801,9 @@ waiting_s: number
 delay_s: number
 }
 /**
- * What could not be matched, and what was corrected.
+ * Unmatched operations and corrections.
  */
-export interface Counts {
+export interface ReplayCounts {
 /**
  * Messages of which both sides are known.
  */
@@ -2845,7 +2845,7 @@ unmatched_neighbours: number
  */
 epochs: number
 /**
- * Others with which ranks synchronise in epochs that are not known to have done so.
+ * Number of partner ranks in synchronisation epochs that are not known to have taken part.
  */
 unmatched_epochs: number
 /**
@@ -2868,7 +2868,7 @@ not_recorded: number
 /**
  * The prediction of a what-if scenario.
  */
-export interface Prediction {
+export interface PredictionRow {
 /**
  * The what-if scenario. Some may be missing: `prediction_notes` says why.
  */
@@ -2922,7 +2922,7 @@ text: string
 /**
  * The critical path as it is written.
  */
-export interface CriticalPath {
+export interface CriticalPathRow {
 /**
  * Its length.
  */
@@ -3120,7 +3120,7 @@ iterations: (ClusterIterations | null)
 /**
  * The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the same.
  */
-own_code: OwnCode[]
+own_code: OwnCodeSegment[]
 }
 /**
  * The main loop of a cluster.
@@ -3138,7 +3138,7 @@ count: number
 /**
  * A piece of code as it is written.
  */
-export interface OwnCode {
+export interface OwnCodeSegment {
 /**
  * Path of a marked region.
  */
@@ -3167,7 +3167,7 @@ share: number
 /**
  * How the clusters were found, and the ranks of none.
  */
-export interface Clustering {
+export interface ClusteringFacts {
 /**
  * Whether ranks run different code.
  */
@@ -3208,7 +3208,7 @@ rank: (number | null)
 /**
  * As of a cluster.
  */
-own_code: OwnCode[]
+own_code: OwnCodeSegment[]
 }
 /**
  * A call site, operation and activity.
@@ -3269,7 +3269,7 @@ received_bytes: number
 /**
  * The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
  */
-other_threads: Cell
+other_threads: CallTotals
 /**
  * Time over ranks × elapsed time.
  */
@@ -3314,7 +3314,7 @@ durations: (DurationsRow | null)
 /**
  * Time, calls and bytes.
  */
-export interface Cell {
+export interface CallTotals {
 /**
  * Time in them.
  */
@@ -3380,7 +3380,7 @@ depth: number
 /**
  * What it is.
  */
-kind: NodeKind
+kind: CallTreeNodeKind
 /**
  * A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's name is not known.
  */
@@ -3683,12 +3683,12 @@ slowest_rank: (number | null)
 /**
  * What the ranks do in it.
  */
-states: StateTime[]
+states: StateTimeRow[]
 }
 /**
  * Time of all ranks in a state.
  */
-export interface StateTime {
+export interface StateTimeRow {
 /**
  * An activity, without what is waited in it, or `waiting`.
  */
@@ -3774,7 +3774,7 @@ other_threads_s: number
 /**
  * The functions of these, by whether they call MPI.
  */
-other_threads: OtherThreads[]
+other_threads: OtherThreadsRow[]
 /**
  * The whole program; regions together.
  */
@@ -3996,7 +3996,7 @@ excess_error_s: number
 /**
  * Threads other than those that called `MPI_Init`, those of a rank together. Their samples count for the region that the rank's first thread was in at that time, whatever it did there.
  */
-export interface OtherThreads {
+export interface OtherThreadsRow {
 /**
  * Whether they call MPI: false for the threads of OpenMP and of libraries.
  */

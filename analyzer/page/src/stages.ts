@@ -1,6 +1,6 @@
 // Attributes by stage and rank: F(s, p) of Sinha and Kalé, from matrices by iteration or by slice of time. Which stages and ranks are added up
 // is the reader's choice, so that no field of the report can hold it: all sums over a choice are made here, and nowhere else.
-import type { Packed } from "./packed";
+import type { PackedNumbers } from "./packed";
 import type { Data } from "./panel";
 import { attributes, iterationsIn, lastIn, ranksIn, type Views } from "./views";
 
@@ -30,7 +30,7 @@ function iterationSource(views: Views): Source | null {
     if (!of) {
         return null;
     }
-    const seconds = (matrix: Packed) => (row: number, column: number) => matrix.at(row * of.columns + column) * of.passes.at(row * of.columns + column);
+    const seconds = (matrix: PackedNumbers) => (row: number, column: number) => matrix.at(row * of.columns + column) * of.passes.at(row * of.columns + column);
     return {
         name: "iterations",
         columns: of.columns,

@@ -32,15 +32,15 @@ params: string[]
 /**
  * The runs, by number.
  */
-runs: RunRow[]
+runs: StudyRunRow[]
 /**
  * Figures against each thing in which runs differ that have everything else in common; ranks first.
  */
-scaling: Scaling[]
+scaling: ScalingChart[]
 /**
  * The models of each program.
  */
-programs: Program[]
+programs: ProgramModels[]
 /**
  * Why some programs have no models.
  */
@@ -49,7 +49,7 @@ problems: string[]
 /**
  * A run. Its times and efficiencies are those of its report.
  */
-export interface RunRow {
+export interface StudyRunRow {
 /**
  * Its number in the study.
  */
@@ -124,7 +124,7 @@ transfer: (number | null)
 /**
  * Figures against the ranks or a parameter.
  */
-export interface Scaling {
+export interface ScalingChart {
 /**
  * `ranks`, or the name of the parameter.
  */
@@ -178,12 +178,12 @@ unit: UnitWord
 /**
  * The figures.
  */
-lines: LineRow[]
+lines: ScalingLineRow[]
 }
 /**
  * A figure in each run.
  */
-export interface LineRow {
+export interface ScalingLineRow {
 /**
  * Its name.
  */
@@ -196,7 +196,7 @@ values: (number | null)[]
 /**
  * The models of a program.
  */
-export interface Program {
+export interface ProgramModels {
 /**
  * The program.
  */

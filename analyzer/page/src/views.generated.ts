@@ -1,5 +1,5 @@
 // Generated from docs/page-data.schema.json by `npm run build`; do not edit.
-import type { Packed } from "./packed";
+import type { PackedNumbers } from "./packed";
 
 /**
  * What the page reads beside the report.
@@ -33,7 +33,7 @@ activities: string[]
  * By name of an activity, and `waiting` where that is known, by row: seconds of all of its ranks in the whole run, or the selected time.
  */
 seconds: {
-[k: string]: Packed
+[k: string]: PackedNumbers
 }
 /**
  * Seconds that ranks (first) wait because of others (second); null if `timeline` is.
@@ -104,15 +104,15 @@ blocks: number
 /**
  * The pairs of blocks with an amount: number of the first · `blocks` + number of the second.
  */
-cells: Packed
+cells: PackedNumbers
 /**
  * By pair of blocks the sum.
  */
-sum: Packed
+sum: PackedNumbers
 /**
  * By pair of blocks the largest of two ranks; null if a block is a rank.
  */
-largest: (Packed | null)
+largest: (PackedNumbers | null)
 }
 /**
  * The main loop.
@@ -141,19 +141,19 @@ first: number[]
 /**
  * By column when its first iteration began, on the first rank to do so.
  */
-begin_s: Packed
+begin_s: PackedNumbers
 /**
  * Rows × columns: how often a rank of the row went through an iteration of the column; times this, the means below are sums, except for computation that is not known.
  */
-passes: Packed
+passes: PackedNumbers
 /**
  * Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the calls; the same in `max`, `mean`, `load_balance` and `micro_load_balance`, which leave such iterations out.
  */
-computation: Packed
+computation: PackedNumbers
 /**
  * Rows × columns: computation of an iteration of the row's rank that computes longest in the iterations of the column; null if each rank has a row.
  */
-longest: (Packed | null)
+longest: (PackedNumbers | null)
 /**
  * Ranks that compute far longer than the others; null where computation is not known.
  */
@@ -161,33 +161,33 @@ outliers: (OutliersData | null)
 /**
  * Rows × columns: waiting in any activity; null if `timeline` is.
  */
-blocking: (Packed | null)
+blocking: (PackedNumbers | null)
 /**
  * By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
  */
 activities: {
-[k: string]: Packed
+[k: string]: PackedNumbers
 }
 /**
  * By column: elapsed time of an iteration, mean over ranks.
  */
-elapsed: Packed
+elapsed: PackedNumbers
 /**
  * By column: longest computation of an iteration, as in the report's `iterations`.
  */
-max: Packed
+max: PackedNumbers
 /**
  * By column: mean computation of an iteration.
  */
-mean: Packed
+mean: PackedNumbers
 /**
  * By column: load balance of an iteration, `mean` / `max`.
  */
-load_balance: Packed
+load_balance: PackedNumbers
 /**
  * By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
  */
-micro_load_balance: Packed
+micro_load_balance: PackedNumbers
 }
 /**
  * Ranks that compute far longer than the others.
@@ -212,7 +212,7 @@ ranks: number[]
 /**
  * Their computation in the loop.
  */
-computation_s: Packed
+computation_s: PackedNumbers
 }
 /**
  * A region.
@@ -226,12 +226,12 @@ path: string
  * By name of an activity, by row: the time in the region alone, without those in it.
  */
 seconds: {
-[k: string]: Packed
+[k: string]: PackedNumbers
 }
 /**
  * By row: calls of MPI from the region alone.
  */
-calls: Packed
+calls: PackedNumbers
 }
 /**
  * What ranks did when.
@@ -257,7 +257,7 @@ states: string[]
  * By state, rows × bins: the share of the bin's time. Rounding errors of a bin are carried to the next. The sum is less than 1 where nothing was recorded.
  */
 share: {
-[k: string]: Packed
+[k: string]: PackedNumbers
 }
 /**
  * In which regions the ranks are, all ranks together.
@@ -299,7 +299,7 @@ regions: number[]
 /**
  * A row for each of them, and a last one for all other regions, × bins: the share of the ranks' time in a bin that is in the region alone, without those in it. Empty if nothing was seen.
  */
-share: Packed
+share: PackedNumbers
 }
 /**
  * Waits, by columns.
@@ -308,19 +308,19 @@ export interface WaitsData {
 /**
  * Number of the rank.
  */
-rank: Packed
+rank: PackedNumbers
 /**
  * When it began.
  */
-begin_s: Packed
+begin_s: PackedNumbers
 /**
  * When it ended.
  */
-end_s: Packed
+end_s: PackedNumbers
 /**
  * Why, as an index in `states`.
  */
-state: Packed
+state: PackedNumbers
 /**
  * Names as in the report's `blocking.states`.
  */
@@ -328,15 +328,15 @@ states: string[]
 /**
  * Where, as an index in the timeline's `regions`.
  */
-region: Packed
+region: PackedNumbers
 /**
  * The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
  */
-site: Packed
+site: PackedNumbers
 /**
  * Number of the rank that ended the wait, the last of several; none if no rank did.
  */
-delay_source: Packed
+delay_source: PackedNumbers
 }
 /**
  * Messages, by columns.
@@ -345,27 +345,27 @@ export interface MessagesData {
 /**
  * Number of the rank that sent.
  */
-from: Packed
+from: PackedNumbers
 /**
  * Number of the rank that received.
  */
-to: Packed
+to: PackedNumbers
 /**
  * When its send began.
  */
-sent_s: Packed
+sent_s: PackedNumbers
 /**
  * When the call ended that received it.
  */
-received_s: Packed
+received_s: PackedNumbers
 /**
  * Its bytes.
  */
-bytes: Packed
+bytes: PackedNumbers
 /**
  * Its tag.
  */
-tag: Packed
+tag: PackedNumbers
 }
 /**
  * What ranks did, by columns.
@@ -374,25 +374,25 @@ export interface SpansData {
 /**
  * Number of the rank.
  */
-rank: Packed
+rank: PackedNumbers
 /**
  * When it began.
  */
-begin_s: Packed
+begin_s: PackedNumbers
 /**
  * When it ended.
  */
-end_s: Packed
+end_s: PackedNumbers
 /**
  * An index in the timeline's `states`; a call that waits is first `waiting`, then its activity.
  */
-state: Packed
+state: PackedNumbers
 /**
  * Where, as an index in the timeline's `regions`.
  */
-region: Packed
+region: PackedNumbers
 /**
  * The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
  */
-site: Packed
+site: PackedNumbers
 }

@@ -1,5 +1,5 @@
 // The second data element of the page: matrices by rank, iteration, region and time, unpacked.
-import type { Packed } from "./packed";
+import type { PackedNumbers } from "./packed";
 import type { TimeWindow, Target } from "./address";
 import type { Data } from "./panel";
 import type { IterationsData as Iterations, Views } from "./views.generated";
@@ -7,8 +7,8 @@ import type { IterationsData as Iterations, Views } from "./views.generated";
 export type { IterationsData as Iterations, MessagesData as Messages, PairData as Pairs, TimelineData as Timeline, Views } from "./views.generated";
 
 /** What is shown, by its name: computation, any activity, waiting. */
-export function attributes(of: Iterations): [string, Packed][] {
-    const list: [string, Packed][] = [["computation", of.computation], ...Object.entries(of.activities)];
+export function attributes(of: Iterations): [string, PackedNumbers][] {
+    const list: [string, PackedNumbers][] = [["computation", of.computation], ...Object.entries(of.activities)];
     return of.blocking ? [...list, ["waiting", of.blocking]] : list;
 }
 

@@ -2,7 +2,7 @@
 
 /// Most entries of lists in the JSON document. What is beyond is counted, and added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct ListBounds {
     /// Ranks up to which each has a row.
     pub ranks: usize,
     /// Of more ranks, those that have a row because they have the largest figures of a kind; a quarter as many with the smallest.
@@ -19,9 +19,9 @@ pub struct Bounds {
     pub values: usize,
 }
 
-impl Bounds {
+impl ListBounds {
     /// None: everything is written.
-    pub const ALL: Bounds = Bounds {
+    pub const ALL: ListBounds = ListBounds {
         ranks: usize::MAX,
         extremes: usize::MAX,
         numbers: usize::MAX,
@@ -32,13 +32,20 @@ impl Bounds {
     };
 
     /// Those that keep a document below 5 MB.
-    pub const SMALL: Bounds =
-        Bounds { ranks: 1_000, extremes: 20, numbers: 1_000, causes: 1_000, pairs: 1_000, groups: 500, values: 512 };
+    pub const SMALL: ListBounds = ListBounds {
+        ranks: 1_000,
+        extremes: 20,
+        numbers: 1_000,
+        causes: 1_000,
+        pairs: 1_000,
+        groups: 500,
+        values: 512,
+    };
 }
 
-impl Default for Bounds {
+impl Default for ListBounds {
     fn default() -> Self {
-        Bounds::SMALL
+        ListBounds::SMALL
     }
 }
 

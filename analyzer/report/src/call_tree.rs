@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::RegionRow;
-use lbprof_analysis::metrics::program_tree::{ProgramTree, Step, Sums};
+use lbprof_analysis::metrics::program_tree::{NodeSums, ProgramNodeKind, ProgramTree};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::call_tree::CallTree;
@@ -16,7 +16,7 @@ const MOST_ROWS: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum NodeKind {
+pub enum CallTreeNodeKind {
     /// The whole program.
     Program,
     /// A function of the program, reached in one way.
@@ -39,7 +39,7 @@ pub struct CallTreeRow {
     /// How many are around it.
     pub depth: u32,
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: CallTreeNodeKind,
     /// A function's name, without its class's namespaces, return type and parameters; a region's name; the MPI function. Empty if a function's
     /// name is not known.
     pub name: String,
@@ -118,7 +118,7 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
         let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
         row_of[at] = Some(rows.len());
         let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
-        let followed = |of: fn(&Sums) -> f64, sums: &Sums| is_followed.then(|| of(sums));
+        let followed = |of: fn(&NodeSums) -> f64, sums: &NodeSums| is_followed.then(|| of(sums));
         let region = tree.regions.get(&at).and_then(|&region| regions.get(region as usize));
         let named = named(model, calls, tree.nodes[at].step);
         rows.push(CallTreeRow {
@@ -168,40 +168,40 @@ fn kept(tree: &ProgramTree) -> Vec<bool> {
 }
 
 /// A node in words.
-struct Named {
-    kind: NodeKind,
+struct NamedNode {
+    kind: CallTreeNodeKind,
     name: String,
     full_name: Option<String>,
     at: Option<Caller>,
 }
 
-fn named(model: &Model, calls: &CallTree, step: Step) -> Named {
+fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
     let place = |at: Option<u32>| at.and_then(|at| calls.node(at)).map(|node| &node.place);
     let function = |within: Option<&CodePlace>, at: Option<u32>| {
         let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
         let full = within.and_then(|within| within.function.clone()).filter(|full| *full != name);
-        Named { kind: NodeKind::Function, name, full_name: full, at: place(at).map(Caller::of) }
+        NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::from_place) }
     };
     match step {
-        Step::Region(at) => {
+        ProgramNodeKind::Region(at) => {
             let region = model.regions.get(at as usize);
             let kind = match at {
-                0 => NodeKind::Program,
-                _ if region.is_some_and(|region| region.found) => NodeKind::Loop,
-                _ => NodeKind::Phase,
+                0 => CallTreeNodeKind::Program,
+                _ if region.is_some_and(|region| region.found) => CallTreeNodeKind::Loop,
+                _ => CallTreeNodeKind::Phase,
             };
-            Named {
+            NamedNode {
                 kind,
                 name: region.map(|region| region.name.clone()).unwrap_or_default(),
                 full_name: None,
                 at: None,
             }
         }
-        Step::Start(start) => function(place(Some(start)), None),
-        Step::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
-        Step::Call(leaf, operation) => {
+        ProgramNodeKind::Start(start) => function(place(Some(start)), None),
+        ProgramNodeKind::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
+        ProgramNodeKind::Call(leaf, operation) => {
             let name = format!("MPI_{}", operation_name(operation));
-            Named { kind: NodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::of) }
+            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::from_place) }
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use super::efficiency::EfficiencyRow;
 use super::serial;
-use lbprof_analysis::metrics::cluster::{self, Code, Radius};
+use lbprof_analysis::metrics::cluster::{self, ClusterRadius, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
@@ -20,7 +20,7 @@ const LEAST_SHARE: f64 = 0.01;
 
 /// Clusters of ranks.
 #[derive(Clone, Debug, Default)]
-pub struct Clusters {
+pub struct ClusterTable {
     /// One row a cluster, by number; a single one where all ranks run the same code.
     pub rows: Vec<ClusterRow>,
     /// Whether all ranks that compute go through the same iterations, so that what one code takes longer another waits for.
@@ -30,7 +30,7 @@ pub struct Clusters {
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,
     /// How near ranks of one cluster are.
-    pub radius: Option<Radius>,
+    pub radius: Option<ClusterRadius>,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
     /// Those of them that were clustered; the ranks of others joined the nearest.
@@ -55,8 +55,8 @@ pub struct ClusterRow {
     pub iterations: Option<(String, usize)>,
     /// The 5 pieces of code with most time that its ranks run at least twice as often as those of any other; empty if all ranks run the
     /// same.
-    #[serde(serialize_with = "serial::rows_as::<_, OwnCode, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<OwnCode<'static>>"))]
+    #[serde(serialize_with = "serial::rows_as::<_, OwnCodeSegment, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<OwnCodeSegment<'static>>"))]
     pub own_code: Vec<OwnCodeRow>,
 }
 
@@ -97,7 +97,7 @@ impl<'a> From<&'a (String, usize)> for ClusterIterations<'a> {
 /// A piece of code as it is written.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct OwnCode<'a> {
+struct OwnCodeSegment<'a> {
     /// Path of a marked region.
     region: Option<&'a str>,
     /// The MPI function called, without `MPI_`.
@@ -112,13 +112,13 @@ struct OwnCode<'a> {
     share: f64,
 }
 
-impl<'a> From<&'a OwnCodeRow> for OwnCode<'a> {
-    fn from(row: &'a OwnCodeRow) -> OwnCode<'a> {
+impl<'a> From<&'a OwnCodeRow> for OwnCodeSegment<'a> {
+    fn from(row: &'a OwnCodeRow) -> OwnCodeSegment<'a> {
         let (region, operation, place) = match &row.code {
             CodeName::Region(path) => (Some(path), None, None),
             CodeName::Call(operation, place) => (None, Some(operation), place.as_ref()),
         };
-        OwnCode {
+        OwnCodeSegment {
             region: region.map(String::as_str),
             operation: operation.map(String::as_str),
             function: place.and_then(|place| place.function.as_deref()),
@@ -132,7 +132,7 @@ impl<'a> From<&'a OwnCodeRow> for OwnCode<'a> {
 /// How the clusters were found, and the ranks of none.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Clustering<'a> {
+pub(super) struct ClusteringFacts<'a> {
     /// Whether ranks run different code.
     different_code: bool,
     /// Whether all ranks that compute go through the same iterations; where they run different code and do not, balance over all of them
@@ -157,16 +157,16 @@ struct RankOfNoCluster<'a> {
     /// The rank.
     rank: Option<u32>,
     /// As of a cluster.
-    own_code: Vec<OwnCode<'a>>,
+    own_code: Vec<OwnCodeSegment<'a>>,
 }
 
-impl<'a> From<&'a Clusters> for Clustering<'a> {
-    fn from(clusters: &'a Clusters) -> Clustering<'a> {
+impl<'a> From<&'a ClusterTable> for ClusteringFacts<'a> {
+    fn from(clusters: &'a ClusterTable) -> ClusteringFacts<'a> {
         let alone = |row: &'a ClusterRow| RankOfNoCluster {
             rank: row.ranks.first().copied(),
-            own_code: row.own_code.iter().map(OwnCode::from).collect(),
+            own_code: row.own_code.iter().map(OwnCodeSegment::from).collect(),
         };
-        Clustering {
+        ClusteringFacts {
             different_code: clusters.differ(),
             iterate_together: clusters.iterate_together,
             radius: clusters.radius.map(|radius| radius.value),
@@ -178,14 +178,14 @@ impl<'a> From<&'a Clusters> for Clustering<'a> {
     }
 }
 
-impl Clusters {
+impl ClusterTable {
     /// Of a run whose call sites are at `places`. `radius`: how near ranks of one cluster are, where the user says so.
-    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> Clusters {
+    pub fn new(model: &Model, places: &[CodePlace], radius: Option<f64>) -> ClusterTable {
         let codes = cluster::codes(model, places);
         let found = cluster::clusters(&codes, radius);
         let name = |piece: u32| match *codes.pieces.get(piece as usize)? {
-            Code::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
-            Code::Call { site, operation, .. } => {
+            CodePiece::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
+            CodePiece::Call { site, operation, .. } => {
                 let place = site.and_then(|site| places.get(site as usize)).cloned();
                 Some(CodeName::Call(operation_name(operation), place))
             }
@@ -193,7 +193,7 @@ impl Clusters {
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
-        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::OwnCode>)| {
+        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::DistinctiveCode>)| {
             let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),
@@ -207,7 +207,7 @@ impl Clusters {
             }
         };
         let (rows, alone) = parts.iter().zip(own_code).map(row).partition(|row| row.id > 0);
-        Clusters {
+        ClusterTable {
             rows,
             // An ideal time above the elapsed one shows that ranks do not wait for each other's iterations.
             iterate_together: phase_profile_ideal(model, 0)
@@ -221,7 +221,7 @@ impl Clusters {
     }
 
     /// The rows with no more ranks in their lists than `bounds` says.
-    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, [ClusterRow]> {
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, [ClusterRow]> {
         if self.rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(&self.rows);
         }
@@ -230,8 +230,8 @@ impl Clusters {
     }
 
     /// Nothing is known of `n_ranks` ranks.
-    pub(super) fn none(n_ranks: usize) -> Clusters {
-        Clusters { of: vec![None; n_ranks], iterate_together: true, ..Clusters::default() }
+    pub(super) fn none(n_ranks: usize) -> ClusterTable {
+        ClusterTable { of: vec![None; n_ranks], iterate_together: true, ..ClusterTable::default() }
     }
 
     /// Whether ranks run different code.

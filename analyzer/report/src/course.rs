@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use super::serial;
 use crate::iteration::IterationRow;
-use lbprof_analysis::metrics::trend::{Shape, shape};
+use lbprof_analysis::metrics::trend::{SeriesShape, shape};
 use serde::Serialize;
 
 /// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
 /// to, or not to the end of, says little.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Course {
+pub struct IterationCourse {
     /// Iterations that as many ranks went through as through any; `slowest` and `trends` are of those of these whose computation is known.
     #[serde(rename = "whole")]
     pub iterations: usize,
@@ -33,7 +33,7 @@ pub struct Course {
     /// Trends and periods, one object per series; empty if no iterations are known.
     #[serde(serialize_with = "serial::written_as::<_, SeriesRows, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Vec<SeriesRow>"))]
-    pub trends: Option<Trends>,
+    pub trends: Option<TimeTrends>,
 }
 
 /// A rank that is the slowest in some iterations.
@@ -50,13 +50,13 @@ pub struct SlowestRank {
 
 /// How the iterations' times change over the run, in seconds. Of periods, `first` is the number of an iteration.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Trends {
+pub struct TimeTrends {
     /// The longest computation of a rank.
-    pub max: Shape,
+    pub max: SeriesShape,
     /// The mean computation of all ranks.
-    pub mean: Shape,
+    pub mean: SeriesShape,
     /// Their difference.
-    pub imbalance: Shape,
+    pub imbalance: SeriesShape,
 }
 
 /// A series of the iterations' times.
@@ -80,15 +80,15 @@ struct SeriesRow<'a> {
     of: SeriesName,
     /// How it changes.
     #[serde(flatten)]
-    shape: &'a Shape,
+    shape: &'a SeriesShape,
 }
 
 /// All series.
 #[derive(Serialize)]
 struct SeriesRows<'a>(Vec<SeriesRow<'a>>);
 
-impl<'a> From<&'a Option<Trends>> for SeriesRows<'a> {
-    fn from(trends: &'a Option<Trends>) -> SeriesRows<'a> {
+impl<'a> From<&'a Option<TimeTrends>> for SeriesRows<'a> {
+    fn from(trends: &'a Option<TimeTrends>) -> SeriesRows<'a> {
         let Some(trends) = trends else { return SeriesRows(Vec::new()) };
         let rows = [
             (SeriesName::Max, &trends.max),
@@ -99,9 +99,9 @@ impl<'a> From<&'a Option<Trends>> for SeriesRows<'a> {
     }
 }
 
-impl Course {
+impl IterationCourse {
     /// What `rows` show.
-    pub(super) fn new(rows: &[IterationRow]) -> Course {
+    pub(super) fn new(rows: &[IterationRow]) -> IterationCourse {
         let iterations = whole(rows).count();
         let mut unknown = whole(rows).filter(|row| !row.is_known);
         let first_unknown = unknown.next().map(|row| row.iteration);
@@ -122,7 +122,7 @@ impl Course {
         };
         let sum = |of: fn(&IterationRow) -> f64| rows.iter().map(|row| of(row)).sum::<f64>();
         let slowest_s = sum(|row| row.max_s);
-        Course {
+        IterationCourse {
             iterations,
             known: rows.len(),
             unknown,
@@ -131,7 +131,7 @@ impl Course {
             slowest_max_s: rows.iter().map(|row| row.max_s).fold(0.0, f64::max),
             imbalance_share: (slowest_s > 0.0).then(|| sum(IterationRow::imbalance_s) / slowest_s),
             slowest,
-            trends: Some(Trends {
+            trends: Some(TimeTrends {
                 max: shape_of(&|row| row.max_s),
                 mean: shape_of(&|row| row.mean_s),
                 imbalance: shape_of(&IterationRow::imbalance_s),
@@ -155,7 +155,7 @@ pub fn known(rows: &[IterationRow]) -> impl Iterator<Item = &IterationRow> {
 mod tests {
     use super::*;
 
-    fn counts(course: &Course) -> Vec<(u32, u64)> {
+    fn counts(course: &IterationCourse) -> Vec<(u32, u64)> {
         course.slowest.iter().map(|one| (one.rank, one.count)).collect()
     }
 
@@ -168,7 +168,7 @@ mod tests {
         };
         let mut rows: Vec<IterationRow> = (5..75).map(row).collect();
         rows.push(IterationRow { iteration: 75, is_known: true, max_s: 9.0, mean_s: 3.0, slowest_rank: 0, ranks: 1 });
-        let course = Course::new(&rows);
+        let course = IterationCourse::new(&rows);
         assert_eq!((course.iterations, counts(&course)), (70, vec![(1, 35), (2, 35)]));
         // 14 of 20 ms and 56 of 10 ms: 12 ms on average, of which 2 ms are imbalance.
         assert!((course.slowest_mean_s - 0.012).abs() < 1e-12 && course.slowest_max_s == 0.020);
@@ -186,9 +186,9 @@ mod tests {
             IterationRow { iteration, is_known, max_s, mean_s: max_s, slowest_rank: u32::from(is_known), ranks: 4 }
         };
         let rows: Vec<IterationRow> = (0..20).map(row).collect();
-        let course = Course::new(&rows);
+        let course = IterationCourse::new(&rows);
         assert_eq!((course.iterations, course.known, counts(&course)), (20, 19, vec![(1, 19)]));
         assert_eq!((course.unknown, course.first_unknown, course.slowest_mean_s), (1, Some(0), 1.0));
-        assert_eq!(course.trends.unwrap().max, Shape::default());
+        assert_eq!(course.trends.unwrap().max, SeriesShape::default());
     }
 }

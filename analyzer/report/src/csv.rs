@@ -7,7 +7,7 @@ use std::io;
 use serde_json::{Map, Value};
 
 use super::Report;
-use super::bounds::Bounds;
+use super::bounds::ListBounds;
 use super::json::document;
 use super::words::cell as text;
 
@@ -19,7 +19,7 @@ pub const HEAD: &str = "key,value\nschema,lbprof-report/";
 
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct CsvTable {
     /// Its name, that of its key: `ranks`, `blocking.causes`.
     pub name: String,
     /// The names of its columns.
@@ -29,17 +29,17 @@ pub struct Table {
 }
 
 /// All tables of the report, each with at least one row.
-pub fn tables(report: &Report) -> Vec<Table> {
+pub fn tables(report: &Report) -> Vec<CsvTable> {
     let mut tables = Vec::new();
     let mut facts = Vec::new();
-    walk("", &document(report, &Bounds::ALL), &mut tables, &mut facts);
+    walk("", &document(report, &ListBounds::ALL), &mut tables, &mut facts);
     let columns = vec!["key".to_owned(), "value".to_owned()];
-    tables.push(Table { name: FACTS.to_owned(), columns, rows: facts });
+    tables.push(CsvTable { name: FACTS.to_owned(), columns, rows: facts });
     tables
 }
 
 /// Writes a table, its head first.
-pub fn write(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write(table: &CsvTable, out: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&table.columns)?;
     for row in &table.rows {
@@ -48,7 +48,7 @@ pub fn write(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn walk(path: &str, value: &Value, tables: &mut Vec<Table>, facts: &mut Vec<Vec<String>>) {
+fn walk(path: &str, value: &Value, tables: &mut Vec<CsvTable>, facts: &mut Vec<Vec<String>>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match value {
         Value::Object(object) => object.iter().for_each(|(key, value)| walk(&below(key), value, tables, facts)),
@@ -57,7 +57,7 @@ fn walk(path: &str, value: &Value, tables: &mut Vec<Table>, facts: &mut Vec<Vec<
     }
 }
 
-fn table(name: &str, rows: &[Value]) -> Table {
+fn table(name: &str, rows: &[Value]) -> CsvTable {
     let mut columns: Vec<String> = Vec::new();
     let flat: Vec<Vec<(String, &Value)>> = rows.iter().filter_map(Value::as_object).map(flattened).collect();
     for (column, _) in flat.iter().flatten() {
@@ -69,7 +69,7 @@ fn table(name: &str, rows: &[Value]) -> Table {
         row.iter().find(|(name, _)| name == column).map_or_else(String::new, |(_, value)| cell(value))
     };
     let rows = flat.iter().map(|row| columns.iter().map(|column| at(row, column)).collect()).collect();
-    Table { name: name.to_owned(), columns: columns.iter().map(|column| text(column)).collect(), rows }
+    CsvTable { name: name.to_owned(), columns: columns.iter().map(|column| text(column)).collect(), rows }
 }
 
 /// An object's values, those of inner objects under `outer.inner`.
@@ -102,7 +102,7 @@ mod tests {
 
     use super::*;
 
-    fn walked(document: &Value) -> (Vec<Table>, Vec<Vec<String>>) {
+    fn walked(document: &Value) -> (Vec<CsvTable>, Vec<Vec<String>>) {
         let (mut tables, mut facts) = (Vec::new(), Vec::new());
         walk("", document, &mut tables, &mut facts);
         (tables, facts)
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn commas_quotes_and_breaks_are_quoted() {
-        let table = Table { name: "t".into(), columns: vec!["a".into()], rows: vec![vec!["x,\"y\"".into()]] };
+        let table = CsvTable { name: "t".into(), columns: vec!["a".into()], rows: vec![vec!["x,\"y\"".into()]] };
         let mut out = Vec::new();
         write(&table, &mut out).unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "a\n\"x,\"\"y\"\"\"\n");

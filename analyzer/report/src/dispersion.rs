@@ -5,11 +5,12 @@ use serde::{Serialize, Serializer};
 
 use std::borrow::Cow;
 
-use super::bounds::{Bounds, per_entry};
+use super::bounds::{ListBounds, per_entry};
 use super::serial;
 use lbprof_analysis::metrics::cluster;
 use lbprof_analysis::metrics::dispersion::{
-    self, Dispersion, Extremes, Level, MostImbalanced, PerActivity, Ranking, RegionTimes, breakdown, extremes,
+    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, SeverityCriterion, TimeLevel,
+    breakdown, extremes,
 };
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -35,7 +36,7 @@ pub struct DispersionRows {
     /// What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
     #[serde(rename = "rank_by", serialize_with = "in_words")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub ranking: Ranking,
+    pub ranking: SeverityCriterion,
     /// The three views; regions by their index in the model, ranks by their index in the report.
     #[serde(skip)]
     pub views: Dispersion,
@@ -51,7 +52,7 @@ pub struct DispersionRows {
     pub dominant: Option<Activity>,
     /// Of each activity the regions with most and with least of its time.
     #[serde(skip)]
-    pub extremes: PerActivity<Extremes>,
+    pub extremes: PerActivity<RegionExtremes>,
     /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
     pub groups: Option<GroupRows>,
     /// One object per activity and region, of each activity the 64 regions with most of its time.
@@ -77,18 +78,18 @@ pub struct DispersionRows {
     pub longest_imbalanced_rank: Option<u32>,
 }
 
-fn in_words<S: Serializer>(ranking: &Ranking, serializer: S) -> Result<S::Ok, S::Error> {
+fn in_words<S: Serializer>(ranking: &SeverityCriterion, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ranking)
 }
 
 /// One letter a rank.
-fn letters<S: Serializer>(levels: &[Level], serializer: S) -> Result<S::Ok, S::Error> {
-    let letter = |level: &Level| match level {
-        Level::Minimum => 'm',
-        Level::Lower => 'l',
-        Level::Middle => '-',
-        Level::Upper => 'u',
-        Level::Maximum => 'M',
+fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
+    let letter = |level: &TimeLevel| match level {
+        TimeLevel::Minimum => 'm',
+        TimeLevel::Lower => 'l',
+        TimeLevel::Middle => '-',
+        TimeLevel::Upper => 'u',
+        TimeLevel::Maximum => 'M',
     };
     serializer.serialize_str(&levels.iter().map(letter).collect::<String>())
 }
@@ -143,13 +144,13 @@ pub struct PatternRow {
     /// most of them have.
     #[serde(rename = "ranks", serialize_with = "letters")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub levels: Vec<Level>,
+    pub levels: Vec<TimeLevel>,
 }
 
 impl DispersionRows {
     /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
-    pub(super) fn new(model: &Model, ranking: Ranking, groups: Option<usize>) -> DispersionRows {
-        let views = Dispersion::of(model);
+    pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
+        let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
@@ -179,7 +180,7 @@ impl DispersionRows {
     }
 
     /// The same with as many letters of each pattern as `bounds` says.
-    pub(super) fn bounded(&self, bounds: &Bounds) -> Cow<'_, DispersionRows> {
+    pub(super) fn bounded(&self, bounds: &ListBounds) -> Cow<'_, DispersionRows> {
         if self.patterns.iter().all(|row| row.levels.len() <= bounds.values) {
             return Cow::Borrowed(self);
         }
@@ -210,15 +211,15 @@ impl DispersionRows {
 }
 
 /// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
-fn level_of_several(levels: &[Level]) -> Level {
-    let n = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
+fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
+    let n = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();
     match () {
-        () if n(Level::Maximum) > 0 => Level::Maximum,
-        () if n(Level::Minimum) > 0 => Level::Minimum,
-        () => [Level::Lower, Level::Upper, Level::Middle]
+        () if n(TimeLevel::Maximum) > 0 => TimeLevel::Maximum,
+        () if n(TimeLevel::Minimum) > 0 => TimeLevel::Minimum,
+        () => [TimeLevel::Lower, TimeLevel::Upper, TimeLevel::Middle]
             .into_iter()
             .max_by_key(|&level| n(level))
-            .unwrap_or(Level::Middle),
+            .unwrap_or(TimeLevel::Middle),
     }
 }
 
@@ -258,7 +259,7 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
         wanted.extend(regions.into_iter().take(MOST_PATTERNS).map(|(at, _)| (activity, at as RegionIdx)));
     }
     let row = |(activity, region)| {
-        let times = RegionTimes::of(model, region);
+        let times = RegionTimes::from_model(model, region);
         let times = times.activity(activity)?;
         Some(PatternRow {
             activity,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use lbprof_analysis::metrics::asleep::{Asleep, asleep};
 use lbprof_analysis::metrics::findings::UNCLEAR;
-use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
+use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, PreemptionLoss, preemption};
+use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::model::{Model, RankModel, Usage};
+use lbprof_analysis::model::{Model, RankModel, ResourceUsage};
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
 const MUCH: f64 = 1.0 / 3.0;
@@ -35,7 +35,7 @@ const SHORT_S: f64 = 0.01;
 
 /// A reason to doubt.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Doubt {
+pub enum ReportDoubt {
     /// Processes ended with a status other than 0.
     Failed {
         /// The status.
@@ -59,7 +59,7 @@ pub enum Doubt {
         /// The rank that waited longest.
         rank: u32,
         /// For how long.
-        lost: Preemption,
+        lost: PreemptionLoss,
         /// Other ranks that waited for much of theirs.
         others: usize,
     },
@@ -73,7 +73,7 @@ pub enum Doubt {
         /// The rank that slept longest.
         rank: u32,
         /// For how long.
-        found: Asleep,
+        found: SleepTime,
         /// All such ranks, ascending.
         ranks: Vec<u32>,
     },
@@ -100,35 +100,38 @@ pub enum Doubt {
     },
 }
 
-impl Doubt {
+impl ReportDoubt {
     /// The word in JSON.
     pub fn name(&self) -> &'static str {
         match self {
-            Doubt::Failed { .. } => "failed",
-            Doubt::FewerCores { .. } => "fewer cores",
-            Doubt::NoCoreToCompute { .. } => "no core to compute",
-            Doubt::NoCore { .. } => "no core",
-            Doubt::Asleep { .. } => "asleep",
-            Doubt::Polling { .. } => "polling",
-            Doubt::OtherThreads { .. } => "other threads",
-            Doubt::FewCalls { .. } => "few calls",
+            ReportDoubt::Failed { .. } => "failed",
+            ReportDoubt::FewerCores { .. } => "fewer cores",
+            ReportDoubt::NoCoreToCompute { .. } => "no core to compute",
+            ReportDoubt::NoCore { .. } => "no core",
+            ReportDoubt::Asleep { .. } => "asleep",
+            ReportDoubt::Polling { .. } => "polling",
+            ReportDoubt::OtherThreads { .. } => "other threads",
+            ReportDoubt::FewCalls { .. } => "few calls",
         }
     }
 
     /// Whether the run is only to be described: what would help a run that failed, or was measured without cores, is not known.
     pub fn forbids_advice(&self) -> bool {
-        use Doubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
+        use ReportDoubt::{Failed, FewCalls, FewerCores, NoCoreToCompute};
         matches!(self, Failed { .. } | FewerCores { .. } | NoCoreToCompute { .. } | FewCalls { .. })
     }
 
     /// Whether ranks had no core for much of their time.
     pub fn is_of_cores(&self) -> bool {
-        matches!(self, Doubt::FewerCores { .. } | Doubt::NoCoreToCompute { .. } | Doubt::NoCore { .. })
+        matches!(
+            self,
+            ReportDoubt::FewerCores { .. } | ReportDoubt::NoCoreToCompute { .. } | ReportDoubt::NoCore { .. }
+        )
     }
 
     /// Whether the figures that follow are of something else than they seem.
     pub fn is_of_figures(&self) -> bool {
-        use Doubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
+        use ReportDoubt::{Asleep, FewerCores, NoCore, NoCoreToCompute, OtherThreads, Polling};
         matches!(
             self,
             FewerCores { .. }
@@ -142,7 +145,7 @@ impl Doubt {
 }
 
 /// The doubts about the run of `model`, those that touch most first.
-pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
+pub(super) fn doubts(model: &Model) -> Vec<ReportDoubt> {
     let mut doubts = failed(model);
     // Threads that share cores because they are bound so are reported once.
     doubts.extend(fewer_cores(model).or_else(|| no_core(model)));
@@ -153,14 +156,14 @@ pub(super) fn doubts(model: &Model) -> Vec<Doubt> {
     doubts
 }
 
-fn failed(model: &Model) -> Vec<Doubt> {
+fn failed(model: &Model) -> Vec<ReportDoubt> {
     let mut by_status: BTreeMap<i32, Vec<u32>> = BTreeMap::new();
     for rank in &model.ranks {
         if let Some(status) = rank.exit_status.filter(|&status| status != 0) {
             by_status.entry(status).or_default().push(rank.rank);
         }
     }
-    by_status.into_iter().map(|(status, ranks)| Doubt::Failed { status, ranks }).collect()
+    by_status.into_iter().map(|(status, ranks)| ReportDoubt::Failed { status, ranks }).collect()
 }
 
 /// Whether a rank computes for long enough that its computation matters.
@@ -168,7 +171,7 @@ fn computes(model: &Model, computation_s: f64) -> bool {
     computation_s >= LITTLE * model.elapsed_s()
 }
 
-fn fewer_cores(model: &Model) -> Option<Doubt> {
+fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
     let efficiency = ThreadEfficiency::new(model)?;
     let bound = model.ranks.iter().zip(&efficiency.ranks).filter_map(|(rank, used)| {
         let cores = rank.placement.as_ref()?.cores;
@@ -177,34 +180,35 @@ fn fewer_cores(model: &Model) -> Option<Doubt> {
     let bound: Vec<(u32, u32, u32)> = bound.collect();
     let per_core = |one: &(u32, u32, u32)| f64::from(one.1) / f64::from(one.2);
     let &(rank, team, cores) = bound.iter().max_by(|a, b| per_core(a).total_cmp(&per_core(b)).then(b.0.cmp(&a.0)))?;
-    Some(Doubt::FewerCores { rank, team, cores, ranks: bound.iter().map(|one| one.0).collect() })
+    Some(ReportDoubt::FewerCores { rank, team, cores, ranks: bound.iter().map(|one| one.0).collect() })
 }
 
-fn no_core(model: &Model) -> Option<Doubt> {
+fn no_core(model: &Model) -> Option<ReportDoubt> {
     let is_much =
-        |lost: &Preemption| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
+        |lost: &PreemptionLoss| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, preemption(rank).filter(is_much)?));
-    let hit: Vec<(u32, Preemption)> = model.ranks.iter().filter_map(of_rank).collect();
+    let hit: Vec<(u32, PreemptionLoss)> = model.ranks.iter().filter_map(of_rank).collect();
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
-        return Some(Doubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
+        return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let is_long = |usage: &Usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
+    let is_long = |usage: &ResourceUsage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
     let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
     let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
     let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();
-    (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| Doubt::NoCore { share: delayed_s / elapsed_s })
+    (elapsed_s > 0.0 && delayed_s >= MUCH * elapsed_s).then(|| ReportDoubt::NoCore { share: delayed_s / elapsed_s })
 }
 
-fn asleep_ranks(model: &Model) -> Option<Doubt> {
-    let is_much = |found: &Asleep| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
+fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
+    let is_much =
+        |found: &SleepTime| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, asleep(rank).filter(is_much)?));
-    let sleepers: Vec<(u32, Asleep)> = model.ranks.iter().filter_map(of_rank).collect();
+    let sleepers: Vec<(u32, SleepTime)> = model.ranks.iter().filter_map(of_rank).collect();
     let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
-    Some(Doubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
+    Some(ReportDoubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
 }
 
 /// What is in doubt is known of whole ranks only.
-fn polling(model: &Model) -> Option<Doubt> {
+fn polling(model: &Model) -> Option<ReportDoubt> {
     let selected = &model.facts.selected;
     if selected.from.is_some() || selected.to.is_some() || selected.region.is_some() {
         return None;
@@ -220,17 +224,17 @@ fn polling(model: &Model) -> Option<Doubt> {
     }
     let share = |seconds: f64| (seconds / all_s).clamp(0.0, 1.0);
     let efficiency = (share(computation_s - maybe_waiting_s), share(computation_s + maybe_computation_s));
-    Some(Doubt::Polling { unclear_s, efficiency })
+    Some(ReportDoubt::Polling { unclear_s, efficiency })
 }
 
-fn other_threads(model: &Model) -> Option<Doubt> {
+fn other_threads(model: &Model) -> Option<ReportDoubt> {
     let is_notable = |seconds: &f64| *seconds >= NOTABLE * model.elapsed_s();
     let of_rank = |rank: &RankModel| Some((rank.rank, Some(other_threads_s(rank)).filter(is_notable)?));
     // The threads of parallel regions are in the figures of the cores.
     let ranks = model.ranks.iter().filter(|rank| rank.parallel.is_empty());
     let found: Vec<(u32, f64)> = ranks.filter_map(of_rank).collect();
     let &(rank, seconds) = found.iter().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))?;
-    Some(Doubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
+    Some(ReportDoubt::OtherThreads { rank, seconds, ranks: found.iter().map(|one| one.0).collect() })
 }
 
 /// Returns the seconds in which other threads of a rank than the first were at work: their CPU time, or their time in MPI if that is longer.
@@ -239,7 +243,7 @@ fn other_threads_s(rank: &RankModel) -> f64 {
     sampled.iter().sum::<f64>().max(rank.other_threads_mpi_s)
 }
 
-fn few_calls(model: &Model) -> Option<Doubt> {
+fn few_calls(model: &Model) -> Option<ReportDoubt> {
     let most = model.ranks.iter().map(|rank| rank.calls).max()?;
     let few = if model.elapsed_s() < SHORT_S { FEW_CALLS_OF_A_SHORT_RUN } else { FEW_CALLS };
     if model.facts.n_ranks < 2 || !model.facts.selected.is_all() || most > few {
@@ -247,5 +251,5 @@ fn few_calls(model: &Model) -> Option<Doubt> {
     }
     let finalized = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
     let calls = model.ranks.iter().map(|rank| rank.calls.saturating_sub(finalized(rank))).fold(0, u64::saturating_add);
-    Some(Doubt::FewCalls { calls })
+    Some(ReportDoubt::FewCalls { calls })
 }

@@ -22,7 +22,7 @@ const INDENT: usize = 2;
 
 /// Where a line may end, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Break {
+enum LineBreak {
     /// Between names, or before a file and line.
     Names,
     /// Between the parts of a qualified name.
@@ -77,7 +77,7 @@ pub fn fold(text: &str, columns: usize) -> String {
 
 /// The bytes of `text` that are the first line of at most `columns`, which are fewer than it takes; at least a character.
 fn end_of_line(text: &str, columns: usize) -> usize {
-    let mut best: Option<(Break, usize)> = None;
+    let mut best: Option<(LineBreak, usize)> = None;
     let mut used = 0;
     let mut before = None;
     let mut chars = text.char_indices().peekable();
@@ -91,11 +91,11 @@ fn end_of_line(text: &str, columns: usize) -> usize {
         let next = chars.peek().map(|&(_, next)| next);
         let kind = match (before, char, next) {
             // An arrow stays with what comes before it.
-            (_, ' ', Some('→')) => Break::Anywhere,
-            (_, ' ', _) | (_, '/', Some(_)) => Break::Names,
-            (Some(':'), ':', _) => Break::Parts,
-            (_, '_' | '<' | ',', Some(_)) | (_, _, Some('+')) => Break::Words,
-            _ => Break::Anywhere,
+            (_, ' ', Some('→')) => LineBreak::Anywhere,
+            (_, ' ', _) | (_, '/', Some(_)) => LineBreak::Names,
+            (Some(':'), ':', _) => LineBreak::Parts,
+            (_, '_' | '<' | ',', Some(_)) | (_, _, Some('+')) => LineBreak::Words,
+            _ => LineBreak::Anywhere,
         };
         best = Some(match best {
             Some((known, known_end)) if known < kind => (known, known_end),

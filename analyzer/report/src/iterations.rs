@@ -5,15 +5,15 @@ use crate::iteration::IterationRow;
 use lbprof_collector::Activity;
 use serde::{Serialize, Serializer};
 
-use super::course::Course;
+use super::course::IterationCourse;
 use super::grouped::{GroupRow, IterationGroup, grouped};
-use lbprof_analysis::model::loops::Without;
-use lbprof_analysis::model::{Model, RegionIdx, Slowest};
+use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 
 /// The iterations of the main loop.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Iterations {
+pub struct IterationTable {
     /// Where they come from.
     pub source: IterationSource,
     /// Path of the main loop: of the iterated regions that lie in no other, the one with most computation.
@@ -31,7 +31,7 @@ pub struct Iterations {
     pub groups: Vec<IterationGroup>,
     /// What they show over the run.
     #[serde(flatten)]
-    pub course: Course,
+    pub course: IterationCourse,
     /// How many iterations each object of `per_iteration` stands for, the last maybe for fewer: 1, but where there are more than 4,000
     /// iterations and `--full` is not given the least number that leaves at most 4,000 objects; null if there are none.
     pub stride: Option<usize>,
@@ -54,7 +54,7 @@ pub enum IterationSource {
 impl IterationSource {
     /// Where the iterations of `model` come from, which has some.
     fn of(model: &Model) -> IterationSource {
-        match model.loops.is_empty() && model.without_loop != Without::Nothing {
+        match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,
             false => IterationSource::Found,
         }
@@ -66,9 +66,9 @@ fn path<S: Serializer>(path: &str, serializer: S) -> Result<S::Ok, S::Error> {
     Some(path).filter(|path| !path.is_empty()).serialize(serializer)
 }
 
-impl Iterations {
+impl IterationTable {
     /// Those of [`Model::main_loop`], in at most `most_groups` groups; `None` where none is known.
-    pub(super) fn new(model: &Model, most_groups: usize) -> Option<Iterations> {
+    pub(super) fn new(model: &Model, most_groups: usize) -> Option<IterationTable> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize)?;
         let sums = sums(model, idx, slowest);
@@ -83,9 +83,9 @@ impl Iterations {
             ranks,
         });
         let rows: Vec<IterationRow> = rows.collect();
-        let course = Course::new(&rows);
+        let course = IterationCourse::new(&rows);
         let groups = grouped(&rows, most_groups);
-        Some(Iterations {
+        Some(IterationTable {
             source: IterationSource::of(model),
             region: model.regions[idx as usize].path.clone(),
             count: rows.len(),
@@ -98,7 +98,7 @@ impl Iterations {
 }
 
 /// Of each of these iterations of a region the computation of all ranks, and how many went through it to its end.
-fn sums(model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> Vec<(f64, u32)> {
+fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
     let mut sums = vec![(0.0, 0); slowest.len()];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         let is_known = |times: &[f64], at: usize| times.get(at).is_some_and(|time| !time.is_nan());

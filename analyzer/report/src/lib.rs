@@ -21,6 +21,7 @@ pub mod doubts;
 pub mod efficiency;
 pub mod functions;
 pub mod grouped;
+pub mod idle_master;
 pub mod iteration;
 pub mod iterations;
 pub mod lifetime;
@@ -61,24 +62,25 @@ pub use activities::ActivityRow;
 pub use blocking::BlockingTable;
 pub use call_sites::SiteRow;
 pub use call_tree::CallTreeRow;
-pub use clusters::{ClusterRow, Clusters};
+pub use clusters::{ClusterRow, ClusterTable};
 pub use communication::CommunicationTable;
 pub use counters::CounterRow;
 pub use data::DataFacts;
 pub use dispersion::DispersionRows;
-pub use doubts::Doubt;
+pub use doubts::ReportDoubt;
 pub use efficiency::EfficiencyRow;
 pub use functions::FunctionTable;
-use functions::Functions;
+use functions::SampledFunctions;
+use idle_master::IdleMaster;
 pub use iteration::IterationRow;
-pub use iterations::Iterations;
-use lbprof_analysis::metrics::dispersion::Ranking;
+pub use iterations::IterationTable;
+use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::select::activities::only;
-use lbprof_analysis::structure::symbols::Resolved;
+use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
-pub use loops::{LoopRow, Loops};
-pub use losses::Loss;
+pub use loops::{LoopRow, LoopTable};
+pub use losses::EfficiencyLoss;
 pub use overheads::OverheadTable;
 pub use problems::ProblemRow;
 pub use ranks::RankRow;
@@ -100,11 +102,13 @@ pub struct Report {
     /// What is missing or doubtful, the worst first.
     pub problems: Vec<ProblemRow>,
     /// What must be said before any figure.
-    pub doubts: Vec<Doubt>,
+    pub doubts: Vec<ReportDoubt>,
     /// What is lost, where.
     pub verdict: Verdict,
+    /// The master that hands out work to ranks that lose little, or `None` if there is none.
+    pub idle_master: Option<IdleMaster>,
     /// The losses of at least 1 % of the elapsed time, the largest first.
-    pub losses: Vec<Loss>,
+    pub losses: Vec<EfficiencyLoss>,
     /// The run's efficiencies.
     pub efficiency: EfficiencyRow,
     /// What the cores of ranks with several threads do; `None` where there are none.
@@ -122,13 +126,13 @@ pub struct Report {
     /// How long the run would take otherwise, and what set its time.
     pub what_if: WhatIfTable,
     /// Loops found in the calls.
-    pub loops: Loops,
+    pub loops: LoopTable,
     /// Where the ranks differ.
     pub dispersion: DispersionRows,
     /// Which ranks run the same code.
-    pub clusters: Clusters,
+    pub clusters: ClusterTable,
     /// The main loop, where one is known.
-    pub iterations: Option<Iterations>,
+    pub iterations: Option<IterationTable>,
     /// One row a call site, operation and activity, the longest first.
     pub call_sites: Vec<SiteRow>,
     /// The program's functions as it calls them, loops and phases in them, down to the calls of MPI.
@@ -147,9 +151,9 @@ pub struct Report {
 
 /// What the user may choose of how things are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Choices {
+pub struct ReportChoices {
     /// Which indices of dispersion are severe.
-    pub ranking: Ranking,
+    pub ranking: SeverityCriterion,
     /// How many groups of regions there are to be.
     pub groups: Option<usize>,
     /// How near ranks of one cluster are.
@@ -160,12 +164,12 @@ pub struct Choices {
 
 impl Report {
     /// The report on `model`, of whose call sites `names` are known.
-    pub fn new(model: &Model, names: &Resolved) -> Report {
-        Report::with(model, names, &Choices::default())
+    pub fn new(model: &Model, names: &ResolvedNames) -> Report {
+        Report::with(model, names, &ReportChoices::default())
     }
 
     /// The report on `model`, of whose call sites `names` are known, as the user chose.
-    pub fn with(model: &Model, names: &Resolved, choices: &Choices) -> Report {
+    pub fn with(model: &Model, names: &ResolvedNames, choices: &ReportChoices) -> Report {
         let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
         let mut call_sites = call_sites::rows(model, places);
@@ -173,10 +177,10 @@ impl Report {
         let problems = problems::rows(model);
         // What ranks call in one region alone does not show whether they run the same code.
         let clusters = match &model.facts.selected.region {
-            Some(_) => Clusters::none(model.ranks.len()),
-            None => Clusters::new(model, places, choices.cluster_radius),
+            Some(_) => ClusterTable::none(model.ranks.len()),
+            None => ClusterTable::new(model, places, choices.cluster_radius),
         };
-        let loops = Loops::new(model, places);
+        let loops = LoopTable::new(model, places);
         let ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         let is_sure = loops.are_sure_of(&ranks);
         let mut verdict = Verdict::of_cluster(model, places, &clusters, &loops)
@@ -184,7 +188,8 @@ impl Report {
         let overheads = OverheadTable::new(model, &efficiency, is_sure);
         let blocking = BlockingTable::new(model, places, &overheads.imbalance);
         let what_if = WhatIfTable::new(model, &clusters);
-        let mut losses = losses::rows(&losses::Inputs {
+        let idle_master = IdleMaster::find(model, &clusters, &verdict);
+        let mut losses = losses::rows(&losses::LossInputs {
             model,
             places,
             verdict: &verdict,
@@ -193,8 +198,9 @@ impl Report {
             sites: &call_sites,
             regions: &regions,
             together: !clusters.are_apart(),
+            has_idle_master: idle_master.is_some(),
         });
-        let functions = Functions::new(model, &names.sampled);
+        let functions = SampledFunctions::new(model, &names.sampled);
         verdict.explain(model, &names.sampled);
         let threads = ThreadTable::new(model, names);
         verdict.judge_threads(threads.as_ref());
@@ -211,7 +217,7 @@ impl Report {
         let dispersion = DispersionRows::new(times, choices.ranking, choices.groups);
         regions::add_dispersion(&mut regions, times, &dispersion);
         let call_tree = call_tree::rows(times, &names.calls, &regions);
-        let ranks = ranks::rows(&ranks::Inputs {
+        let ranks = ranks::rows(&ranks::RankInputs {
             model,
             times,
             places,
@@ -225,6 +231,7 @@ impl Report {
             lifetime: LifetimeTable::new(model),
             doubts: doubts::doubts(model),
             verdict,
+            idle_master,
             problems,
             efficiency,
             threads,
@@ -238,7 +245,10 @@ impl Report {
             loops,
             dispersion,
             clusters,
-            iterations: Iterations::new(model, if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS }),
+            iterations: IterationTable::new(
+                model,
+                if choices.all_iterations { usize::MAX } else { grouped::MOST_ROWS },
+            ),
             call_sites,
             call_tree,
             communication: communication::table(model),
@@ -254,12 +264,12 @@ impl Report {
     /// Takes back what would be gained, and praise, where the data do not allow it.
     fn withhold_advice(&mut self) {
         if self.is_only_described() {
-            self.losses.iter_mut().for_each(Loss::take_remedy);
+            self.losses.iter_mut().for_each(EfficiencyLoss::take_remedy);
         }
         // What a network without costs would save is then mostly that ranks have no core, or that others are late of which nothing is known.
-        if self.doubts.iter().any(Doubt::is_of_cores) || self.has_unrecorded_partners() {
+        if self.doubts.iter().any(ReportDoubt::is_of_cores) || self.has_unrecorded_partners() {
             let of_network = self.losses.iter_mut().filter(|loss| loss.kind == verdict::LossKind::Communication);
-            of_network.for_each(Loss::take_remedy);
+            of_network.for_each(EfficiencyLoss::take_remedy);
         }
         let computing: Vec<bool> = self.losses.iter().map(|loss| situation::may_compute(self, loss)).collect();
         for (loss, _) in self.losses.iter_mut().zip(computing).filter(|(_, computes)| *computes) {
@@ -280,7 +290,7 @@ impl Report {
     /// Whether the run is only to be described: it failed, did not end by itself, or there is too little to say what would help.
     pub fn is_only_described(&self) -> bool {
         let ended = |row: &RankRow| matches!(row.end_reason, Some(EndReason::Finalize | EndReason::Exit));
-        !self.ranks.iter().all(ended) || self.doubts.iter().any(Doubt::forbids_advice)
+        !self.ranks.iter().all(ended) || self.doubts.iter().any(ReportDoubt::forbids_advice)
     }
 
     /// How far the worst problem touches the figures; `None` where there is none.

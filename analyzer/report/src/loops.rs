@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use super::serial;
-use lbprof_analysis::model::loops::Carried;
+use lbprof_analysis::model::loops::CarriedCalls;
 use lbprof_analysis::model::loops::FoundLoopOfRank;
-use lbprof_analysis::model::loops::{Count, Loop, Without};
+use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -14,11 +14,11 @@ use serde::Serialize;
 
 /// What was found.
 #[derive(Clone, Debug, Default)]
-pub struct Loops {
+pub struct LoopTable {
     /// One row a loop, outer ones before those in them.
     pub rows: Vec<LoopRow>,
     /// Why there are none.
-    pub without: Without,
+    pub without: NoLoopReason,
 }
 
 /// A loop, found in the calls of some ranks.
@@ -64,12 +64,12 @@ pub struct LoopRow {
     /// Share of the iterations that have the same kinds of calls as most have; null if it is no main loop.
     pub alike: Option<f64>,
     /// How sure it is; null if it is no main loop.
-    pub confidence: Option<Confidence>,
+    pub confidence: Option<LoopConfidence>,
     /// The most serious reason to suspect another loop than the one found; null if there is none, and where it is no main loop. Where the
     /// user named the call that ends an iteration, only `comes_often`.
     #[serde(serialize_with = "serial::known_as::<_, DoubtName, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<DoubtName>"))]
-    pub doubt: Option<Doubt>,
+    pub doubt: Option<LoopDoubt>,
 }
 
 /// Iterations as they are written.
@@ -122,7 +122,7 @@ pub struct EndOfIteration {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Confidence {
+pub enum LoopConfidence {
     /// Their number is certain and the same on all ranks, at least ten, four fifths of them are alike, they cover half of the time, and
     /// nothing speaks for another loop; or the user named the call that ends an iteration.
     Sure,
@@ -132,24 +132,24 @@ pub enum Confidence {
     Unsure,
 }
 
-impl Confidence {
+impl LoopConfidence {
     /// The word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Confidence::Sure => "sure",
-            Confidence::Likely => "likely",
-            Confidence::Unsure => "unsure",
+            LoopConfidence::Sure => "sure",
+            LoopConfidence::Likely => "likely",
+            LoopConfidence::Unsure => "unsure",
         }
     }
 
     /// From the fewest and the most iterations of a rank, the share that is alike and that of the time that they cover.
-    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> Confidence {
+    fn of((fewest, most): (f64, f64), alike: f64, covered: f64) -> LoopConfidence {
         if fewest == most && most >= 10.0 && alike >= 0.8 && covered >= LEAST_COVERED {
-            Confidence::Sure
+            LoopConfidence::Sure
         } else if fewest >= 0.98 * most && most >= 3.0 && alike >= 0.5 && covered >= LEAST_COVERED {
-            Confidence::Likely
+            LoopConfidence::Likely
         } else {
-            Confidence::Unsure
+            LoopConfidence::Unsure
         }
     }
 }
@@ -160,7 +160,7 @@ const LEAST_COVERED: f64 = 0.5;
 /// What speaks for another loop than the one found, however regular that is (it may be a function of the program through which it
 /// communicates, or iterations may be missing), or for another number of its iterations.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Doubt {
+pub enum LoopDoubt {
     /// A tenth of the iterations or more carry less than half or more than twice the bytes of the middle one.
     Amounts,
     /// A fifth of the calls in the iterations or more are not the loop's.
@@ -215,20 +215,20 @@ enum DoubtName {
     ComesOften,
 }
 
-impl From<&Doubt> for DoubtName {
-    fn from(doubt: &Doubt) -> DoubtName {
+impl From<&LoopDoubt> for DoubtName {
+    fn from(doubt: &LoopDoubt) -> DoubtName {
         match doubt {
-            Doubt::Amounts => DoubtName::Amounts,
-            Doubt::OtherCalls => DoubtName::OtherCalls,
-            Doubt::FewKinds(..) => DoubtName::FewKinds,
-            Doubt::OtherRanks(_) => DoubtName::OtherRanks,
-            Doubt::Partners(_) => DoubtName::Partners,
-            Doubt::LittleCarried => DoubtName::LittleCarried,
-            Doubt::Interpreter => DoubtName::Interpreter,
-            Doubt::Rhythm(_) => DoubtName::Rhythm,
-            Doubt::Ends => DoubtName::Ends,
-            Doubt::Events => DoubtName::Events,
-            Doubt::ComesOften(..) => DoubtName::ComesOften,
+            LoopDoubt::Amounts => DoubtName::Amounts,
+            LoopDoubt::OtherCalls => DoubtName::OtherCalls,
+            LoopDoubt::FewKinds(..) => DoubtName::FewKinds,
+            LoopDoubt::OtherRanks(_) => DoubtName::OtherRanks,
+            LoopDoubt::Partners(_) => DoubtName::Partners,
+            LoopDoubt::LittleCarried => DoubtName::LittleCarried,
+            LoopDoubt::Interpreter => DoubtName::Interpreter,
+            LoopDoubt::Rhythm(_) => DoubtName::Rhythm,
+            LoopDoubt::Ends => DoubtName::Ends,
+            LoopDoubt::Events => DoubtName::Events,
+            LoopDoubt::ComesOften(..) => DoubtName::ComesOften,
         }
     }
 }
@@ -251,14 +251,16 @@ const BYTES_OF_A_NUMBER: f64 = 8.0;
 /// What modules that call MPI for scripts have in their paths.
 const INTERPRETERS: [&str; 4] = ["mpi4py", "MPI.cpython", "MPI.abi3", "Rmpi"];
 
-impl Doubt {
+impl LoopDoubt {
     /// The loop is at most so sure.
-    fn at_most(&self) -> Confidence {
+    fn at_most(&self) -> LoopConfidence {
         match self {
-            Doubt::Amounts | Doubt::OtherCalls | Doubt::Events | Doubt::Rhythm(_) | Doubt::FewKinds(_, true) => {
-                Confidence::Unsure
-            }
-            _ => Confidence::Likely,
+            LoopDoubt::Amounts
+            | LoopDoubt::OtherCalls
+            | LoopDoubt::Events
+            | LoopDoubt::Rhythm(_)
+            | LoopDoubt::FewKinds(_, true) => LoopConfidence::Unsure,
+            _ => LoopConfidence::Likely,
         }
     }
 
@@ -266,17 +268,17 @@ impl Doubt {
     fn widened(&self, (fewest, most): (f64, f64)) -> (f64, f64) {
         let (fewest, most) = (fewest.min(most), most);
         match self {
-            Doubt::OtherRanks(other) | Doubt::Partners(other) => {
+            LoopDoubt::OtherRanks(other) | LoopDoubt::Partners(other) => {
                 (fewest.min(f64::from(*other)), most.max(f64::from(*other)))
             }
-            Doubt::Rhythm(times) => (fewest, most * f64::from(*times)),
+            LoopDoubt::Rhythm(times) => (fewest, most * f64::from(*times)),
             _ => (fewest, most),
         }
     }
 
     /// What speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
-    fn all(carried: &[Carried], iterations: &[u32], one: &Facts) -> Vec<Doubt> {
-        let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
+    fn all(carried: &[CarriedCalls], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
+        let sum = |of: fn(&CarriedCalls) -> u64| carried.iter().map(of).sum::<u64>() as f64;
         let calls = sum(|one| one.calls);
         if calls == 0.0 {
             return Vec::new();
@@ -287,14 +289,15 @@ impl Doubt {
         let of_function = !one.is_certain && !one.is_unique;
         let little = sum(|one| one.bytes) <= BYTES_OF_A_NUMBER * calls;
         let doubts = [
-            (!one.is_unique && sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all).then_some(Doubt::Amounts),
-            (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(Doubt::OtherCalls),
-            one.module.is_some_and(is_of_interpreter).then_some(Doubt::Interpreter),
-            one.rhythm.map(Doubt::Rhythm),
-            one.partners.map(Doubt::Partners),
-            (of_function && one.kinds < LEAST_KINDS).then_some(Doubt::FewKinds(one.kinds, one.is_mostly_inner)),
-            (!one.is_in_main && little).then_some(Doubt::LittleCarried),
-            (!one.is_certain).then_some(Doubt::Ends),
+            (!one.is_unique && sum(|one| u64::from(one.alike)) < LEAST_LIKE_AMOUNTS * all)
+                .then_some(LoopDoubt::Amounts),
+            (MOST_OTHER_CALLS * calls <= sum(|one| one.foreign)).then_some(LoopDoubt::OtherCalls),
+            one.module.is_some_and(is_of_interpreter).then_some(LoopDoubt::Interpreter),
+            one.rhythm.map(LoopDoubt::Rhythm),
+            one.partners.map(LoopDoubt::Partners),
+            (of_function && one.kinds < LEAST_KINDS).then_some(LoopDoubt::FewKinds(one.kinds, one.is_mostly_inner)),
+            (!one.is_in_main && little).then_some(LoopDoubt::LittleCarried),
+            (!one.is_certain).then_some(LoopDoubt::Ends),
         ];
         doubts.into_iter().flatten().collect()
     }
@@ -302,7 +305,7 @@ impl Doubt {
 
 /// What is known of a loop beside what it carries.
 #[derive(Debug, Default)]
-struct Facts<'a> {
+struct LoopFacts<'a> {
     /// Kinds of its calls.
     kinds: usize,
     /// Where it ends.
@@ -321,9 +324,9 @@ struct Facts<'a> {
     is_in_main: bool,
 }
 
-impl Loops {
+impl LoopTable {
     /// The loops of `model`, whose call sites are at `places`.
-    pub(super) fn new(model: &Model, places: &[CodePlace]) -> Loops {
+    pub(super) fn new(model: &Model, places: &[CodePlace]) -> LoopTable {
         let mut rows: Vec<LoopRow> = model.loops.iter().map(|one| row(model, places, one)).collect();
         let in_run = |one: &Loop| {
             let ranks = model.ranks.iter().filter(|rank| one.ranks.binary_search(&rank.rank).is_ok());
@@ -333,30 +336,30 @@ impl Loops {
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
             let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
-            let mut others = others.filter(|(other, _)| other.shares_kinds_with(&model.loops[at]));
+            let mut others = others.filter(|(other, _)| other.has_common_kinds(&model.loops[at]));
             if let Some((_, most)) = others.next() {
-                row.doubt_it(Doubt::OtherRanks(*most as u32));
+                row.doubt_it(LoopDoubt::OtherRanks(*most as u32));
             }
         }
         let events = event_loops(model, &most_of);
         for (row, _) in rows.iter_mut().zip(events).filter(|(_, is_event)| *is_event) {
-            row.doubt_most(Doubt::Events);
+            row.doubt_most(LoopDoubt::Events);
         }
         let mut rows = joined(rows);
         rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
-        let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
-        Loops { rows, without }
+        let without = if model.loops.is_empty() { model.without_loop } else { NoLoopReason::Nothing };
+        LoopTable { rows, without }
     }
 }
 
-impl Loops {
+impl LoopTable {
     /// Whether what follows from the iterations of `ranks`, ascending, follows from a loop that is not unsure, or from marked ones. Of several
     /// loops those count whose iterations the report is about, where these ranks go through one of them.
     pub(super) fn are_sure_of(&self, ranks: &[u32]) -> bool {
         let is_theirs = |row: &&LoopRow| row.main && row.ranks.iter().any(|rank| ranks.binary_search(rank).is_ok());
         let of_report = self.rows.iter().any(|row| is_theirs(&row) && row.in_report);
         let mut theirs = self.rows.iter().filter(is_theirs).filter(|row| row.in_report || !of_report);
-        !theirs.any(|row| row.confidence == Some(Confidence::Unsure))
+        !theirs.any(|row| row.confidence == Some(LoopConfidence::Unsure))
     }
 }
 
@@ -389,8 +392,9 @@ fn row(model: &Model, places: &[CodePlace], one: &Loop) -> LoopRow {
     };
     let in_all = counts(&ranks, in_run);
     let confidence = match one.named {
-        true => Confidence::Sure,
-        false => Confidence::of(in_all, alike, covered).max(doubts.first().map_or(Confidence::Sure, Doubt::at_most)),
+        true => LoopConfidence::Sure,
+        false => LoopConfidence::of(in_all, alike, covered)
+            .max(doubts.first().map_or(LoopConfidence::Sure, LoopDoubt::at_most)),
     };
     let counted = (in_all.0 - f64::from(one.count.fewer), in_all.1 + f64::from(one.count.more));
     LoopRow {
@@ -426,20 +430,20 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 }
 
 /// What speaks against the loop that was `found` on each rank, the gravest first.
-fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<Doubt> {
-    let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
+fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
+    let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
-    let facts = Facts {
+    let facts = LoopFacts {
         kinds: one.kinds(),
         module: ends_at.and_then(|end| end.place.module.as_deref()),
         partners: one.others,
         rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
         is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
-        is_certain: one.count == Count::default(),
+        is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,
     };
-    Doubt::all(&carried, &iterations, &facts)
+    LoopDoubt::all(&carried, &iterations, &facts)
 }
 
 /// Returns of each loop whether its iterations are events, from the iterations of each on a rank: ranks that make the same calls go around in different
@@ -449,7 +453,7 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     let mut are_events = vec![false; model.loops.len()];
     let is_free = |at: &usize| model.loops[*at].main && !model.loops[*at].named;
     for first in (0..model.loops.len()).filter(is_free) {
-        let is_alike = |at: &usize| *at == first || model.loops[*at].shares_kinds_with(&model.loops[first]);
+        let is_alike = |at: &usize| *at == first || model.loops[*at].has_common_kinds(&model.loops[first]);
         let alike: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(is_alike).collect();
         let fewest = alike.iter().map(|&at| most_of[at]).fold(f64::MAX, f64::min);
         let differ = alike.iter().any(|&at| AS_MANY * fewest < most_of[at]);
@@ -475,7 +479,7 @@ fn longest_inner<'a>(model: &'a Model, one: &Loop) -> Option<&'a Loop> {
 }
 
 /// Whether the call that the user named comes several times in each iteration of the loop that is found in the calls.
-fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<Doubt> {
+fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option<LoopDoubt> {
     let detected = one.detected.as_ref().filter(|detected| detected.iterations > 0)?;
     let named = f64::from(ranks.iter().map(|rank| in_run(rank)).max()?);
     let times = (named / f64::from(detected.iterations)).round();
@@ -483,7 +487,7 @@ fn comes_often(places: &[CodePlace], one: &Loop, ranks: &[&RankModel]) -> Option
     let is_multiple = (named - times * f64::from(detected.iterations)).abs() <= (0.02 * named).max(times);
     let (site, operation) = detected.end;
     let place = site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default();
-    (times >= 2.0 && is_multiple).then(|| Doubt::ComesOften(times as u32, (operation_name(operation), place)))
+    (times >= 2.0 && is_multiple).then(|| LoopDoubt::ComesOften(times as u32, (operation_name(operation), place)))
 }
 
 /// Rows of one loop that groups of ranks pass with different calls, as one: that of the most ranks, with the doubt of the one that
@@ -506,7 +510,7 @@ fn joined(rows: Vec<LoopRow>) -> Vec<LoopRow> {
 
 impl LoopRow {
     /// `rows` with no more ranks in their lists than `bounds` says.
-    pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &Bounds) -> Cow<'a, [LoopRow]> {
+    pub(super) fn bounded<'a>(rows: &'a [LoopRow], bounds: &ListBounds) -> Cow<'a, [LoopRow]> {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
@@ -515,14 +519,14 @@ impl LoopRow {
     }
 
     /// Adds what speaks against the loop more than all else does.
-    fn doubt_most(&mut self, doubt: Doubt) {
+    fn doubt_most(&mut self, doubt: LoopDoubt) {
         self.doubt = None;
         self.doubt_it(doubt);
     }
 
     /// Adds what speaks for another loop, unless something does already.
-    fn doubt_it(&mut self, doubt: Doubt) {
-        let doubt = self.doubt.take().filter(|known| *known != Doubt::Ends).unwrap_or(doubt);
+    fn doubt_it(&mut self, doubt: LoopDoubt) {
+        let doubt = self.doubt.take().filter(|known| *known != LoopDoubt::Ends).unwrap_or(doubt);
         self.confidence = self.confidence.max(Some(doubt.at_most()));
         self.possible = self.possible.map(|range| doubt.widened(range));
         self.doubt = Some(doubt);
@@ -547,7 +551,7 @@ impl LoopRow {
         self.possible = self.possible.zip(other.possible).map(|(one, other)| around(one, other));
         self.in_report |= other.in_report;
         if self.iterations.0 < self.iterations.1 && self.main {
-            self.confidence = self.confidence.max(Some(Confidence::of(self.iterations, 1.0, 1.0)));
+            self.confidence = self.confidence.max(Some(LoopConfidence::of(self.iterations, 1.0, 1.0)));
         }
         if self.confidence < other.confidence || self.doubt.is_none() {
             self.doubt = other.doubt.or(self.doubt.take());
@@ -581,54 +585,54 @@ mod tests {
 
     #[test]
     fn a_loop_is_sure_where_ranks_agree_and_iterations_are_alike() {
-        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.9), Confidence::Sure);
-        assert_eq!(Confidence::of((500.0, 500.0), 0.95, 0.3), Confidence::Unsure, "it may be no main loop");
-        assert_eq!(Confidence::of((4.0, 4.0), 1.0, 0.9), Confidence::Likely);
-        assert_eq!(Confidence::of((99.0, 100.0), 0.6, 0.9), Confidence::Likely);
-        assert_eq!(Confidence::of((90.0, 100.0), 1.0, 0.9), Confidence::Unsure);
-        assert_eq!(Confidence::of((500.0, 500.0), 0.3, 0.9), Confidence::Unsure);
+        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.95, 0.9), LoopConfidence::Sure);
+        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.95, 0.3), LoopConfidence::Unsure, "it may be no main loop");
+        assert_eq!(LoopConfidence::of((4.0, 4.0), 1.0, 0.9), LoopConfidence::Likely);
+        assert_eq!(LoopConfidence::of((99.0, 100.0), 0.6, 0.9), LoopConfidence::Likely);
+        assert_eq!(LoopConfidence::of((90.0, 100.0), 1.0, 0.9), LoopConfidence::Unsure);
+        assert_eq!(LoopConfidence::of((500.0, 500.0), 0.3, 0.9), LoopConfidence::Unsure);
     }
 
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
-    fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<Doubt> {
-        let carried = Carried { alike, calls, foreign, bytes };
-        Doubt::all(&[carried; 2], &[100; 2], &Facts { kinds, module: Some(module), ..Facts::default() })
+    fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<LoopDoubt> {
+        let carried = CarriedCalls { alike, calls, foreign, bytes };
+        LoopDoubt::all(&[carried; 2], &[100; 2], &LoopFacts { kinds, module: Some(module), ..LoopFacts::default() })
             .into_iter()
             .next()
     }
 
     #[test]
     fn what_iterations_carry_and_which_calls_they_have_may_speak_for_another_loop() {
-        assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(Doubt::Ends));
-        assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(Doubt::Amounts));
-        assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(Doubt::OtherCalls));
-        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(Doubt::FewKinds(3, false)));
-        assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(Doubt::LittleCarried));
-        assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(Doubt::Interpreter));
-        assert_eq!(Doubt::all(&[], &[], &Facts::default()), []);
+        assert_eq!(doubt(95, [1000, 10, 50_000], 12, "lmp"), Some(LoopDoubt::Ends));
+        assert_eq!(doubt(89, [1000, 10, 50_000], 12, "mg"), Some(LoopDoubt::Amounts));
+        assert_eq!(doubt(95, [1000, 200, 50_000], 12, "pw.x"), Some(LoopDoubt::OtherCalls));
+        assert_eq!(doubt(95, [1000, 10, 50_000], 3, "is"), Some(LoopDoubt::FewKinds(3, false)));
+        assert_eq!(doubt(95, [1000, 10, 8_000], 12, "lmp"), Some(LoopDoubt::LittleCarried));
+        assert_eq!(doubt(100, [1000, 0, 50_000], 12, "lib/mpi4py/MPI.so"), Some(LoopDoubt::Interpreter));
+        assert_eq!(LoopDoubt::all(&[], &[], &LoopFacts::default()), []);
     }
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
-        let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
-        let certain = Facts { kinds: 2, is_certain: true, is_in_main: true, ..Facts::default() };
-        assert_eq!(Doubt::all(&[carried], &[100], &certain), []);
-        let by_rhythm = Facts { rhythm: Some(3), partners: Some(80), ..certain };
-        assert_eq!(Doubt::all(&[carried], &[100], &by_rhythm), [Doubt::Rhythm(3), Doubt::Partners(80)]);
+        let carried = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
+        let certain = LoopFacts { kinds: 2, is_certain: true, is_in_main: true, ..LoopFacts::default() };
+        assert_eq!(LoopDoubt::all(&[carried], &[100], &certain), []);
+        let by_rhythm = LoopFacts { rhythm: Some(3), partners: Some(80), ..certain };
+        assert_eq!(LoopDoubt::all(&[carried], &[100], &by_rhythm), [LoopDoubt::Rhythm(3), LoopDoubt::Partners(80)]);
     }
 
     #[test]
     fn a_doubt_says_which_number_it_may_be() {
-        assert_eq!(Doubt::Partners(201).widened((223.0, 223.0)), (201.0, 223.0));
-        assert_eq!(Doubt::Rhythm(5).widened((12.0, 12.0)), (12.0, 60.0));
-        assert_eq!(Doubt::Ends.widened((49.0, 50.0)), (49.0, 50.0));
+        assert_eq!(LoopDoubt::Partners(201).widened((223.0, 223.0)), (201.0, 223.0));
+        assert_eq!(LoopDoubt::Rhythm(5).widened((12.0, 12.0)), (12.0, 60.0));
+        assert_eq!(LoopDoubt::Ends.widened((49.0, 50.0)), (49.0, 50.0));
     }
 
     #[test]
     fn a_doubt_bounds_how_sure_a_loop_is() {
-        assert_eq!(Confidence::Sure.max(Doubt::Amounts.at_most()), Confidence::Unsure);
-        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, false).at_most()), Confidence::Likely);
-        assert_eq!(Confidence::Sure.max(Doubt::FewKinds(2, true).at_most()), Confidence::Unsure);
-        assert_eq!(Confidence::Unsure.max(Doubt::Interpreter.at_most()), Confidence::Unsure);
+        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::Amounts.at_most()), LoopConfidence::Unsure);
+        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::FewKinds(2, false).at_most()), LoopConfidence::Likely);
+        assert_eq!(LoopConfidence::Sure.max(LoopDoubt::FewKinds(2, true).at_most()), LoopConfidence::Unsure);
+        assert_eq!(LoopConfidence::Unsure.max(LoopDoubt::Interpreter.at_most()), LoopConfidence::Unsure);
     }
 }

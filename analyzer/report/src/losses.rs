@@ -14,14 +14,14 @@ use lbprof_collector::record::NONE;
 use serde::Serialize;
 
 use super::blocking::BlockingTable;
-use super::functions::{ExplainedExcess, Functions};
+use super::functions::{ExplainedExcess, SampledFunctions};
 use super::serial;
 use super::verdict::{LossKind, Verdict};
-use super::what_if::{Prediction, WhatIfTable};
+use super::what_if::{PredictionRow, WhatIfTable};
 use super::{RegionRow, SiteRow};
-use lbprof_analysis::metrics::blocking::{Class, waited_because_of};
+use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
@@ -38,7 +38,7 @@ const MOST_RANKS: usize = 8;
 /// A loss.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Loss {
+pub struct EfficiencyLoss {
     /// What is lost by.
     pub kind: LossKind,
     /// Elapsed time that it costs: summed over ranks, divided by their number.
@@ -65,7 +65,7 @@ pub struct Loss {
     pub explained: Option<ExplainedExcess>,
     /// What would be gained without it, by replay; `None` where that was not asked, or is not known.
     #[serde(skip)]
-    pub remedy: Option<Prediction>,
+    pub remedy: Option<PredictionRow>,
     /// Of the elapsed time that was recorded.
     pub share: Option<f64>,
     /// What would be gained without it, no more than is lost: by the replay of `predictions` with that region balanced, that rank as the mean,
@@ -105,9 +105,9 @@ pub struct LossAt {
     pub share: Option<f64>,
 }
 
-impl Loss {
+impl EfficiencyLoss {
     /// Adds in which functions the rank that causes it computes longer than others.
-    pub(super) fn explain(&mut self, functions: Option<&Functions>) {
+    pub(super) fn explain(&mut self, functions: Option<&SampledFunctions>) {
         let is_computation = matches!(self.kind, LossKind::Imbalance | LossKind::Control);
         let Some(functions) = functions.filter(|_| is_computation) else { return };
         if let (Some(&(rank, _)), Some(region)) = (self.ranks.first(), self.region.as_deref()) {
@@ -121,8 +121,8 @@ impl Loss {
     }
 
     /// A loss of which no more is known, by the ranks' sums.
-    fn bare(kind: LossKind, lost_s: f64) -> Loss {
-        Loss {
+    fn bare(kind: LossKind, lost_s: f64) -> EfficiencyLoss {
+        EfficiencyLoss {
             kind,
             lost_s,
             measured: false,
@@ -141,7 +141,7 @@ impl Loss {
 }
 
 /// What losses are made from.
-pub(super) struct Inputs<'a> {
+pub(super) struct LossInputs<'a> {
     pub(super) model: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) verdict: &'a Verdict,
@@ -151,9 +151,11 @@ pub(super) struct Inputs<'a> {
     pub(super) regions: &'a [RegionRow],
     /// Whether ranks share one work, so that balancing them is a gain.
     pub(super) together: bool,
+    /// Whether one rank is a master that waits for the others most of the time.
+    pub(super) has_idle_master: bool,
 }
 
-impl Inputs<'_> {
+impl LossInputs<'_> {
     /// Whether ranks may be waited for that are not selected.
     fn others_are_waited_for(&self) -> bool {
         let facts = &self.model.facts;
@@ -162,7 +164,7 @@ impl Inputs<'_> {
 }
 
 /// The losses of at least 1 % of the elapsed time, the largest first.
-pub(super) fn rows(inputs: &Inputs) -> Vec<Loss> {
+pub(super) fn rows(inputs: &LossInputs) -> Vec<EfficiencyLoss> {
     // Where calls of some ranks are not known, what others wait for in collectives is not.
     let causes = inputs.blocking.filter(|table| table.counts.not_recorded == 0);
     let mut losses = match causes {
@@ -184,23 +186,27 @@ pub(super) fn rows(inputs: &Inputs) -> Vec<Loss> {
 }
 
 /// The losses by the causes of waiting.
-fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
+fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     let n_ranks = inputs.model.ranks.len().max(1) as f64;
     let mut phases = Vec::new();
     let (mut communication_s, mut recorder_s) = (0.0, 0.0);
     for phase in &table.phases {
         let cost = &phase.cost;
         match cost.class {
-            Class::Imbalance => phases.push((LossKind::Imbalance, phase, cost.caused_s)),
-            Class::Control => phases.push((LossKind::Control, phase, cost.caused_s)),
-            Class::Communication | Class::MessageDelay => communication_s += cost.total_s(),
-            Class::Recorder => recorder_s += cost.total_s(),
+            CauseClass::Imbalance => phases.push((LossKind::Imbalance, phase, cost.caused_s)),
+            CauseClass::Control => phases.push((LossKind::Control, phase, cost.caused_s)),
+            CauseClass::Communication | CauseClass::MessageDelay => communication_s += cost.total_s(),
+            CauseClass::Recorder => recorder_s += cost.total_s(),
         }
     }
-    let whole = |kind, seconds: f64| Loss { measured: true, by_cause: true, ..Loss::bare(kind, seconds / n_ranks) };
+    let whole = |kind, seconds: f64| EfficiencyLoss {
+        measured: true,
+        by_cause: true,
+        ..EfficiencyLoss::bare(kind, seconds / n_ranks)
+    };
     // Only of what will be reported is it worth finding out who and where.
     let least_s = LEAST * inputs.verdict.elapsed_s * n_ranks;
-    let mut losses: Vec<Loss> = phases
+    let mut losses: Vec<EfficiencyLoss> = phases
         .into_iter()
         .filter(|(.., caused_s)| *caused_s > 0.0 && *caused_s >= least_s)
         .map(|(kind, phase, caused_s)| {
@@ -211,16 +217,32 @@ fn by_cause(inputs: &Inputs, table: &BlockingTable) -> Vec<Loss> {
                 ranks.first().is_none_or(|&(first, _)| inputs.model.ranks.iter().any(|one| one.rank == first));
             let balanced = inputs.together && kind == LossKind::Imbalance && selected;
             let remedy = balanced.then(|| remedy(inputs.what_if, &phase.region, &ranks)).flatten();
-            Loss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
+            EfficiencyLoss { ranks, region: Some(phase.region.clone()), at, remedy, ..whole(kind, caused_s) }
         })
         .collect();
+    if inputs.has_idle_master {
+        merge_imbalance(inputs, table, &mut losses);
+    }
     losses.extend(split_communication(inputs, table, whole(LossKind::Communication, communication_s)));
     losses.push(whole(LossKind::Recorder, recorder_s));
     losses
 }
 
+/// Merges all waiting for the workers' computation into one loss, in the region in which most is caused: wherever they compute, it is their master that waits.
+fn merge_imbalance(inputs: &LossInputs, table: &BlockingTable, losses: &mut Vec<EfficiencyLoss>) {
+    let (computing, mut rest): (Vec<EfficiencyLoss>, Vec<EfficiencyLoss>) =
+        std::mem::take(losses).into_iter().partition(|loss| loss.kind == LossKind::Imbalance);
+    let lost_s = computing.iter().map(|loss| loss.lost_s).sum();
+    if let Some(largest) = computing.into_iter().max_by(|a, b| a.lost_s.total_cmp(&b.lost_s)) {
+        let ranks = causing(table, |_, class| class == CauseClass::Imbalance);
+        let at = waits_for(inputs, &ranks);
+        rest.push(EfficiencyLoss { lost_s, ranks, at, ..largest });
+    }
+    *losses = rest;
+}
+
 /// Splits what is lost to communication into that and the access to files, of which no network would save anything.
-fn split_communication(inputs: &Inputs, table: &BlockingTable, all: Loss) -> [Loss; 2] {
+fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: EfficiencyLoss) -> [EfficiencyLoss; 2] {
     let is_io = |activity: Activity| activity == Activity::Io;
     let calls = inputs.sites.iter().filter(|row| is_io(row.activity));
     let own_s: f64 = calls.map(|row| besides_waiting_s(row, table)).sum();
@@ -232,15 +254,15 @@ fn split_communication(inputs: &Inputs, table: &BlockingTable, all: Loss) -> [Lo
     let caused_s: f64 = by_rank.values().sum();
     let lost_s = ((own_s + caused_s) / inputs.model.ranks.len().max(1) as f64).min(all.lost_s);
     let most = causes().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s));
-    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
-    let rest = Loss {
+    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal);
+    let rest = EfficiencyLoss {
         lost_s: all.lost_s - lost_s,
         measured: true,
         at: longest_besides_waiting(inputs.sites, table, |activity| !is_io(activity)),
         remedy: ideal.cloned(),
         ..all
     };
-    let io = Loss {
+    let io = EfficiencyLoss {
         kind: LossKind::FileAccess,
         lost_s,
         ranks: shares(by_rank),
@@ -253,7 +275,7 @@ fn split_communication(inputs: &Inputs, table: &BlockingTable, all: Loss) -> [Lo
 }
 
 /// The ranks that cause waiting by computation of these regions and classes, with their shares.
-fn causing(table: &BlockingTable, is_meant: impl Fn(&str, Class) -> bool) -> Vec<(u32, f64)> {
+fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
         *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
@@ -271,7 +293,7 @@ fn shares(by_rank: BTreeMap<u32, f64>) -> Vec<(u32, f64)> {
 }
 
 /// The call at which ranks wait longest because of these ranks, each with its share of what is waited for.
-fn waits_for(inputs: &Inputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
+fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
     let first = first_on_line(inputs.places);
     let place = |site: u32| first.get(site as usize).copied().unwrap_or(site);
     let shares = waited_because_of(inputs.model.followed.as_ref()?, ranks, place);
@@ -282,16 +304,18 @@ fn waits_for(inputs: &Inputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
 }
 
 /// The replay that says what balancing a region would gain; else, where one rank causes it all, that of the rank.
-fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<Prediction> {
-    let of_region =
-        |row: &&Prediction| matches!(row.scenario, WhatIf::Balanced(_)) && row.region.as_deref() == Some(region);
+fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
+    let of_region = |row: &&PredictionRow| {
+        matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region)
+    };
     what_if
         .rows
         .iter()
         .find(of_region)
         .or_else(|| {
             let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
-            let of_rank = |row: &&Prediction| matches!(row.scenario, WhatIf::RankAsMean(_)) && row.rank == Some(rank);
+            let of_rank =
+                |row: &&PredictionRow| matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == Some(rank);
             what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
         })
         .cloned()
@@ -316,7 +340,7 @@ fn longest_besides_waiting(
 }
 
 /// The parts of the verdict. `causes`: the causes of waiting, where they are known.
-fn of_verdict(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+fn of_verdict(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let serialization = verdict.serialization.unwrap_or_default();
     let slow_in_turn = (LossKind::SlowInTurn, serialization.slow_in_turn_s.unwrap_or(0.0));
@@ -324,17 +348,20 @@ fn of_verdict(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let undivided = (LossKind::Serialization, serialization.undivided_s());
     let mut losses = by_region(inputs, causes);
     losses.extend([slow_in_turn, chains, undivided].map(|(kind, lost_s)| serialized(inputs, causes, kind, lost_s)));
-    let communication = Loss::bare(LossKind::Communication, verdict.communication_s);
+    let communication = EfficiencyLoss::bare(LossKind::Communication, verdict.communication_s);
     match causes {
         Some(table) => losses.extend(split_communication(inputs, table, communication)),
-        None => losses.push(Loss { at: longest_call(verdict), ..communication }),
+        None => losses.push(EfficiencyLoss { at: longest_call(verdict), ..communication }),
     }
-    losses.push(Loss { measured: causes.is_some(), ..Loss::bare(LossKind::Recorder, verdict.recorder_s) });
+    losses.push(EfficiencyLoss {
+        measured: causes.is_some(),
+        ..EfficiencyLoss::bare(LossKind::Recorder, verdict.recorder_s)
+    });
     losses
 }
 
 /// Load imbalance by the regions in which the rank that computes longest exceeds the mean, each with its share of what it exceeds it by.
-fn by_region(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
+fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<EfficiencyLoss> {
     let verdict = inputs.verdict;
     let Some(worst) = verdict.worst.as_ref() else { return Vec::new() };
     let rank = inputs.model.ranks.iter().find(|one| one.rank == worst.rank);
@@ -347,8 +374,8 @@ fn by_region(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
     let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
     let loss = |(row, excess_s): (&RegionRow, f64)| {
         let (kind, class) = match row.kind {
-            RegionKind::Control => (LossKind::Control, Class::Control),
-            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, Class::Imbalance),
+            RegionKind::Control => (LossKind::Control, CauseClass::Control),
+            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, CauseClass::Imbalance),
         };
         // How much it is, is what one rank computes more: others that are waited for more there do not cause it.
         let found = causes
@@ -360,8 +387,8 @@ fn by_region(inputs: &Inputs, causes: Option<&BlockingTable>) -> Vec<Loss> {
         let remedy = (inputs.together && kind == LossKind::Imbalance && causes.is_some())
             .then(|| remedy(inputs.what_if, &row.path, &ranks))
             .flatten();
-        let bare = Loss::bare(kind, verdict.imbalance_s * excess_s / all_s);
-        Loss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
+        let bare = EfficiencyLoss::bare(kind, verdict.imbalance_s * excess_s / all_s);
+        EfficiencyLoss { measured, ranks, region: Some(row.path.clone()), at, remedy, ..bare }
     };
     excesses.into_iter().map(loss).collect()
 }
@@ -382,8 +409,8 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
 
 /// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
 /// computation is waited for.
-fn serialized(inputs: &Inputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> Loss {
-    let is_computation = |class| matches!(class, Class::Imbalance | Class::Control);
+fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
+    let is_computation = |class| matches!(class, CauseClass::Imbalance | CauseClass::Control);
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
         (_, Some(table)) => causing(table, |_, class| is_computation(class)),
@@ -396,10 +423,11 @@ fn serialized(inputs: &Inputs, causes: Option<&BlockingTable>, kind: LossKind, l
         Some(_) => waits_for(inputs, &ranks),
         None => longest_call(inputs.verdict),
     };
-    let balanced = |row: &&Prediction| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
-    let is_gain = |row: &&Prediction| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
+    let balanced =
+        |row: &&PredictionRow| kind == LossKind::SlowInTurn && row.scenario == WhatIfScenario::RunBalancedEach;
+    let is_gain = |row: &&PredictionRow| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
     let remedy = inputs.what_if.rows.iter().find(is_gain).cloned();
-    Loss { measured: causes.is_some(), ranks, region, at, remedy, ..Loss::bare(kind, lost_s) }
+    EfficiencyLoss { measured: causes.is_some(), ranks, region, at, remedy, ..EfficiencyLoss::bare(kind, lost_s) }
 }
 
 /// The ranks that are the slowest of an iteration, each with its share of the computation of all slowest, the largest first.

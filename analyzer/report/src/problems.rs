@@ -7,7 +7,7 @@ use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 use serde::Serialize;
 
-use super::bounds::{Bounds, first};
+use super::bounds::{ListBounds, first};
 use lbprof_analysis::model::Model;
 
 /// A kind of problem, all ranks together.
@@ -32,7 +32,7 @@ pub struct ProblemRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-enum Severe {
+enum ProblemSeverity {
     /// Worth knowing.
     Note,
     /// Data are missing.
@@ -48,7 +48,7 @@ struct ProblemKindRow {
     /// Name of the kind.
     kind: &'static str,
     /// How far it touches the figures.
-    severity: Severe,
+    severity: ProblemSeverity,
     /// What happened, as a sentence.
     meaning: &'static str,
     /// What to do about it.
@@ -58,9 +58,9 @@ struct ProblemKindRow {
 impl From<&ProblemKind> for ProblemKindRow {
     fn from(kind: &ProblemKind) -> ProblemKindRow {
         let severity = match kind.severity() {
-            Severity::Note => Severe::Note,
-            Severity::Partial => Severe::Partial,
-            Severity::Doubtful => Severe::Doubtful,
+            Severity::Note => ProblemSeverity::Note,
+            Severity::Partial => ProblemSeverity::Partial,
+            Severity::Doubtful => ProblemSeverity::Doubtful,
         };
         ProblemKindRow { kind: kind.name(), severity, meaning: kind.meaning(), advice: kind.advice() }
     }
@@ -68,7 +68,7 @@ impl From<&ProblemKind> for ProblemKindRow {
 
 impl ProblemRow {
     /// `rows` with no more ranks in their lists than `bounds` says.
-    pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &Bounds) -> Cow<'a, [ProblemRow]> {
+    pub(super) fn bounded<'a>(rows: &'a [ProblemRow], bounds: &ListBounds) -> Cow<'a, [ProblemRow]> {
         if rows.iter().all(|row| row.ranks.len() <= bounds.numbers) {
             return Cow::Borrowed(rows);
         }
@@ -81,12 +81,12 @@ impl ProblemRow {
 pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
     /// A row while it is made: its ranks are looked up, and there may be many.
     #[derive(Default)]
-    struct Row {
+    struct ProblemDraft {
         ranks: BTreeSet<u32>,
         count: u64,
         details: Vec<String>,
     }
-    let mut all: BTreeMap<ProblemKind, Row> = BTreeMap::new();
+    let mut all: BTreeMap<ProblemKind, ProblemDraft> = BTreeMap::new();
     let recorded = model.problems.iter().map(|problem| (problem, true));
     let found = model.found.iter().map(|problem| (problem, false));
     for (problem, is_recorded) in recorded.chain(found) {
@@ -100,7 +100,7 @@ pub(super) fn rows(model: &Model) -> Vec<ProblemRow> {
             row.details.push(problem.detail.clone());
         }
     }
-    let row = |(kind, Row { ranks, count, details }): (_, Row)| ProblemRow {
+    let row = |(kind, ProblemDraft { ranks, count, details }): (_, ProblemDraft)| ProblemRow {
         kind,
         rank_count: ranks.len(),
         ranks: ranks.into_iter().collect(),

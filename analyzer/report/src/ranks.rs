@@ -8,10 +8,10 @@ use lbprof_collector::definition::EndReason;
 
 use super::lifetime::LifetimeRow;
 use super::serial;
-use super::{BlockingTable, Clusters, DispersionRows};
+use super::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
-use lbprof_analysis::model::lifetime::Lifetime;
-use lbprof_analysis::model::{Model, RankModel, Seconds, Usage};
+use lbprof_analysis::model::lifetime::ProcessLifetime;
+use lbprof_analysis::model::{Model, RankModel, ResourceUsage, Seconds};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -30,8 +30,8 @@ pub struct RankRow {
     /// End of its window.
     pub end_s: f64,
     /// How its log ended, where it says so.
-    #[serde(flatten, serialize_with = "serial::written_as::<_, End, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "End"))]
+    #[serde(flatten, serialize_with = "serial::written_as::<_, RankEnd, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "RankEnd"))]
     pub end_reason: Option<EndReason>,
     /// The status that the rank's process gave to exit(), or returned from main; null if that is not known, and where it is 0 after
     /// `MPI_Finalize`.
@@ -39,10 +39,10 @@ pub struct RankRow {
     /// The life of its process outside of its window.
     #[serde(serialize_with = "serial::written_as::<_, LifetimeRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "LifetimeRow"))]
-    pub lifetime: Lifetime,
+    pub lifetime: ProcessLifetime,
     /// The call in which the rank was when its log ended without an end.
-    #[serde(serialize_with = "serial::known_as::<_, serial::Call, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::Call<'static>>"))]
+    #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<serial::MpiCall<'static>>"))]
     pub in_call: Option<(String, CodePlace)>,
     /// When that call began, from the start of the run; null if the log does not say.
     #[serde(skip)]
@@ -88,7 +88,7 @@ pub struct RankRow {
     /// Time that they spent in MPI; in no other figure of the rank.
     pub other_threads_mpi_s: f64,
     /// What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
-    pub usage: Option<Usage>,
+    pub usage: Option<ResourceUsage>,
 }
 
 /// How a rank ended.
@@ -107,39 +107,39 @@ enum HowEnded {
 /// The end of a rank as its log states it.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct End {
+struct RankEnd {
     /// How it ended; null if its log does not say (killed, or still running).
     end: Option<HowEnded>,
     /// The code given to `MPI_Abort`.
     abort_code: Option<i32>,
 }
 
-impl From<&Option<EndReason>> for End {
-    fn from(reason: &Option<EndReason>) -> End {
+impl From<&Option<EndReason>> for RankEnd {
+    fn from(reason: &Option<EndReason>) -> RankEnd {
         let (end, abort_code) = match *reason {
             Some(EndReason::Finalize) => (Some(HowEnded::Finalize), None),
             Some(EndReason::Exit) => (Some(HowEnded::Exit), None),
             Some(EndReason::Abort(code)) => (Some(HowEnded::Abort), Some(code)),
             None => (None, None),
         };
-        End { end, abort_code }
+        RankEnd { end, abort_code }
     }
 }
 
 /// What rows of ranks are made from.
-pub(super) struct Inputs<'a> {
+pub(super) struct RankInputs<'a> {
     pub(super) model: &'a Model,
     /// The same model of some activities alone, or of all.
     pub(super) times: &'a Model,
     pub(super) places: &'a [CodePlace],
     pub(super) blocking: Option<&'a BlockingTable>,
-    pub(super) clusters: &'a Clusters,
+    pub(super) clusters: &'a ClusterTable,
     pub(super) dispersion: &'a DispersionRows,
 }
 
 /// One row a rank, by number.
-pub(super) fn rows(inputs: &Inputs) -> Vec<RankRow> {
-    let &Inputs { model, times, places, .. } = inputs;
+pub(super) fn rows(inputs: &RankInputs) -> Vec<RankRow> {
+    let &RankInputs { model, times, places, .. } = inputs;
     let window = model.window_s();
     let compared = |rank: &RankModel| {
         let seconds = rank.inclusive(0);

@@ -7,7 +7,7 @@ use lbprof_collector::definition::EndReason;
 use serde::Serialize;
 
 use super::RankRow;
-use super::bounds::Bounds;
+use super::bounds::ListBounds;
 
 /// The ranks of a cluster, those with a row in `ranks` included. Over all objects, numbers and sums are those of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -20,29 +20,29 @@ pub struct RanksOfCluster {
     /// How many of them have an object in `ranks`.
     pub listed: usize,
     /// Records.
-    pub events: Spread,
+    pub events: FigureSpread,
     /// Computation.
-    pub computation_s: Spread,
+    pub computation_s: FigureSpread,
     /// Time by activity, of the threads that called `MPI_Init`.
-    pub activities: BTreeMap<&'static str, Spread>,
+    pub activities: BTreeMap<&'static str, FigureSpread>,
     /// Time in MPI: that of all activities but computation and the recorder.
-    pub mpi_s: Spread,
+    pub mpi_s: FigureSpread,
     /// Time outside of their windows while others are in theirs.
-    pub idle_s: Spread,
+    pub idle_s: FigureSpread,
     /// Time for which recording was stopped.
-    pub paused_s: Spread,
+    pub paused_s: FigureSpread,
     /// Time in which they could only wait; null if waiting was not analysed.
-    pub blocked_s: Option<Spread>,
+    pub blocked_s: Option<FigureSpread>,
     /// Waiting of all ranks that they cause.
-    pub blocking_caused_s: Option<Spread>,
+    pub blocking_caused_s: Option<FigureSpread>,
     /// Time that threads beside the first spent in MPI.
-    pub other_threads_mpi_s: Spread,
+    pub other_threads_mpi_s: FigureSpread,
 }
 
 /// A figure of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Spread {
+pub struct FigureSpread {
     /// All together.
     pub sum: f64,
     /// Its mean.
@@ -57,14 +57,14 @@ pub struct Spread {
     pub max_rank: u32,
 }
 
-impl Spread {
+impl FigureSpread {
     /// Of the figures that `of` gives of some ranks; `None` where there are none, or one is not known.
-    fn of(rows: &[&RankRow], of: impl Fn(&RankRow) -> Option<f64>) -> Option<Spread> {
+    fn of(rows: &[&RankRow], of: impl Fn(&RankRow) -> Option<f64>) -> Option<FigureSpread> {
         let first = rows.first()?;
         let value = of(first)?;
         let alone =
-            Spread { sum: value, mean: 0.0, min: value, min_rank: first.rank, max: value, max_rank: first.rank };
-        let add = |mut all: Spread, row: &&RankRow| {
+            FigureSpread { sum: value, mean: 0.0, min: value, min_rank: first.rank, max: value, max_rank: first.rank };
+        let add = |mut all: FigureSpread, row: &&RankRow| {
             let value = of(row)?;
             all.sum += value;
             if value < all.min {
@@ -76,7 +76,7 @@ impl Spread {
             Some(all)
         };
         let all = rows.iter().skip(1).try_fold(alone, add)?;
-        Some(Spread { mean: all.sum / rows.len() as f64, ..all })
+        Some(FigureSpread { mean: all.sum / rows.len() as f64, ..all })
     }
 }
 
@@ -89,9 +89,9 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
     let mut n_listed: BTreeMap<Option<u32>, usize> = BTreeMap::new();
     listed.iter().for_each(|row| *n_listed.entry(row.cluster).or_default() += 1);
     let row = |((_, cluster), rows): ((bool, Option<u32>), Vec<&RankRow>)| {
-        let all = |of: fn(&RankRow) -> f64| Spread::of(&rows, |row| Some(of(row)));
+        let all = |of: fn(&RankRow) -> f64| FigureSpread::of(&rows, |row| Some(of(row)));
         let of_activity = |activity: Activity| {
-            let spread = Spread::of(&rows, |row| Some(row.seconds[activity as usize]))?;
+            let spread = FigureSpread::of(&rows, |row| Some(row.seconds[activity as usize]))?;
             (spread.sum > 0.0).then_some((activity.name(), spread))
         };
         Some(RanksOfCluster {
@@ -104,8 +104,8 @@ pub(super) fn rows(ranks: &[RankRow], listed: &[&RankRow]) -> Vec<RanksOfCluster
             mpi_s: all(|row| row.mpi_s)?,
             idle_s: all(|row| row.idle_s)?,
             paused_s: all(|row| row.paused_s)?,
-            blocked_s: Spread::of(&rows, |row| row.blocked_s),
-            blocking_caused_s: Spread::of(&rows, |row| row.blocking_caused_s),
+            blocked_s: FigureSpread::of(&rows, |row| row.blocked_s),
+            blocking_caused_s: FigureSpread::of(&rows, |row| row.blocking_caused_s),
             other_threads_mpi_s: all(|row| row.other_threads_mpi_s)?,
         })
     };
@@ -117,7 +117,7 @@ type Figure = dyn Fn(&RankRow) -> f64;
 
 /// The ranks that have a row: all, or of very many the first one, those with the largest and smallest figures of each kind, those that
 /// deviate, and those that failed.
-pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &Bounds) -> Vec<&'a RankRow> {
+pub(super) fn listed<'a>(ranks: &'a [RankRow], bounds: &ListBounds) -> Vec<&'a RankRow> {
     if ranks.len() <= bounds.ranks {
         return ranks.iter().collect();
     }

@@ -10,7 +10,7 @@ use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
-use lbprof_analysis::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
+use lbprof_analysis::model::{Model, OwnLoops, RegionCounters, RegionIdx, Seconds};
 
 /// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
 const NOISE: f64 = 0.01;
@@ -34,8 +34,8 @@ pub struct RegionRow {
     #[serde(skip)]
     pub parent: RegionIdx,
     /// Whether it was found in the calls, not marked.
-    #[serde(rename = "source", serialize_with = "serial::written_as::<_, Source, _>")]
-    #[cfg_attr(feature = "schema", schemars(with = "Source"))]
+    #[serde(rename = "source", serialize_with = "serial::written_as::<_, RegionSource, _>")]
+    #[cfg_attr(feature = "schema", schemars(with = "RegionSource"))]
     pub found: bool,
     /// As it was marked.
     #[serde(serialize_with = "serial::written_as::<_, RegionMark, _>")]
@@ -69,10 +69,10 @@ pub struct RegionRow {
     pub iterations: Option<usize>,
     /// The time by which ranks are compared, inner regions included.
     #[serde(flatten)]
-    pub compared: Compared,
+    pub compared: ComparedTime,
     /// Invocations and work summed over ranks, memory the largest of any.
     #[serde(flatten)]
-    pub totals: Totals,
+    pub totals: RegionCounters,
     /// `operations` per second of computation of all ranks in it, inner regions included; null if nothing is computed.
     pub operations_per_s: Option<f64>,
     /// `quanta` per second of that.
@@ -113,16 +113,16 @@ fn by_name<S: Serializer>(activities: &[RegionActivity], serializer: S) -> Resul
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub enum RegionSource {
     /// By a marker; also the whole program.
     Marked,
     /// In the calls: a loop, or code between calls.
     Found,
 }
 
-impl From<&bool> for Source {
-    fn from(&found: &bool) -> Source {
-        if found { Source::Found } else { Source::Marked }
+impl From<&bool> for RegionSource {
+    fn from(&found: &bool) -> RegionSource {
+        if found { RegionSource::Found } else { RegionSource::Marked }
     }
 }
 
@@ -219,7 +219,7 @@ impl RegionRow {
 ///
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
 pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
-    let own_loops = OwnLoops::of(model);
+    let own_loops = OwnLoops::from_model(model);
     (0..model.regions.len() as u32).map(|idx| row(model, times, &own_loops, idx)).collect()
 }
 
@@ -228,7 +228,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
     let mut longest = Seconds::default();
-    let mut totals = Totals::default();
+    let mut totals = RegionCounters::default();
     for rank in &times.ranks {
         for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
             *sum += seconds;
@@ -243,7 +243,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     }
     let whole = model.elapsed_s() * n;
     let time_s: f64 = sums.iter().sum();
-    let compared = Compared::new(times, idx);
+    let compared = ComparedTime::new(times, idx);
     let computation = model.inclusive_s(idx, Activity::Computation);
     let computation_s: f64 = computation.iter().sum();
     let per_s = |work: f64| (computation_s > 0.0).then(|| work / computation_s);
@@ -285,7 +285,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
 /// The time by which ranks are compared, in a region and those in it: computation, or that of the selected activities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Compared {
+pub struct ComparedTime {
     /// The time by which ranks are compared (computation, or that of the selected activities), inner regions included: its mean over ranks.
     #[serde(rename = "compared_mean_s")]
     pub mean_s: f64,
@@ -297,13 +297,13 @@ pub struct Compared {
     pub max_rank: Option<u32>,
 }
 
-impl Compared {
-    fn new(times: &Model, idx: RegionIdx) -> Compared {
+impl ComparedTime {
+    fn new(times: &Model, idx: RegionIdx) -> ComparedTime {
         let compared = times.facts.selected.compared();
         let sum = |seconds: Seconds| compared.iter().map(|&activity| seconds[activity as usize]).sum::<f64>();
         let own: Vec<f64> = times.ranks.iter().map(|rank| sum(rank.inclusive(idx))).collect();
         let at = largest(&own);
-        Compared {
+        ComparedTime {
             mean_s: own.iter().sum::<f64>() / own.len().max(1) as f64,
             max_s: at.map_or(0.0, |at| own[at]),
             max_rank: at.map(|at| times.ranks[at].rank),

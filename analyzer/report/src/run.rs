@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use lbprof_collector::polling::Polling;
+use lbprof_collector::polling::PollGapRule;
 use serde::Serialize;
 
 use super::{DataFacts, ProblemRow};
@@ -102,9 +102,9 @@ impl<'a> RunRow<'a> {
     /// Of a run with these facts, data and problems.
     pub(super) fn new(facts: &'a RunFacts, data: &'a DataFacts, problems: Cow<'a, [ProblemRow]>) -> RunRow<'a> {
         let rule = match facts.polling {
-            Polling::Auto => PollingRule::Auto,
-            Polling::Waiting => PollingRule::Waiting,
-            Polling::Computation => PollingRule::Computation,
+            PollGapRule::Auto => PollingRule::Auto,
+            PollGapRule::Waiting => PollingRule::Waiting,
+            PollGapRule::Computation => PollingRule::Computation,
         };
         RunRow {
             id: format!("{:016x}", facts.run_id),

@@ -4,7 +4,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 
 use crate::html::ViewsData;
-use crate::json::Document;
+use crate::json::ReportDocument;
 
 /// Makes the schema of a type as it is written.
 pub fn make_schema<T: JsonSchema>() -> Schema {
@@ -13,7 +13,7 @@ pub fn make_schema<T: JsonSchema>() -> Schema {
 
 /// Makes the schema of the report.
 pub fn make_report_schema() -> Schema {
-    make_schema::<Document<'static>>()
+    make_schema::<ReportDocument<'static>>()
 }
 
 /// Makes the schema of the data of the report's page.

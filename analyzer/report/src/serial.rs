@@ -70,7 +70,7 @@ impl From<&(u32, f64)> for RankSeconds {
 /// A call of MPI: its operation, and where it is.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Call<'a> {
+pub(super) struct MpiCall<'a> {
     /// The MPI function, without `MPI_`.
     operation: &'a str,
     /// Where it is called.
@@ -78,9 +78,9 @@ pub(super) struct Call<'a> {
     place: &'a lbprof_analysis::structure::symbols::CodePlace,
 }
 
-impl<'a> From<&'a (String, lbprof_analysis::structure::symbols::CodePlace)> for Call<'a> {
-    fn from((operation, place): &'a (String, lbprof_analysis::structure::symbols::CodePlace)) -> Call<'a> {
-        Call { operation, place }
+impl<'a> From<&'a (String, lbprof_analysis::structure::symbols::CodePlace)> for MpiCall<'a> {
+    fn from((operation, place): &'a (String, lbprof_analysis::structure::symbols::CodePlace)) -> MpiCall<'a> {
+        MpiCall { operation, place }
     }
 }
 

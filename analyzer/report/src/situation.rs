@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::losses::Loss;
+use super::losses::EfficiencyLoss;
 use super::threads::GOOD_EFFICIENCY;
-use super::verdict::{LossKind, VerdictKind, Worst};
-use super::{Doubt, LifetimeTable, Report, SiteRow};
+use super::verdict::{LongestRank, LossKind, VerdictKind};
+use super::{LifetimeTable, Report, ReportDoubt, SiteRow};
 use crate::iteration::IterationRow;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
@@ -67,6 +67,9 @@ pub enum RunSituation {
     /// It is not clear what time between polls is.
     #[serde(rename = "unclear polls")]
     UnclearPolls,
+    /// A master hands out work and is idle, and nearly all time of the others is computation.
+    #[serde(rename = "master and workers")]
+    MasterAndWorkers,
     /// Nearly all time is computation.
     #[serde(rename = "balanced")]
     Balanced,
@@ -151,8 +154,8 @@ impl RunSituation {
     /// Returns whether the run is judged by what its efficiencies say it loses.
     pub fn is_of_losses(self) -> bool {
         use RunSituation::{
-            Asleep, Balanced, EndedEarly, FewCalls, NoCores, Nothing, OneRank, SetUp, StillRunning, Threads,
-            UnclearPolls,
+            Asleep, Balanced, EndedEarly, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, SetUp, StillRunning,
+            Threads, UnclearPolls,
         };
         !matches!(
             self,
@@ -166,6 +169,7 @@ impl RunSituation {
                 | Threads
                 | Asleep
                 | UnclearPolls
+                | MasterAndWorkers
                 | Balanced
         )
     }
@@ -186,10 +190,10 @@ fn beyond_figures(report: &Report) -> Option<RunSituation> {
     let selected = &report.facts.selected;
     let is_mostly_set_up =
         |table: &LifetimeTable| table.described_share < MOSTLY_SET_UP && table.set_up_s() > report.data.elapsed_s;
-    let is_doubted = |is_meant: fn(&Doubt) -> bool| report.doubts.iter().any(is_meant);
+    let is_doubted = |is_meant: fn(&ReportDoubt) -> bool| report.doubts.iter().any(is_meant);
     match () {
-        () if is_doubted(|doubt| matches!(doubt, Doubt::FewCalls { .. })) => Some(RunSituation::FewCalls),
-        () if is_doubted(Doubt::is_of_cores) => Some(RunSituation::NoCores),
+        () if is_doubted(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. })) => Some(RunSituation::FewCalls),
+        () if is_doubted(ReportDoubt::is_of_cores) => Some(RunSituation::NoCores),
         () if report.facts.n_ranks == 1 && report.threads.is_none() => Some(RunSituation::OneRank),
         () if selected.is_all() && report.lifetime.as_ref().is_some_and(is_mostly_set_up) => Some(RunSituation::SetUp),
         () => None,
@@ -199,11 +203,12 @@ fn beyond_figures(report: &Report) -> Option<RunSituation> {
 /// Returns the situation of a run that computes nearly all of the time.
 fn well_used(report: &Report) -> RunSituation {
     let polls = report.doubts.iter().find_map(|doubt| match doubt {
-        Doubt::Polling { efficiency, .. } => Some(efficiency.0),
+        ReportDoubt::Polling { efficiency, .. } => Some(efficiency.0),
         _ => None,
     });
     match () {
-        () if report.doubts.iter().any(|doubt| matches!(doubt, Doubt::Asleep { .. })) => RunSituation::Asleep,
+        () if report.idle_master.is_some() => RunSituation::MasterAndWorkers,
+        () if report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) => RunSituation::Asleep,
         () if polls.is_some_and(|least| least < GOOD_EFFICIENCY) => RunSituation::UnclearPolls,
         () => RunSituation::Balanced,
     }
@@ -213,7 +218,7 @@ fn well_used(report: &Report) -> RunSituation {
 fn imbalance(report: &Report) -> RunSituation {
     let Some(worst) = &report.verdict.worst else { return RunSituation::StaticExcess };
     // What does not run may also wait for a core.
-    let has_core = worst.preempted.is_none() && !report.doubts.iter().any(Doubt::is_of_cores);
+    let has_core = worst.preempted.is_none() && !report.doubts.iter().any(ReportDoubt::is_of_cores);
     let asleep = worst.explained.as_ref().and_then(|excess| excess.not_running_share).filter(|_| has_core);
     match () {
         () if asleep.is_some_and(|share| share >= MOSTLY_ASLEEP) => RunSituation::AsleepRank,
@@ -223,7 +228,7 @@ fn imbalance(report: &Report) -> RunSituation {
 }
 
 /// Returns whether the rank that computes longest has nearly all of the computation where most of its excess lies.
-fn works_alone(report: &Report, worst: &Worst) -> bool {
+fn works_alone(report: &Report, worst: &LongestRank) -> bool {
     let Some(region) = worst.region.as_ref().filter(|region| region.path != WHOLE_PROGRAM) else { return false };
     let row = report.regions.iter().find(|row| row.path == region.path);
     let means = row.map(|row| row.mean_in_s(lbprof_collector::Activity::Computation));
@@ -309,7 +314,7 @@ pub struct CallAmounts {
 
 impl CallAmounts {
     /// Returns how often the call of a loss is made, or `None` if that is not known.
-    pub fn new(report: &Report, loss: &Loss) -> Option<CallAmounts> {
+    pub fn new(report: &Report, loss: &EfficiencyLoss) -> Option<CallAmounts> {
         let at = loss.at.as_ref()?;
         let is_there = |row: &&SiteRow| row.operation == at.operation && row.place == at.place;
         let rows = || report.call_sites.iter().filter(is_there);
@@ -334,18 +339,18 @@ const LONG_REDUCTION_S: f64 = 1e-3;
 
 /// Returns whether ranks may compute in the call of a loss: in a reduction of few bytes that takes long without waiting for any rank. The program's own
 /// reduction function (`MPI_Op_create`) runs there; no log says whether there is one.
-pub fn may_compute(report: &Report, loss: &Loss) -> bool {
+pub fn may_compute(report: &Report, loss: &EfficiencyLoss) -> bool {
     let reduces = |operation: &str| ["reduce", "Reduce", "scan", "Scan"].iter().any(|part| operation.contains(part));
     let at = loss.at.as_ref().filter(|at| loss.kind == LossKind::Communication && reduces(&at.operation));
     let Some((share, amounts)) = at.and_then(|at| Some((at.share?, CallAmounts::new(report, loss)?))) else {
         return false;
     };
     let seconds_each = loss.lost_s * share / amounts.calls_each.max(1) as f64;
-    let has_cores = !report.doubts.iter().any(Doubt::is_of_cores);
+    let has_cores = !report.doubts.iter().any(ReportDoubt::is_of_cores);
     has_cores && amounts.bytes_each < SMALL_BYTES && seconds_each >= LONG_REDUCTION_S
 }
 
 /// Returns the one rank that causes a loss, if there is one.
-pub fn single_cause(loss: &Loss) -> Option<u32> {
+pub fn single_cause(loss: &EfficiencyLoss) -> Option<u32> {
     loss.ranks.first().filter(|(_, share)| *share >= NEARLY_ALL).map(|&(rank, _)| rank)
 }

@@ -6,7 +6,7 @@ use super::fold::fold_all;
 use super::words::width;
 
 /// A table. The cells of its first row are heads.
-pub struct Table {
+pub struct TextTable {
     heads: Vec<String>,
     aligned: Vec<CellAlignment>,
     rows: Vec<Vec<String>>,
@@ -23,15 +23,15 @@ const COMFORTABLE: usize = 28;
 /// Spaces before a table, and between its columns.
 const INDENT: usize = 2;
 
-impl Table {
+impl TextTable {
     /// A table with a head for each column; one that begins with `<` is aligned to the left, others to the right. The
     /// column `flexible` gives way where the lines get too long: its names go on in the next line.
-    pub fn new(heads: &[&str], flexible: usize) -> Table {
+    pub fn new(heads: &[&str], flexible: usize) -> TextTable {
         let aligned = heads.iter().map(|head| match head.starts_with('<') {
             true => CellAlignment::Left,
             false => CellAlignment::Right,
         });
-        Table {
+        TextTable {
             aligned: aligned.collect(),
             heads: heads.iter().map(|head| head.trim_start_matches('<').to_owned()).collect(),
             rows: Vec::new(),
@@ -47,7 +47,7 @@ impl Table {
 
     /// Leaves out groups of columns, the first of `spare` first, until lines of `columns` leave the flexible column room for what
     /// it holds, or at least for [`COMFORTABLE`]. Columns are named by the first line of their heads.
-    pub fn sparing(mut self, columns: usize, spare: &[&[&str]]) -> Table {
+    pub fn sparing(mut self, columns: usize, spare: &[&[&str]]) -> TextTable {
         for group in spare {
             let widths = self.widths();
             let missing = (widths.iter().sum::<usize>() + INDENT * widths.len()).saturating_sub(columns);
@@ -123,15 +123,15 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table() -> Table {
-        let mut table = Table::new(&["<call", "<at", "mean\n[s]", "calls", "bytes"], 1);
+    fn table() -> TextTable {
+        let mut table = TextTable::new(&["<call", "<at", "mean\n[s]", "calls", "bytes"], 1);
         table.row(
             ["Send", "a_function_of_some_length (file.c:120)", "1.00", "12", "13.2 kB"].map(str::to_owned).to_vec(),
         );
         table
     }
 
-    fn heads(table: &Table) -> Vec<&str> {
+    fn heads(table: &TextTable) -> Vec<&str> {
         table.heads.iter().filter_map(|head| head.lines().next()).collect()
     }
 

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use super::functions::{ExplainedExcess, Functions};
+use super::functions::{ExplainedExcess, SampledFunctions};
 use super::serial;
 use super::threads::GOOD_EFFICIENCY;
 use super::{
-    ClusterRow, Clusters, EfficiencyRow, Loops, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
+    ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
 };
 use lbprof_analysis::metrics::blocking::pairs;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::preemption::{Preemption, preemption};
-use lbprof_analysis::metrics::serialization::Serialization;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
+use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -61,10 +61,10 @@ pub struct Verdict {
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
     #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "SerializationOfVerdict"))]
-    pub serialization: Option<Serialization>,
+    pub serialization: Option<SerializationTimes>,
     /// Why it is not known which kind of serialization it is; null if it is known, or there is none.
     #[serde(rename = "serialization_undivided")]
-    pub undivided: Option<Undivided>,
+    pub undivided: Option<UndividedReason>,
     /// The recorder's own time.
     pub recorder_s: f64,
     /// The rest. `imbalance_s`, `serialization_s`, `recorder_s` and this add up to `lost_s`.
@@ -72,7 +72,7 @@ pub struct Verdict {
     /// The largest loss.
     pub kind: VerdictKind,
     /// The rank that computes longest; null on one rank.
-    pub worst: Option<Worst>,
+    pub worst: Option<LongestRank>,
     /// The function from which ranks spend most time in MPI, or the call site where none is known.
     pub waits_at: Option<WaitsAt>,
 }
@@ -85,14 +85,14 @@ pub struct VerdictCluster {
     /// Its ranks, ascending.
     pub ranks: Vec<u32>,
     /// Why it is this one.
-    pub chosen: Chosen,
+    pub chosen: ClusterChoice,
     /// Seconds of what is lost, the mean over its ranks, in which they wait because of ranks that are not in it.
     pub waits_for_others_s: f64,
 }
 
 /// Why the verdict is on a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chosen {
+pub enum ClusterChoice {
     /// There is no other.
     Only,
     /// Most is lost in it, and no cluster waits for another one.
@@ -195,7 +195,7 @@ pub struct VerdictPart {
 /// Why it is not known how much serialization is of which kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Undivided {
+pub enum UndividedReason {
     /// No iterations are known, found or marked, on all ranks that compute.
     #[serde(rename = "no iterations")]
     NoIterations,
@@ -207,7 +207,7 @@ pub enum Undivided {
 /// The rank that computes longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Worst {
+pub struct LongestRank {
     /// Its number.
     pub rank: u32,
     /// Its computation.
@@ -218,7 +218,7 @@ pub struct Worst {
     pub over_mean_s: f64,
     /// What of it was waiting for a core, where it was preempted.
     #[serde(skip)]
-    pub preempted: Option<Preemption>,
+    pub preempted: Option<PreemptionLoss>,
     /// The region in which most of the excess lies; `None` where there is only the whole program.
     #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RegionOfWorst"))]
@@ -293,8 +293,8 @@ struct SerializationOfVerdict {
     dependency_chains_s: Option<f64>,
 }
 
-impl From<&Option<Serialization>> for SerializationOfVerdict {
-    fn from(all: &Option<Serialization>) -> SerializationOfVerdict {
+impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
+    fn from(all: &Option<SerializationTimes>) -> SerializationOfVerdict {
         SerializationOfVerdict {
             serialization_s: all.map(|all| all.total_s),
             slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
@@ -327,7 +327,7 @@ impl Verdict {
     pub(super) fn explain(&mut self, model: &Model, code: &SampledCode) {
         let Some(worst) = &mut self.worst else { return };
         let part = self.cluster.as_ref().map(|cluster| model.sums_of(&cluster.ranks));
-        let functions = Functions::new(part.as_ref().unwrap_or(model), code);
+        let functions = SampledFunctions::new(part.as_ref().unwrap_or(model), code);
         worst.explained = functions.and_then(|functions| match &worst.region {
             Some(region) => functions.explained_in(worst.rank, Some(&region.path)),
             None => functions.explained_in(worst.rank, None),
@@ -343,8 +343,13 @@ impl Verdict {
     }
 
     /// The verdict on the cluster of a run that loses most, where its ranks do not share one work. `None`: they do.
-    pub fn of_cluster(model: &Model, places: &[CodePlace], clusters: &Clusters, loops: &Loops) -> Option<Verdict> {
-        let waits = Waits::of(model);
+    pub fn of_cluster(
+        model: &Model,
+        places: &[CodePlace],
+        clusters: &ClusterTable,
+        loops: &LoopTable,
+    ) -> Option<Verdict> {
+        let waits = ClusterWaits::of(model);
         let rows = || clusters.rows.iter().filter(|_| clusters.are_apart());
         let computation_s = |row: &ClusterRow| row.efficiency.times.avg_computation_s * row.ranks.len() as f64;
         let most_lost = |a: &&ClusterRow, b: &&ClusterRow| {
@@ -353,10 +358,10 @@ impl Verdict {
         };
         let row = rows().max_by(most_lost)?;
         let chosen = match waits.lost_besides_s(row) {
-            _ if clusters.rows.len() == 1 => Chosen::Only,
-            0.0 => Chosen::ComputesMost,
-            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => Chosen::LosesMost,
-            _ => Chosen::LosesMostByItself,
+            _ if clusters.rows.len() == 1 => ClusterChoice::Only,
+            0.0 => ClusterChoice::ComputesMost,
+            _ if rows().all(|row| waits.for_others_s(row) < LITTLE * computation_s(row)) => ClusterChoice::LosesMost,
+            _ => ClusterChoice::LosesMostByItself,
         };
         let waits_for_others_s = waits.for_others_s(row) / row.ranks.len().max(1) as f64;
         let part = model.sums_of(&row.ranks);
@@ -379,8 +384,8 @@ impl Verdict {
         let serialization = efficiency.serialization(is_sure);
         let is_undivided = serialization.is_some_and(|all| all.undivided_s() > ROUNDING_S);
         let undivided = match efficiency.t_ideal_phase_profile_s {
-            Some(_) => Undivided::UnsureLoop,
-            None => Undivided::NoIterations,
+            Some(_) => UndividedReason::UnsureLoop,
+            None => UndividedReason::NoIterations,
         };
         let imbalance_s = max_s - mean_s;
         let rest_s = elapsed_s - max_s - serialization.map_or(0.0, |all| all.total_s);
@@ -423,16 +428,16 @@ impl Verdict {
 }
 
 /// What clusters of ranks wait for each other.
-struct Waits {
+struct ClusterWaits {
     /// Seconds that the first rank waits because of the second; empty where the ranks were not followed.
     pairs: Vec<(u32, u32, f64)>,
     /// Elapsed time of the run.
     elapsed_s: f64,
 }
 
-impl Waits {
-    fn of(model: &Model) -> Waits {
-        Waits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
+impl ClusterWaits {
+    fn of(model: &Model) -> ClusterWaits {
+        ClusterWaits { pairs: model.followed.as_ref().map_or_else(Vec::new, pairs), elapsed_s: model.elapsed_s() }
     }
 
     /// Seconds within its elapsed time that the ranks of a cluster wait because of ranks that are not in it.
@@ -453,7 +458,7 @@ impl Waits {
 }
 
 /// The largest loss besides writing the log.
-fn kind(times: &Times, parts: &[VerdictPart]) -> VerdictKind {
+fn kind(times: &EfficiencyTimes, parts: &[VerdictPart]) -> VerdictKind {
     match times.parallel().filter(|parallel| *parallel > 0.0) {
         None => VerdictKind::Nothing,
         Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,
@@ -461,7 +466,7 @@ fn kind(times: &Times, parts: &[VerdictPart]) -> VerdictKind {
     }
 }
 
-fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
+fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<LongestRank> {
     let computation = model.inclusive_s(0, Activity::Computation);
     let at = largest(&computation).filter(|_| computation.len() > 1)?;
     let rank = &model.ranks[at];
@@ -480,7 +485,7 @@ fn worst(model: &Model, mean_s: f64, regions: &[RegionRow]) -> Option<Worst> {
         .filter(|worst| regions.len() > 1 && worst.excess_s > 0.0);
     let over_mean_s = computation[at] - mean_s;
     let (computation_s, preempted) = (computation[at], preemption(rank));
-    Some(Worst { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
+    Some(LongestRank { rank: rank.rank, computation_s, mean_s, over_mean_s, preempted, region, explained: None })
 }
 
 fn waits_at(model: &Model, call_sites: &[SiteRow]) -> Option<WaitsAt> {

@@ -1,7 +1,7 @@
 //! Numbers and names as a reader wants them: three or four digits with a unit, names without surprises.
 
 use lbprof_collector::Activity;
-use lbprof_collector::words::{Count, Plural};
+use lbprof_collector::words::{CountedNoun, GroupedNumber};
 pub use lbprof_collector::words::{TimeUnit, bytes, seconds, seconds_like};
 use unicode_width::UnicodeWidthStr;
 
@@ -27,7 +27,7 @@ pub fn signed_percent(share: f64) -> String {
 
 /// A whole number with commas between thousands: `1,234,567`.
 pub fn count(value: u64) -> String {
-    Count(value).to_string()
+    GroupedNumber(value).to_string()
 }
 
 /// A number of the user's, whatever its size: `12.5`, `1,200`, `3.21e9`.
@@ -43,7 +43,7 @@ pub fn quantity(value: f64) -> String {
 
 /// `1 rank`, `2 ranks`.
 pub fn plural(n: u64, word: &str) -> String {
-    Plural(n, word).to_string()
+    CountedNoun(n, word).to_string()
 }
 
 /// Whether a terminal may obey a character instead of showing it: control characters, and those that turn the direction of

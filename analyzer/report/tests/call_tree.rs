@@ -3,7 +3,7 @@
 
 use lbprof_analysis::model::Model;
 use lbprof_report::CallTreeRow;
-use lbprof_report::call_tree::NodeKind::{self, Call, Function, Loop, Phase, Program};
+use lbprof_report::call_tree::CallTreeNodeKind::{self, Call, Function, Loop, Phase, Program};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{found_model, model, report_on};
 
@@ -15,7 +15,7 @@ fn rows(model: &Model) -> Vec<CallTreeRow> {
 }
 
 /// Depth, kind and name of each row; without symbols functions have no names.
-fn shape(rows: &[CallTreeRow]) -> Vec<(u32, NodeKind, &str)> {
+fn shape(rows: &[CallTreeRow]) -> Vec<(u32, CallTreeNodeKind, &str)> {
     rows.iter().map(|row| (row.depth, row.kind, row.name.as_str())).collect()
 }
 
@@ -109,7 +109,7 @@ fn what_is_computed_before_a_function_with_a_loop_is_not_of_the_function() {
         (1, Function, ""),
         (2, Call, "MPI_Barrier"),
     ];
-    let is_like = |(found, expected): (&(u32, NodeKind, &str), &(u32, NodeKind, &str))| {
+    let is_like = |(found, expected): (&(u32, CallTreeNodeKind, &str), &(u32, CallTreeNodeKind, &str))| {
         (found.0, found.1) == (expected.0, expected.1) && (found.1 == Loop || found.2 == expected.2)
     };
     assert!(shape(&rows).iter().zip(&expected).all(is_like), "{:?}", shape(&rows));

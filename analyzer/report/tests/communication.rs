@@ -105,7 +105,7 @@ fn windows_of_time_have_all_of_it() {
 fn the_tables_are_in_the_report_with_all_rows() {
     let report = ring();
     assert!(!plain(&report, 100).contains("Communicators"));
-    let options = lbprof_report::text::Options {
+    let options = lbprof_report::text::TextOptions {
         command: "lb-report",
         asked: false,
         columns: 100,

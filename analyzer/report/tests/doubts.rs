@@ -1,7 +1,7 @@
 //! What the report says before any figure, and that it does not advise where it cannot.
 
-use lbprof_report::bounds::Bounds;
-use lbprof_report::{Doubt, Report, json, text};
+use lbprof_report::bounds::ListBounds;
+use lbprof_report::{Report, ReportDoubt, json, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_test_runs::{report, usage};
 
@@ -12,7 +12,7 @@ fn steps(rank: u32, script: RankScript) -> RankScript {
 }
 
 fn kinds(report: &Report) -> Vec<&'static str> {
-    report.doubts.iter().map(Doubt::name).collect()
+    report.doubts.iter().map(ReportDoubt::name).collect()
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_loss_that_is_laid_to_ranks_without_a_core_says_so() {
         let loss = &report.losses[0];
         assert_eq!((loss.ranks.as_slice(), loss.lacked_core), (&[(0, 1.0)][..], lacked_core));
         assert_eq!(text::loss(&report, loss).contains(words), lacked_core, "{}", text::loss(&report, loss));
-        assert_eq!(json::document(&report, &Bounds::default())["losses"][0]["lacked_core"], lacked_core);
+        assert_eq!(json::document(&report, &ListBounds::default())["losses"][0]["lacked_core"], lacked_core);
     }
 }
 
@@ -101,7 +101,7 @@ fn ranks_that_sleep_are_said_to() {
     assert!(words.starts_with(first), "{words}");
     let note = "Note: Ranks 0, 2 slept or waited for I/O in much of what counts as computation: at least 0.89 s of rank 0's 0.99 s used no CPU.";
     assert!(words.ends_with(note), "{words}");
-    assert_eq!(json::document(&report, &Bounds::default())["verdict"]["kind"], "doubtful");
+    assert_eq!(json::document(&report, &ListBounds::default())["verdict"]["kind"], "doubtful");
 }
 
 #[test]

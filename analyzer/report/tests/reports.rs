@@ -2,14 +2,14 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{Options, analyse};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::{LifetimePoint, RegionKind};
-use lbprof_collector::format::{Mode, log_name};
+use lbprof_collector::format::{RecordingMode, log_name};
 use lbprof_collector::parallel::{MemberSums, ParallelSums, TeamTime};
 use lbprof_collector::{Definition, Operation, ProblemKind};
-use lbprof_report::bounds::Bounds;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::json::document;
 use lbprof_report::text;
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
@@ -59,7 +59,7 @@ fn the_first_screen_is_the_answer() {
 #[test]
 fn tables_for_experts_are_shown_to_those_alone() {
     let report = report(one_slow_rank());
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "lb-report",
         columns: 100,
         first_screen: false,
@@ -174,21 +174,21 @@ fn incomplete_data_are_reported_first() {
 #[test]
 fn a_run_after_its_limit_is_part_events_part_profile() {
     // Ranks of one run in either mode stand for one rank that changes its mode; the figures are the same by construction.
-    let scenario = Scenario::ranks(2).header(1, |header| header.mode = Mode::Profile).each(|_, script| {
+    let scenario = Scenario::ranks(2).header(1, |header| header.mode = RecordingMode::Profile).each(|_, script| {
         script.problem(ProblemKind::LimitReached, 1).repeat(4, |_, script| script.compute(5).barrier(1.0))
     });
     let report = report(scenario);
     insta::assert_snapshot!(plain(&report, 100));
-    assert_eq!(document(&report, &Bounds::default())["prediction_notes"][0]["kind"], "calls are sums");
+    assert_eq!(document(&report, &ListBounds::default())["prediction_notes"][0]["kind"], "calls are sums");
 }
 
 #[test]
 fn a_report_of_a_region_predicts_the_whole_run() {
     let run = written(steps_that_change());
-    let whole = document(&report_on(&model_in(run.path())), &Bounds::default());
+    let whole = document(&report_on(&model_in(run.path())), &ListBounds::default());
     let region = whole["regions"][1]["path"].as_str().unwrap().to_owned();
     let selection = Selection { region: Some(region.clone()), ..Selection::default() };
-    let document = document(&report_on(&part_in(run.path(), &selection)), &Bounds::default());
+    let document = document(&report_on(&part_in(run.path(), &selection)), &ListBounds::default());
     let predicted = |document: &serde_json::Value, scenario: &str| {
         let rows = document["predictions"].as_array().unwrap().iter();
         rows.filter(|row| row["scenario"] == scenario && (row["region"].is_null() || row["region"] == *region))
@@ -351,9 +351,10 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         .path(),
     );
     let dir = written(one_slow_rank());
-    let run = Run::open(Some(dir.path())).unwrap().first_look();
-    let first_look =
-        report_on(&analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model);
+    let run = RecordedRun::open(Some(dir.path())).unwrap().first_look();
+    let first_look = report_on(
+        &analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model,
+    );
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
     let teams = sampled_report(written(teams).path());
@@ -363,7 +364,11 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
     {
         keys(&serde_json::from_str(&json(&report)).unwrap(), String::new(), &mut produced);
         // With what else there is of more ranks.
-        keys(&document(&report, &Bounds { causes: 1, pairs: 1, ..Bounds::SMALL }), String::new(), &mut produced);
+        keys(
+            &document(&report, &ListBounds { causes: 1, pairs: 1, ..ListBounds::SMALL }),
+            String::new(),
+            &mut produced,
+        );
     }
     let schema: serde_json::Value = serde_json::from_str(include_str!("../../../docs/report.schema.json")).unwrap();
     let mut published = std::collections::BTreeSet::new();

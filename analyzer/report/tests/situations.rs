@@ -10,7 +10,8 @@ use lbprof_collector::definition::LifetimePoint;
 use lbprof_collector::{Definition, Operation};
 use lbprof_report::situation::RunSituation;
 use lbprof_report::text::AnswerText;
-use lbprof_report::{Choices, Report, json, text};
+use lbprof_report::verdict::LossKind;
+use lbprof_report::{Report, ReportChoices, json, text};
 use lbprof_simulator::scenario::{self, RankScript, Scenario};
 use lbprof_test_runs::md::{Program, run_of};
 use lbprof_test_runs::{first_screen, model_in, sampled_report, usage, written};
@@ -79,7 +80,7 @@ fn named_at(scenario: Scenario, command: &str, seen_at_s: Option<f64>) -> Report
             };
         }
     }
-    Report::with(&model, &resolved, &Choices::default())
+    Report::with(&model, &resolved, &ReportChoices::default())
 }
 
 fn balanced_work() -> Report {
@@ -216,6 +217,18 @@ fn master_and_workers() -> Report {
     named(scenario, "farm tasks.txt")
 }
 
+/// Rank 0 takes a result of each of the others at the end, and hands out nothing.
+fn one_that_collects() -> Report {
+    const TASKS: u32 = 12;
+    let scenario = ranks(4).each(|rank, script| match rank {
+        0 => (1..4).fold(script.at("receive"), |script, worker| {
+            script.recv(worker, 0, 8, if worker == 1 { 235.0 } else { 0.2 })
+        }),
+        _ => script.repeat(TASKS, |_, script| script.compute(19.5)).at("halo").send(0, 0, 8, 0.1),
+    });
+    named(scenario, "solver box.in")
+}
+
 fn few_iterations() -> Report {
     let scenario = ranks(4).each(|rank, script| {
         script.repeat(3, move |_, script| {
@@ -286,7 +299,7 @@ const EXAMPLES: [Example; 17] = [
     Example { name: "large messages", situation: RunSituation::LargeMessages, report: large_messages },
     Example { name: "small messages", situation: RunSituation::SmallMessages, report: small_messages },
     Example { name: "late progress", situation: RunSituation::LateProgress, report: late_progress },
-    Example { name: "master and workers", situation: RunSituation::Balanced, report: master_and_workers },
+    Example { name: "master and workers", situation: RunSituation::MasterAndWorkers, report: master_and_workers },
     Example { name: "few iterations", situation: RunSituation::StaticExcess, report: few_iterations },
     Example { name: "no cores", situation: RunSituation::NoCores, report: without_cores },
     Example { name: "one rank", situation: RunSituation::OneRank, report: one_rank },
@@ -354,4 +367,20 @@ fn compare_lines(old: &str, new: &str) {
         assert_eq!(old, new, "line {} of docs/reading-a-report.md; UPDATE_DOCS=1 writes it anew", number + 1);
     }
     assert_eq!(old.lines().count(), new.lines().count(), "docs/reading-a-report.md; UPDATE_DOCS=1 writes it anew");
+}
+
+#[test]
+fn an_idle_master_is_one_loss_whatever_its_workers_compute() {
+    let report = master_and_workers();
+    let master = report.idle_master.as_ref().expect("a master");
+    assert_eq!((master.rank, master.workers.as_slice()), (0, &[1, 2, 3][..]));
+    let of_imbalance = report.losses.iter().filter(|loss| loss.kind == LossKind::Imbalance);
+    assert_eq!(of_imbalance.count(), 1);
+}
+
+#[test]
+fn a_rank_that_hands_out_nothing_is_no_master() {
+    let report = one_that_collects();
+    assert_eq!(report.idle_master, None);
+    assert_ne!(RunSituation::new(&report), RunSituation::MasterAndWorkers);
 }

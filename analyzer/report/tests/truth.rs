@@ -2,7 +2,7 @@
 
 use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times, times_of};
 use lbprof_analysis::model::Model;
-use lbprof_collector::definition::{Definition, Instant, Region, RegionKind};
+use lbprof_collector::definition::{ClockPair, Definition, Region, RegionKind};
 use lbprof_collector::format::{BatchHead, ClockSource, log_name, ring_name};
 use lbprof_collector::ring::HEAD_BYTES;
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
@@ -572,7 +572,7 @@ fn where_hosts_have_clocks_that_cannot_be_compared_neither() {
     let scenario = Scenario::ranks(2).each(|_, script| script.compute(10.0).barrier(1.0));
     let report = report(scenario.hosts(|rank| format!("node{rank}")).header(1, |header| {
         header.clock = ClockSource::Tsc;
-        header.instants = [Instant { ticks: 0, monotonic_ns: 0 }; 2];
+        header.instants = [ClockPair { ticks: 0, monotonic_ns: 0 }; 2];
     }));
     assert_eq!(report.overheads.alone, Err(NotAlone::NoCommonClock));
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::{self, Display};
 
-use crate::Run;
+use crate::RunMetrics;
 use lbprof_report::words::{percent, seconds};
 
 /// The figure on a badge.
@@ -52,7 +52,7 @@ impl BadgeMetric {
     }
 
     /// Returns the share that it is of a run; `None` for the elapsed time, and where the ratio is not defined.
-    fn share(self, run: &Run) -> Option<f64> {
+    fn share(self, run: &RunMetrics) -> Option<f64> {
         match self {
             BadgeMetric::ParallelEfficiency => run.times.parallel(),
             BadgeMetric::LoadBalance => run.times.load_balance(),
@@ -64,7 +64,7 @@ impl BadgeMetric {
 
 /// The badge of a run. It displays as SVG.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Badge {
+pub struct RunBadge {
     name: &'static str,
     value: String,
     colour: &'static str,
@@ -77,22 +77,22 @@ const POOR: &str = "#c62828";
 const NEUTRAL: &str = "#1565c0";
 const UNKNOWN: &str = "#757575";
 
-impl Badge {
+impl RunBadge {
     /// Makes the badge with `metric` of a run. The figures of an incomplete run are not known.
-    pub fn new(metric: BadgeMetric, run: &Run) -> Badge {
+    pub fn new(metric: BadgeMetric, run: &RunMetrics) -> RunBadge {
         let name = metric.name();
         if !run.complete {
-            return Badge { name, value: "incomplete data".to_owned(), colour: UNKNOWN };
+            return RunBadge { name, value: "incomplete data".to_owned(), colour: UNKNOWN };
         }
         if metric == BadgeMetric::ElapsedTime {
-            return Badge { name, value: seconds(run.times.elapsed_s), colour: NEUTRAL };
+            return RunBadge { name, value: seconds(run.times.elapsed_s), colour: NEUTRAL };
         }
         match metric.share(run) {
             Some(share) => {
                 let grade = GRADES.iter().find(|(least, _)| share >= *least);
-                Badge { name, value: percent(share), colour: grade.map_or(POOR, |(_, colour)| colour) }
+                RunBadge { name, value: percent(share), colour: grade.map_or(POOR, |(_, colour)| colour) }
             }
-            None => Badge { name, value: "not known".to_owned(), colour: UNKNOWN },
+            None => RunBadge { name, value: "not known".to_owned(), colour: UNKNOWN },
         }
     }
 }
@@ -102,9 +102,9 @@ fn text_width(text: &str) -> usize {
     (6.4 * text.chars().count() as f64).ceil() as usize + 12
 }
 
-impl Display for Badge {
+impl Display for RunBadge {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let Badge { name, value, colour } = self;
+        let RunBadge { name, value, colour } = self;
         let (left, right) = (text_width(name), text_width(value));
         let width = left + right;
         write!(
@@ -128,16 +128,16 @@ impl Display for Badge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbprof_analysis::metrics::load_balance::Times;
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
-    fn run(avg_computation_s: f64) -> Run {
-        let times = Times { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
-        Run { complete: true, times, ..Run::default() }
+    fn run(avg_computation_s: f64) -> RunMetrics {
+        let times = EfficiencyTimes { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
+        RunMetrics { complete: true, times, ..RunMetrics::default() }
     }
 
     #[test]
     fn colours_follow_from_the_share() {
-        let badge = |avg_s| Badge::new(BadgeMetric::LoadBalance, &run(avg_s));
+        let badge = |avg_s| RunBadge::new(BadgeMetric::LoadBalance, &run(avg_s));
         assert_eq!((badge(1.9).value.as_str(), badge(1.9).colour), ("95.0 %", GRADES[0].1));
         assert_eq!((badge(1.5).value.as_str(), badge(1.5).colour), ("75.0 %", GRADES[1].1));
         assert_eq!((badge(1.0).value.as_str(), badge(1.0).colour), ("50.0 %", POOR));
@@ -145,15 +145,15 @@ mod tests {
 
     #[test]
     fn figures_that_are_not_known_are_not_made_up() {
-        let none = Run { times: Times::default(), ..run(1.0) };
-        assert_eq!(Badge::new(BadgeMetric::LoadBalance, &none).value, "not known");
-        let partial = Run { complete: false, ..run(1.0) };
-        assert!(BadgeMetric::ALL.iter().all(|metric| Badge::new(*metric, &partial).value == "incomplete data"));
+        let none = RunMetrics { times: EfficiencyTimes::default(), ..run(1.0) };
+        assert_eq!(RunBadge::new(BadgeMetric::LoadBalance, &none).value, "not known");
+        let partial = RunMetrics { complete: false, ..run(1.0) };
+        assert!(BadgeMetric::ALL.iter().all(|metric| RunBadge::new(*metric, &partial).value == "incomplete data"));
     }
 
     #[test]
     fn it_is_one_picture_with_its_text() {
-        let text = Badge::new(BadgeMetric::ElapsedTime, &run(1.0)).to_string();
+        let text = RunBadge::new(BadgeMetric::ElapsedTime, &run(1.0)).to_string();
         assert!(text.starts_with("<svg ") && text.ends_with("</svg>\n"), "{text}");
         assert!(text.contains("<title>elapsed time: 4.00 s</title>"), "{text}");
     }

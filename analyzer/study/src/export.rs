@@ -5,11 +5,11 @@ use std::io;
 use rusqlite::types::{Value as SqlValue, ValueRef};
 use serde_json::{Map, Value};
 
-use super::store::{StoreError, Study, StudyTable, TABLES};
+use super::store::{StoreError, StudyFile, StudyTable, TABLES};
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct StudyExportTable {
     /// Its name.
     pub name: &'static str,
     /// The names of its columns.
@@ -19,7 +19,7 @@ pub struct Table {
 }
 
 /// All tables of a study, as of one moment.
-pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
+pub fn tables(study: &StudyFile) -> Result<Vec<StudyExportTable>, StoreError> {
     study.read(|connection| {
         let table = |table: &StudyTable| {
             let mut select = connection.prepare(&table.select(""))?;
@@ -27,14 +27,14 @@ pub fn tables(study: &Study) -> Result<Vec<Table>, StoreError> {
             let n = columns.len();
             let rows = select.query_map([], |row| (0..n).map(|at| Ok(value(row.get_ref(at)?))).collect())?;
             let rows = rows.collect::<rusqlite::Result<_>>()?;
-            Ok(Table { name: table.name, columns, rows })
+            Ok(StudyExportTable { name: table.name, columns, rows })
         };
         TABLES.iter().map(table).collect()
     })
 }
 
 /// Writes all tables as one JSON object: a list of rows for each.
-pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_json(tables: &[StudyExportTable], out: &mut dyn io::Write) -> io::Result<()> {
     let mut document = Map::new();
     document.insert("schema".to_owned(), "lbprof-study/1".into());
     for table in tables {
@@ -47,7 +47,7 @@ pub fn write_json(tables: &[Table], out: &mut dyn io::Write) -> io::Result<()> {
 }
 
 /// Writes a table as CSV, its head first; an empty cell is NULL. Names that a spreadsheet would compute begin with an apostrophe.
-pub fn write_csv(table: &Table, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write_csv(table: &StudyExportTable, out: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(&table.columns)?;
     for row in &table.rows {
@@ -78,7 +78,7 @@ mod tests {
     fn names_are_no_formulas_but_negative_numbers_are_numbers() {
         let names = ["=p()", "+1", "@SUM(A1)", "-n", "n"].map(Value::from);
         let rows = names.iter().map(|name| vec![name.clone(), (-0.5).into()]).collect();
-        let table = Table { name: "params", columns: vec!["name".into(), "value".into()], rows };
+        let table = StudyExportTable { name: "params", columns: vec!["name".into(), "value".into()], rows };
         let mut out = Vec::new();
         write_csv(&table, &mut out).unwrap();
         assert_eq!(

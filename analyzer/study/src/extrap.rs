@@ -12,10 +12,10 @@ use std::io;
 use lbprof_collector::Activity;
 use serde_json::json;
 
-use super::Run;
+use super::RunMetrics;
 
 /// A figure of a region in a run.
-type Figure = fn(&Run, &str) -> Option<f64>;
+type Figure = fn(&RunMetrics, &str) -> Option<f64>;
 
 /// The metrics, by name. Times are in seconds, the mean over ranks, the regions in a region included.
 const METRICS: [(&str, Figure); 7] = [
@@ -41,7 +41,7 @@ pub enum NoMeasurements {
 
 /// What is written of a study's runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measurements {
+pub struct ExtrapMeasurements {
     /// The names of parameters: `p` is the number of ranks.
     pub params: Vec<String>,
     /// Paths of regions.
@@ -51,11 +51,11 @@ pub struct Measurements {
     lines: Vec<String>,
 }
 
-impl Measurements {
+impl ExtrapMeasurements {
     /// Those of runs.
     ///
     /// Errors: Extra-P can make nothing of them.
-    pub fn of(runs: &[&Run]) -> Result<Measurements, NoMeasurements> {
+    pub fn of(runs: &[&RunMetrics]) -> Result<ExtrapMeasurements, NoMeasurements> {
         let params = params(runs);
         if params.is_empty() {
             return Err(NoMeasurements::NothingDiffers);
@@ -82,7 +82,7 @@ impl Measurements {
                 }
             }
         }
-        Ok(Measurements { params, left_out: all.len() - regions.len(), regions, lines })
+        Ok(ExtrapMeasurements { params, left_out: all.len() - regions.len(), regions, lines })
     }
 
     /// Writes them.
@@ -97,7 +97,7 @@ impl Measurements {
 const RANKS: &str = "p";
 
 /// What runs differ in: their ranks, and parameters that all of them have. One that has the name of the number of ranks is left out.
-fn params(runs: &[&Run]) -> Vec<String> {
+fn params(runs: &[&RunMetrics]) -> Vec<String> {
     let names = runs.iter().flat_map(|run| run.params.keys()).map(String::as_str).filter(|&name| name != RANKS);
     let names: BTreeSet<&str> = names.chain([RANKS]).collect();
     let differs = |name: &&str| {
@@ -107,7 +107,7 @@ fn params(runs: &[&Run]) -> Vec<String> {
     names.into_iter().filter(differs).map(str::to_owned).collect()
 }
 
-fn param(run: &Run, name: &str) -> Option<f64> {
+fn param(run: &RunMetrics, name: &str) -> Option<f64> {
     if name == RANKS { Some(run.n_ranks.into()) } else { run.params.get(name).copied() }
 }
 
@@ -127,13 +127,13 @@ fn call_path(path: &str) -> String {
 }
 
 /// Sums a figure over the region and those in it.
-fn with_inner(run: &Run, path: &str, figure: impl Fn(&super::run::RegionFigures) -> Option<f64>) -> Option<f64> {
+fn with_inner(run: &RunMetrics, path: &str, figure: impl Fn(&super::run::RegionFigures) -> Option<f64>) -> Option<f64> {
     let inner = format!("{path}/");
     let own = run.regions.iter().filter(|region| region.path == path || region.path.starts_with(&inner));
     own.map(figure).sum()
 }
 
-fn mpi(run: &Run, path: &str) -> Option<f64> {
+fn mpi(run: &RunMetrics, path: &str) -> Option<f64> {
     let is_mpi = |activity: &&Activity| !matches!(activity, Activity::Computation | Activity::Recorder);
     let sum = with_inner(run, path, |region| {
         Some(region.activities.keys().filter(is_mpi).map(|&activity| region.sum_s(activity)).sum())
@@ -141,7 +141,7 @@ fn mpi(run: &Run, path: &str) -> Option<f64> {
     Some(sum? / run.ranks.len().max(1) as f64)
 }
 
-fn waiting(run: &Run, path: &str) -> Option<f64> {
+fn waiting(run: &RunMetrics, path: &str) -> Option<f64> {
     Some(with_inner(run, path, |region| region.blocked_s)? / run.ranks.len().max(1) as f64)
 }
 
@@ -156,23 +156,23 @@ mod tests {
         assert_eq!(call_path(r"main/in\/out"), "main->in/out");
     }
 
-    fn run(n_ranks: u32, n: f64, regions: &[&str]) -> Run {
+    fn run(n_ranks: u32, n: f64, regions: &[&str]) -> RunMetrics {
         let region = |path: &&str| RegionFigures { path: (*path).to_owned(), operations: n * n, ..Default::default() };
         let params = BTreeMap::from([("n".to_owned(), n), ("version".to_owned(), 2.0)]);
-        Run { n_ranks, params, regions: regions.iter().map(region).collect(), ..Run::default() }
+        RunMetrics { n_ranks, params, regions: regions.iter().map(region).collect(), ..RunMetrics::default() }
     }
 
     #[test]
     fn what_differs_is_a_parameter_and_what_is_not_everywhere_is_left_out() {
         let runs = [run(4, 10.0, &["main", "main/a"]), run(4, 20.0, &["main"])];
-        let found = Measurements::of(&[&runs[0], &runs[1]]).unwrap();
+        let found = ExtrapMeasurements::of(&[&runs[0], &runs[1]]).unwrap();
         assert_eq!((found.params.as_slice(), found.left_out), (&["n".to_owned()][..], 1));
         let line = |n: f64, value: f64| {
             format!(r#"{{"params":{{"n":{n:?}}},"callpath":"main","metric":"operations","value":{value:?}}}"#)
         };
         assert_eq!(found.lines, [line(10.0, 100.0), line(20.0, 400.0)]);
-        assert_eq!(Measurements::of(&[&runs[0], &runs[0]]), Err(NoMeasurements::NothingDiffers));
+        assert_eq!(ExtrapMeasurements::of(&[&runs[0], &runs[0]]), Err(NoMeasurements::NothingDiffers));
         let more_ranks = run(8, 10.0, &["main"]);
-        assert_eq!(Measurements::of(&[&runs[0], &more_ranks]).unwrap().params, ["p"]);
+        assert_eq!(ExtrapMeasurements::of(&[&runs[0], &more_ranks]).unwrap().params, ["p"]);
     }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use wildmatch::WildMatch;
 
-use super::store::{Kept, StoreError, Study};
+use super::store::{StoreError, StoredRun, StudyFile};
 use lbprof_report::words::mpi_name;
 
 /// The key of P.
@@ -16,40 +16,40 @@ pub const BUILT_IN: [&str; 5] = [RANKS, "run", "program", "host", "mpi"];
 
 /// What a run has for a key.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum KeyValue {
     /// A number: of ranks, of the run, or a parameter.
     Number(f64),
     /// A name: of the program, of the MPI library, or of hosts with spaces between.
     Text(String),
 }
 
-impl Value {
+impl KeyValue {
     /// What `run` has for `key`; `None` where it has no such parameter.
-    pub fn of(run: &Kept, key: &str) -> Option<Value> {
+    pub fn of(run: &StoredRun, key: &str) -> Option<KeyValue> {
         match key {
-            RANKS => Some(Value::Number(f64::from(run.run.n_ranks))),
-            "run" => Some(Value::Number(f64::from(run.number))),
-            "program" => Some(Value::Text(run.run.program().to_owned())),
-            "host" => Some(Value::Text(run.run.hosts.join(" "))),
-            "mpi" => Some(Value::Text(mpi_name(&run.run.mpi).to_owned())),
-            param => run.run.params.get(param).copied().map(Value::Number),
+            RANKS => Some(KeyValue::Number(f64::from(run.run.n_ranks))),
+            "run" => Some(KeyValue::Number(f64::from(run.number))),
+            "program" => Some(KeyValue::Text(run.run.program().to_owned())),
+            "host" => Some(KeyValue::Text(run.run.hosts.join(" "))),
+            "mpi" => Some(KeyValue::Text(mpi_name(&run.run.mpi).to_owned())),
+            param => run.run.params.get(param).copied().map(KeyValue::Number),
         }
     }
 
     /// An order of all values: numbers by size, then names.
-    pub fn compare(&self, other: &Value) -> Ordering {
+    pub fn compare(&self, other: &KeyValue) -> Ordering {
         match (self, other) {
-            (Value::Number(a), Value::Number(b)) => a.total_cmp(b),
-            (Value::Text(a), Value::Text(b)) => a.cmp(b),
-            (Value::Number(_), Value::Text(_)) => Ordering::Less,
-            (Value::Text(_), Value::Number(_)) => Ordering::Greater,
+            (KeyValue::Number(a), KeyValue::Number(b)) => a.total_cmp(b),
+            (KeyValue::Text(a), KeyValue::Text(b)) => a.cmp(b),
+            (KeyValue::Number(_), KeyValue::Text(_)) => Ordering::Less,
+            (KeyValue::Text(_), KeyValue::Number(_)) => Ordering::Greater,
         }
     }
 }
 
 /// An order of lists of values; a value that is missing comes first.
-pub fn compare(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
-    let one = |(a, b): (&Option<Value>, &Option<Value>)| match (a, b) {
+pub fn compare(a: &[Option<KeyValue>], b: &[Option<KeyValue>]) -> Ordering {
+    let one = |(a, b): (&Option<KeyValue>, &Option<KeyValue>)| match (a, b) {
         (Some(a), Some(b)) => a.compare(b),
         (a, b) => a.is_some().cmp(&b.is_some()),
     };
@@ -58,39 +58,39 @@ pub fn compare(a: &[Option<Value>], b: &[Option<Value>]) -> Ordering {
 
 /// What a run must have: `n=512`, `ranks=4`, `host=node1*`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct RunCondition {
     /// The key.
     pub key: String,
     /// What it must be: a number, or a pattern of names with * and ?.
     pub value: String,
 }
 
-impl FromStr for Condition {
+impl FromStr for RunCondition {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Condition, String> {
+    fn from_str(text: &str) -> Result<RunCondition, String> {
         match text.split_once('=') {
             Some((key, value)) if !key.trim().is_empty() => {
-                Ok(Condition { key: key.trim().to_owned(), value: value.trim().to_owned() })
+                Ok(RunCondition { key: key.trim().to_owned(), value: value.trim().to_owned() })
             }
             _ => Err("a name and what it must be, as in n=512 or host=node1*".to_owned()),
         }
     }
 }
 
-impl Condition {
+impl RunCondition {
     /// Whether a run has it so.
-    pub fn holds(&self, run: &Kept) -> bool {
-        match Value::of(run, &self.key) {
-            Some(Value::Number(number)) => self.value.parse() == Ok(number),
-            Some(Value::Text(text)) => WildMatch::new(&self.value).matches(&text),
+    pub fn holds(&self, run: &StoredRun) -> bool {
+        match KeyValue::of(run, &self.key) {
+            Some(KeyValue::Number(number)) => self.value.parse() == Ok(number),
+            Some(KeyValue::Text(text)) => WildMatch::new(&self.value).matches(&text),
             None => false,
         }
     }
 }
 
 /// Whether a run meets all conditions; of several on one key it needs to meet but one.
-pub fn all_hold(conditions: &[Condition], run: &Kept) -> bool {
+pub fn all_hold(conditions: &[RunCondition], run: &StoredRun) -> bool {
     let alternatives = |key: &str| conditions.iter().filter(move |condition| condition.key == *key).collect::<Vec<_>>();
     conditions.iter().all(|condition| alternatives(&condition.key).into_iter().any(|one| one.holds(run)))
 }
@@ -141,7 +141,7 @@ pub enum NotInStudy {
 }
 
 /// Keys of the runs: those that every run has, then all parameters, each once.
-pub fn keys<'a>(runs: impl IntoIterator<Item = &'a Kept>) -> Vec<String> {
+pub fn keys<'a>(runs: impl IntoIterator<Item = &'a StoredRun>) -> Vec<String> {
     let mut params: Vec<String> = runs.into_iter().flat_map(|run| run.run.params.keys().cloned()).collect();
     params.sort_unstable();
     params.dedup();
@@ -150,7 +150,7 @@ pub fn keys<'a>(runs: impl IntoIterator<Item = &'a Kept>) -> Vec<String> {
 }
 
 /// The runs that meet all conditions, or why there are none.
-pub fn selected(runs: &[Kept], conditions: &[Condition]) -> Result<Vec<Kept>, NotInStudy> {
+pub fn selected(runs: &[StoredRun], conditions: &[RunCondition]) -> Result<Vec<StoredRun>, NotInStudy> {
     if runs.is_empty() {
         return Err(NotInStudy::NoRuns);
     }
@@ -158,7 +158,7 @@ pub fn selected(runs: &[Kept], conditions: &[Condition]) -> Result<Vec<Kept>, No
     if let Some(unknown) = conditions.iter().find(|condition| !known.contains(&condition.key)) {
         return Err(NotInStudy::NoParam { name: unknown.key.clone(), known });
     }
-    let left: Vec<Kept> = runs.iter().filter(|run| all_hold(conditions, run)).cloned().collect();
+    let left: Vec<StoredRun> = runs.iter().filter(|run| all_hold(conditions, run)).cloned().collect();
     if left.is_empty() {
         let words: Vec<String> = conditions.iter().map(|one| format!("{}={}", one.key, one.value)).collect();
         return Err(NotInStudy::NoneLeft { wanted: words.join(" and ") });
@@ -170,9 +170,9 @@ pub fn selected(runs: &[Kept], conditions: &[Condition]) -> Result<Vec<Kept>, No
 const ID_DIGITS: usize = 16;
 
 /// The number that is meant by `text`: the number itself, or an id of 16 hexadecimal digits.
-pub fn number(runs: &[Kept], text: &str) -> Option<u32> {
+pub fn number(runs: &[StoredRun], text: &str) -> Option<u32> {
     let id = (text.len() == ID_DIGITS).then(|| u64::from_str_radix(text, 16).ok()).flatten();
-    let meant = |run: &&Kept| match id {
+    let meant = |run: &&StoredRun| match id {
         Some(id) => run.run.id == id,
         None => text.parse() == Ok(run.number),
     };
@@ -180,7 +180,7 @@ pub fn number(runs: &[Kept], text: &str) -> Option<u32> {
 }
 
 /// The numbers of runs in a study, by numbers or ids.
-pub fn numbers(study: &Study, texts: &[String]) -> Result<Vec<u32>, StoreError> {
+pub fn numbers(study: &StudyFile, texts: &[String]) -> Result<Vec<u32>, StoreError> {
     let runs = study.heads()?;
     let missing = |text: &String| StoreError::NoRun { path: study.path().to_owned(), run: text.clone() };
     let mut numbers =

@@ -1,7 +1,7 @@
 //! Several runs: what is kept of each, how it is stored, compared, and what follows from many (docs/metrics.md §5; "A Refinement
 //! Strategy for a User-Oriented Performance Analysis" (2004)).
 //!
-//! [`Run`] holds a run's figures without its logs; everything else here is made from such runs alone.
+//! [`RunMetrics`] holds a run's figures without its logs; everything else here is made from such runs alone.
 
 #![forbid(unsafe_code)]
 
@@ -19,6 +19,6 @@ pub mod store;
 pub mod table;
 pub mod text;
 
-pub use key::{Condition, NotInStudy, numbers};
-pub use run::Run;
-pub use store::{Kept, StoreError, Study};
+pub use key::{NotInStudy, RunCondition, numbers};
+pub use run::RunMetrics;
+pub use store::{StoreError, StoredRun, StudyFile};

@@ -5,19 +5,19 @@ use std::collections::{BTreeMap, HashMap};
 use lbprof_collector::Activity;
 
 use super::run::{
-    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, Run,
+    CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
 use lbprof_analysis::metrics::functions::computing;
-use lbprof_analysis::model::samples::Counted;
+use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
 use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
 use lbprof_report::threads::ThreadTable;
 use lbprof_report::{RegionRow, Report};
 
-impl Run {
+impl RunMetrics {
     /// The figures of the run of `model`, whose report is `report`.
-    pub fn new(report: &Report, model: &Model) -> Run {
+    pub fn new(report: &Report, model: &Model) -> RunMetrics {
         let mut hosts: Vec<String> = model.ranks.iter().map(|rank| rank.host.clone()).collect();
         hosts.sort_unstable();
         hosts.dedup();
@@ -28,7 +28,7 @@ impl Run {
             params.entry("threads".to_owned()).or_insert_with(|| f64::from(cores.threads_per_rank));
         }
         let blocked_s = report.blocking.as_ref().map(blocked_by_region);
-        Run {
+        RunMetrics {
             id: facts.run_id,
             command: facts.command.clone(),
             started_unix_s: facts.started_unix_s,
@@ -103,10 +103,10 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
 
 /// What was counted in the computation of all ranks that count.
 fn counted(model: &Model) -> Option<CountedFigures> {
-    let mut sum = Counted::default();
+    let mut sum = HardwareCounters::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
     computing.for_each(|(_, time)| sum.add(&time.counted));
-    let Counted { instructions, cycles, seconds } = sum;
+    let HardwareCounters { instructions, cycles, seconds } = sum;
     let figures = CountedFigures { instructions: instructions as f64, cycles: cycles as f64, seconds };
     (instructions > 0 && cycles > 0 && seconds > 0.0).then_some(figures)
 }

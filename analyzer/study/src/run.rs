@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::PhaseTime;
 
 /// A run's figures.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub struct RunMetrics {
     /// The run's id, the same in all its logs.
     pub id: u64,
     /// Command line of its lowest rank; the program is its first word.
@@ -33,7 +33,7 @@ pub struct Run {
     /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.
-    pub times: Times,
+    pub times: EfficiencyTimes,
     /// Whether the ideal time is that of a replay, not an estimate by phase profile.
     pub ideal_by_replay: bool,
     /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
@@ -139,8 +139,8 @@ pub struct RegionFigures {
     /// Whether it was found in the calls, not marked.
     pub found: bool,
     /// Its elapsed, longest, mean and ideal time, inner regions included.
-    pub times: Times,
-    /// Seconds in it alone by activity: one entry a rank, in the order of [`Run::ranks`]; of the activities that occur.
+    pub times: EfficiencyTimes,
+    /// Seconds in it alone by activity: one entry a rank, in the order of [`RunMetrics::ranks`]; of the activities that occur.
     pub activities: BTreeMap<Activity, Vec<f64>>,
     /// Seconds in MPI calls of it alone in which ranks can only wait, messages' delays included, summed over ranks; `None` where they
     /// were not followed.
@@ -176,12 +176,12 @@ pub struct CauseFigures {
     /// What it does there; `None`: a message's delay, or not known.
     pub activity: Option<Activity>,
     /// Its class.
-    pub class: Class,
+    pub class: CauseClass,
     /// Seconds of waiting that it causes, all ranks together.
     pub caused_s: f64,
 }
 
-impl Run {
+impl RunMetrics {
     /// Name of the program: the first word of the command without its folder; empty where that is not known.
     pub fn program(&self) -> &str {
         self.command.first().map_or("", |word| word.rsplit('/').next().unwrap_or(word))

@@ -1,16 +1,16 @@
 //! T_seq, the time on one rank, of which overheads, efficiency and speedup are shares (docs/metrics.md §3): the same in tables and models.
 
-use super::Run;
+use super::RunMetrics;
 use lbprof_analysis::metrics::median::median;
 
 /// Whether `other` is `run` on one rank: complete, of the same program with the same parameters.
-pub fn is_on_one_rank(other: &Run, run: &Run) -> bool {
+pub fn is_on_one_rank(other: &RunMetrics, run: &RunMetrics) -> bool {
     other.n_ranks == 1 && other.complete && other.program() == run.program() && other.params == run.params
 }
 
 /// T_seq of `run` in seconds: the median elapsed time of those of `all` that are it on one rank; `None` where none is. Who
 /// asks leaves out of `all` what is not to be compared, as runs under another MPI library.
-pub fn t_seq_s<'a>(run: &Run, all: impl IntoIterator<Item = &'a Run>) -> Option<f64> {
+pub fn t_seq_s<'a>(run: &RunMetrics, all: impl IntoIterator<Item = &'a RunMetrics>) -> Option<f64> {
     let alone = all.into_iter().filter(|other| is_on_one_rank(other, run));
     let elapsed_s: Vec<f64> = alone.map(|other| other.times.elapsed_s).filter(|value| value.is_finite()).collect();
     median(&elapsed_s)

@@ -3,48 +3,48 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_study::table::{Remark, Table, Wanted, tables};
-use lbprof_study::{Run, Study};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_study::table::{FigureTable, TableRemark, TableRequest, tables};
+use lbprof_study::{RunMetrics, StudyFile};
 
 const TOLERANCE: f64 = 0.002;
 
 /// A column of a table: P, a parameter, T, max T_i, avg T_i, T_ideal, as printed.
-struct Column {
+struct PaperColumn {
     n_ranks: u32,
     param: Option<(&'static str, f64)>,
     times: [f64; 4],
 }
 
-fn run(id: u64, column: &Column) -> Run {
+fn run(id: u64, column: &PaperColumn) -> RunMetrics {
     let [elapsed_s, max_computation_s, avg_computation_s, t_ideal_s] = column.times;
-    Run {
+    RunMetrics {
         id,
         command: vec!["./program".to_owned()],
         n_ranks: column.n_ranks,
         complete: true,
         params: column.param.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
-        times: Times { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) },
+        times: EfficiencyTimes { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) },
         // CPMD runs 20 iterations.
         iterations: Some(20),
-        ..Run::default()
+        ..RunMetrics::default()
     }
 }
 
 /// The one table of a study of these columns.
-fn table(columns: &[Column]) -> Table {
+fn table(columns: &[PaperColumn]) -> FigureTable {
     let dir = tempfile::tempdir().unwrap();
-    let mut study = Study::open_or_create(&dir.path().join("paper.study")).unwrap();
+    let mut study = StudyFile::open_or_create(&dir.path().join("paper.study")).unwrap();
     for (at, column) in columns.iter().enumerate() {
         study.add(&run(at as u64 + 1, column), false).unwrap();
     }
-    let mut found = tables(&study.runs().unwrap(), &Wanted::default()).unwrap();
+    let mut found = tables(&study.runs().unwrap(), &TableRequest::default()).unwrap();
     assert_eq!(found.len(), 1, "the columns are side by side");
     found.remove(0)
 }
 
 #[track_caller]
-fn assert_line(table: &Table, section: &str, name: &str, printed: &[f64], tolerance: f64) {
+fn assert_line(table: &FigureTable, section: &str, name: &str, printed: &[f64], tolerance: f64) {
     let section = table.sections.iter().find(|one| one.name == section).expect(section);
     let line = section.lines.iter().find(|line| line.name == name).expect(name);
     let found: Vec<f64> = line.cells.iter().map(|cell| cell.expect("all times are positive").value).collect();
@@ -56,15 +56,15 @@ fn assert_line(table: &Table, section: &str, name: &str, printed: &[f64], tolera
 
 /// The rows commEff, LB, µLB, Transfer and η.
 #[track_caller]
-fn assert_ratios(table: &Table, rows: [&[f64]; 5]) {
+fn assert_ratios(table: &FigureTable, rows: [&[f64]; 5]) {
     let names = ["communication", "load balance LB", "micro load balance µLB", "transfer", "parallel efficiency η"];
     for (name, printed) in names.into_iter().zip(rows) {
         assert_line(table, "Efficiency", name, printed, TOLERANCE);
     }
 }
 
-fn gadget(n_ranks: u32, times: [f64; 4]) -> Column {
-    Column { n_ranks, param: None, times }
+fn gadget(n_ranks: u32, times: [f64; 4]) -> PaperColumn {
+    PaperColumn { n_ranks, param: None, times }
 }
 
 #[test]
@@ -95,22 +95,28 @@ fn table_1_gadget_by_the_number_of_processes() {
 #[test]
 fn table_3_gadget_with_another_grid() {
     let columns = [(0.0, [105.78, 93.23, 87.18, 94.82]), (1.0, [123.77, 104.25, 100.22, 104.84])];
-    let table =
-        table(&columns.map(|(modified, times)| Column { n_ranks: 2048, param: Some(("modified", modified)), times }));
+    let table = table(&columns.map(|(modified, times)| PaperColumn {
+        n_ranks: 2048,
+        param: Some(("modified", modified)),
+        times,
+    }));
     assert_eq!(table.by, ["modified"]);
     assert_ratios(&table, [&[0.881, 0.842], &[0.935, 0.961], &[0.983, 0.994], &[0.896, 0.847], &[0.824, 0.810]]);
     // The modified program is the better balanced, and the slower.
-    let warned = Remark::NotShortest { shortest: 0, balance: Some(1), efficiency: None };
+    let warned = TableRemark::NotShortest { shortest: 0, balance: Some(1), efficiency: None };
     assert!(table.remarks.contains(&warned), "{:?}", table.remarks);
 }
 
 #[test]
 fn table_4_an_inner_loop_reordered() {
     let columns = [(0.0, [5.881, 0.576, 0.336, 1.735]), (1.0, [4.507, 0.335, 0.321, 1.068])];
-    let table =
-        table(&columns.map(|(modified, times)| Column { n_ranks: 32, param: Some(("modified", modified)), times }));
+    let table = table(&columns.map(|(modified, times)| PaperColumn {
+        n_ranks: 32,
+        param: Some(("modified", modified)),
+        times,
+    }));
     assert_ratios(&table, [&[0.098, 0.074], &[0.583, 0.958], &[0.332, 0.313], &[0.295, 0.237], &[0.057, 0.071]]);
-    let warned = |remark: &Remark| matches!(remark, Remark::NotShortest { .. });
+    let warned = |remark: &TableRemark| matches!(remark, TableRemark::NotShortest { .. });
     assert!(!table.remarks.iter().any(warned), "the shorter one is the better in both");
 }
 
@@ -124,7 +130,7 @@ fn table_6_cpmd_by_task_groups_where_the_shortest_run_is_the_worst_balanced() {
         (16.0, [32.917, 18.083, 17.117, 18.844]),
     ];
     let table =
-        table(&columns.map(|(groups, times)| Column { n_ranks: 256, param: Some(("taskgroups", groups)), times }));
+        table(&columns.map(|(groups, times)| PaperColumn { n_ranks: 256, param: Some(("taskgroups", groups)), times }));
     assert_eq!(table.by, ["taskgroups"]);
     // A slip of the paper: its row "commEff" repeats η (0.165, 0.249, 0.415, 0.456, 0.520). By its eq. 2 the row is max T_i / T.
     assert_ratios(
@@ -148,7 +154,7 @@ fn table_6_cpmd_by_task_groups_where_the_shortest_run_is_the_worst_balanced() {
     }
     // The warning of the paper: 2 task groups are the shortest, with the worst balance. It says that 16 have the best balance and
     // efficiency; its own row LB has 0.953 for 8, above 0.947: another slip.
-    let warned = Remark::NotShortest { shortest: 1, balance: Some(3), efficiency: Some(4) };
+    let warned = TableRemark::NotShortest { shortest: 1, balance: Some(3), efficiency: Some(4) };
     assert!(table.remarks.contains(&warned), "{:?}", table.remarks);
     let balance = table.sections.iter().flat_map(|one| &one.lines).find(|line| line.name == "load balance LB").unwrap();
     assert_eq!(balance.best_and_worst(), Some((3, 1)));

@@ -1,22 +1,22 @@
 //! Which runs stand side by side in a study's tables, and what their figures are against.
 
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 use lbprof_collector::Activity;
-use lbprof_study::run::{RegionFigures, Run};
-use lbprof_study::table::{Remark, Table, Wanted, tables};
-use lbprof_study::{Kept, NotInStudy};
+use lbprof_study::run::{RegionFigures, RunMetrics};
+use lbprof_study::table::{FigureTable, TableRemark, TableRequest, tables};
+use lbprof_study::{NotInStudy, StoredRun};
 
 /// A run of `n_ranks` that compute all but 1 s of `elapsed_s`, which they spend in collective calls.
-fn run(number: u32, n_ranks: u32, params: &[(&str, f64)], elapsed_s: f64) -> Kept {
+fn run(number: u32, n_ranks: u32, params: &[(&str, f64)], elapsed_s: f64) -> StoredRun {
     let all = |seconds: f64| vec![seconds; n_ranks as usize];
-    let times = |t_ideal_s| Times {
+    let times = |t_ideal_s| EfficiencyTimes {
         elapsed_s,
         max_computation_s: elapsed_s - 1.0,
         avg_computation_s: elapsed_s - 1.0,
         t_ideal_s: Some(t_ideal_s),
     };
-    let run = Run {
+    let run = RunMetrics {
         id: u64::from(number) + 100,
         command: vec!["./heat".to_owned()],
         n_ranks,
@@ -25,38 +25,38 @@ fn run(number: u32, n_ranks: u32, params: &[(&str, f64)], elapsed_s: f64) -> Kep
         times: times(elapsed_s - 1.0),
         ideal_by_replay: true,
         phases: vec![
-            PhaseTime { phase: Phase::Useful, seconds: all(elapsed_s - 1.0) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: all(1.0) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: all(elapsed_s - 1.0) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: all(1.0) },
         ],
         regions: vec![
             RegionFigures { path: "main".to_owned(), ..RegionFigures::default() },
             // An estimate above the elapsed time.
             RegionFigures { path: "main/step/force".to_owned(), times: times(2.0 * elapsed_s), ..Default::default() },
         ],
-        ..Run::default()
+        ..RunMetrics::default()
     };
-    Kept { number, run }
+    StoredRun { number, run }
 }
 
 /// n = 100 and 200 on 1, 2 and 4 ranks: T = n/100 · 12 s / P + 1 s.
-fn grid() -> Vec<Kept> {
+fn grid() -> Vec<StoredRun> {
     let all = [(100.0, 1), (100.0, 2), (100.0, 4), (200.0, 1), (200.0, 2), (200.0, 4)];
     let run =
         |(at, (n, p)): (usize, (f64, u32))| run(at as u32 + 1, p, &[("n", n)], n / 100.0 * 12.0 / f64::from(p) + 1.0);
     all.into_iter().enumerate().map(run).collect()
 }
 
-fn by(keys: &[&str]) -> Wanted {
-    Wanted { by: keys.iter().map(|&key| key.to_owned()).collect(), ..Wanted::default() }
+fn by(keys: &[&str]) -> TableRequest {
+    TableRequest { by: keys.iter().map(|&key| key.to_owned()).collect(), ..TableRequest::default() }
 }
 
 /// The numbers of the runs of each column of each table.
-fn runs(tables: &[Table]) -> Vec<Vec<Vec<u32>>> {
+fn runs(tables: &[FigureTable]) -> Vec<Vec<Vec<u32>>> {
     tables.iter().map(|table| table.columns.iter().map(|column| column.runs.clone()).collect()).collect()
 }
 
 /// A line's figures, to 4 digits; -1 where there is none.
-fn line(table: &Table, section: &str, name: &str) -> Vec<f64> {
+fn line(table: &FigureTable, section: &str, name: &str) -> Vec<f64> {
     let section = table.sections.iter().find(|one| one.name == section).expect(section);
     let line = section.lines.iter().find(|line| line.name == name).expect(name);
     line.cells.iter().map(|cell| cell.map_or(-1.0, |cell| (cell.value * 1e4).round() / 1e4)).collect()
@@ -64,22 +64,24 @@ fn line(table: &Table, section: &str, name: &str) -> Vec<f64> {
 
 #[test]
 fn what_columns_do_not_show_makes_tables_of_its_own() {
-    let runs_of = |wanted: &Wanted| runs(&tables(&grid(), wanted).unwrap());
+    let runs_of = |wanted: &TableRequest| runs(&tables(&grid(), wanted).unwrap());
     let by_ranks = vec![vec![vec![1], vec![2], vec![3]], vec![vec![4], vec![5], vec![6]]];
-    assert_eq!(runs_of(&Wanted::default()), by_ranks);
+    assert_eq!(runs_of(&TableRequest::default()), by_ranks);
     assert_eq!(runs_of(&by(&["n"])), [[[1], [4]], [[2], [5]], [[3], [6]]].map(|table| table.map(Vec::from).to_vec()));
     assert_eq!(runs_of(&by(&["n", "ranks"])), [[[1], [2], [3], [4], [5], [6]].map(Vec::from).to_vec()]);
     assert_eq!(runs_of(&by(&["ranks", "n"])), [[[1], [4], [2], [5], [3], [6]].map(Vec::from).to_vec()]);
-    let weak = Wanted { weak: true, ..Wanted::default() };
+    let weak = TableRequest { weak: true, ..TableRequest::default() };
     assert_eq!(
         runs_of(&weak),
         [[[1], [4], [2], [5], [3], [6]].map(Vec::from).to_vec()],
         "what grows is in no other table"
     );
-    let only = Wanted { conditions: vec!["n=2e2".parse().unwrap(), "ranks=1".parse().unwrap()], ..by(&["n"]) };
+    let only = TableRequest { conditions: vec!["n=2e2".parse().unwrap(), "ranks=1".parse().unwrap()], ..by(&["n"]) };
     assert_eq!(runs_of(&only), [[vec![4]]].map(Vec::from));
-    let either =
-        Wanted { conditions: vec!["ranks=4".parse().unwrap(), "ranks=1".parse().unwrap()], ..by(&["n", "ranks"]) };
+    let either = TableRequest {
+        conditions: vec!["ranks=4".parse().unwrap(), "ranks=1".parse().unwrap()],
+        ..by(&["n", "ranks"])
+    };
     assert_eq!(runs_of(&either), [[[1], [3], [4], [6]].map(Vec::from).to_vec()]);
 }
 
@@ -87,58 +89,58 @@ fn what_columns_do_not_show_makes_tables_of_its_own() {
 fn runs_that_differ_in_all_stand_side_by_side() {
     // Work that grows with the ranks.
     let grown = [run(1, 1, &[("n", 100.0)], 10.0), run(2, 2, &[("n", 200.0)], 11.0), run(3, 4, &[("n", 400.0)], 12.5)];
-    let found = tables(&grown, &Wanted { weak: true, ..Wanted::default() }).unwrap();
+    let found = tables(&grown, &TableRequest { weak: true, ..TableRequest::default() }).unwrap();
     assert_eq!(runs(&found), [[[1], [2], [3]].map(Vec::from).to_vec()]);
     assert_eq!(found[0].by, ["ranks", "n"]);
     assert_eq!(line(&found[0], "Scaling", "efficiency"), [1.0, 0.9091, 0.8]);
-    let strong = tables(&grown, &Wanted::default()).unwrap();
+    let strong = tables(&grown, &TableRequest::default()).unwrap();
     assert_eq!(runs(&strong), runs(&found));
-    assert!(strong[0].remarks.contains(&Remark::NoBase), "other work is no base");
+    assert!(strong[0].remarks.contains(&TableRemark::NoBase), "other work is no base");
     assert!(strong[0].sections.iter().all(|section| section.name != "Scaling"));
-    let against_2 = tables(&grown, &Wanted { base: Some(2), ..Wanted::default() }).unwrap();
+    let against_2 = tables(&grown, &TableRequest { base: Some(2), ..TableRequest::default() }).unwrap();
     assert_eq!(line(&against_2[0], "Scaling", "speedup"), [1.1, 1.0, 0.88]);
     assert_eq!(line(&against_2[0], "Scaling", "efficiency"), [2.2, 1.0, 0.44]);
 }
 
 #[test]
 fn speedup_is_against_the_fewest_ranks_of_the_same_parameters() {
-    let found = tables(&grid(), &Wanted::default()).unwrap();
+    let found = tables(&grid(), &TableRequest::default()).unwrap();
     // n = 200: 25 s, 13 s, 7 s.
     assert_eq!(line(&found[1], "Scaling", "speedup"), [1.0, 1.9231, 3.5714]);
     assert_eq!(line(&found[1], "Scaling", "efficiency"), [1.0, 0.9615, 0.8929]);
     // So it is where the columns are distinguished by n, though the base is then in another table.
     let by_n = tables(&grid(), &by(&["n"])).unwrap();
     assert_eq!(line(&by_n[2], "Scaling", "speedup"), [3.25, 3.5714]);
-    assert!(by_n[2].remarks.contains(&Remark::Against { base: None, weak: false }));
+    assert!(by_n[2].remarks.contains(&TableRemark::Against { base: None, weak: false }));
 }
 
 #[test]
 fn the_time_on_one_rank_is_that_of_a_run_where_there_is_one() {
     let all = grid();
-    let found = tables(&all, &Wanted::default()).unwrap();
+    let found = tables(&all, &TableRequest::default()).unwrap();
     // 13 s on one rank: on 4 ranks 4 · 3 s are useful, 4 · 1 s are communication; E = 13 / (4 · 4) = 1 / (12/13 + 4/13).
     assert_eq!(line(&found[0], "Overheads", "useful work"), [0.9231, 0.9231, 0.9231]);
     assert_eq!(line(&found[0], "Overheads", "collective"), [0.0769, 0.1538, 0.3077]);
     assert_eq!(line(&found[0], "Overheads", "efficiency 1/Σ"), [1.0, 0.9286, 0.8125]);
     assert_eq!(line(&found[0], "Scaling", "efficiency"), line(&found[0], "Overheads", "efficiency 1/Σ"));
-    assert!(found[0].remarks.contains(&Remark::Sequential { measured: vec![1], assumed: Vec::new() }));
+    assert!(found[0].remarks.contains(&TableRemark::Sequential { measured: vec![1], assumed: Vec::new() }));
     // Without it the work of the run itself: 12 s. So it is where that run is incomplete.
-    let incomplete = |mut kept: Kept| {
+    let incomplete = |mut kept: StoredRun| {
         kept.run.complete = kept.run.n_ranks > 1;
         kept
     };
-    let without = tables(&all.into_iter().map(incomplete).collect::<Vec<_>>(), &Wanted::default()).unwrap();
+    let without = tables(&all.into_iter().map(incomplete).collect::<Vec<_>>(), &TableRequest::default()).unwrap();
     assert_eq!(line(&without[0], "Overheads", "efficiency 1/Σ"), [0.9231, 0.8571, 0.75]);
-    assert!(without[0].remarks.contains(&Remark::Sequential { measured: Vec::new(), assumed: vec![1, 2, 3] }));
-    assert!(without[0].remarks.contains(&Remark::Incomplete(vec![1])));
+    assert!(without[0].remarks.contains(&TableRemark::Sequential { measured: Vec::new(), assumed: vec![1, 2, 3] }));
+    assert!(without[0].remarks.contains(&TableRemark::Incomplete(vec![1])));
 }
 
 #[test]
 fn repeated_runs_are_their_median_and_range() {
     let times = [5.0, 4.0, 9.0, 6.0];
-    let mut all: Vec<Kept> = (0..4).map(|at| run(at as u32 + 1, 2, &[], times[at])).collect();
+    let mut all: Vec<StoredRun> = (0..4).map(|at| run(at as u32 + 1, 2, &[], times[at])).collect();
     all.push(run(5, 4, &[], 2.75));
-    let found = tables(&all, &Wanted::default()).unwrap();
+    let found = tables(&all, &TableRequest::default()).unwrap();
     assert_eq!(runs(&found), [vec![vec![1, 2, 3, 4], vec![5]]]);
     let elapsed = &found[0].sections[0].lines[0];
     let cell = elapsed.cells[0].unwrap();
@@ -147,10 +149,10 @@ fn repeated_runs_are_their_median_and_range() {
         line(&found[0], "Scaling", "speedup"),
         [(5.5 / 5.0 + 5.5 / 6.0) / 2.0, 2.0].map(|x: f64| (x * 1e4).round() / 1e4)
     );
-    assert!(found[0].remarks.contains(&Remark::Repeated));
-    let odd = tables(&all[..3], &Wanted::default()).unwrap();
+    assert!(found[0].remarks.contains(&TableRemark::Repeated));
+    let odd = tables(&all[..3], &TableRequest::default()).unwrap();
     assert_eq!(line(&odd[0], "Time", "elapsed T"), [5.0]);
-    let each = tables(&all, &Wanted { each: true, ..Wanted::default() }).unwrap();
+    let each = tables(&all, &TableRequest { each: true, ..TableRequest::default() }).unwrap();
     assert_eq!(runs(&each), [[[1], [2], [3], [4], [5]].map(Vec::from).to_vec()]);
 }
 
@@ -158,16 +160,16 @@ fn repeated_runs_are_their_median_and_range() {
 fn a_region_is_named_by_its_end_and_what_is_not_known_is_absent() {
     let mut all = grid();
     all[1].run.regions.truncate(1);
-    let found = tables(&all, &Wanted { region: Some("force".to_owned()), ..Wanted::default() }).unwrap();
+    let found = tables(&all, &TableRequest { region: Some("force".to_owned()), ..TableRequest::default() }).unwrap();
     assert_eq!(line(&found[0], "Time", "elapsed T"), [13.0, -1.0, 4.0]);
     let names: Vec<&str> = found[0].sections.iter().flat_map(|one| &one.lines).map(|line| line.name).collect();
     assert!(
         !names.contains(&"ideal T") && !names.contains(&"transfer"),
         "an estimate above the elapsed time says nothing"
     );
-    let left_out = Remark::Ideal { replayed: Vec::new(), estimated: Vec::new(), left_out: vec![1, 3] };
+    let left_out = TableRemark::Ideal { replayed: Vec::new(), estimated: Vec::new(), left_out: vec![1, 3] };
     assert!(found[0].remarks.contains(&left_out), "{:?}", found[0].remarks);
-    let none = tables(&all, &Wanted { region: Some("orce".to_owned()), ..Wanted::default() });
+    let none = tables(&all, &TableRequest { region: Some("orce".to_owned()), ..TableRequest::default() });
     let known = vec!["main".to_owned(), "main/step/force".to_owned()];
     assert_eq!(none, Err(NotInStudy::NoRegion { path: "orce".to_owned(), known }));
 }
@@ -178,21 +180,22 @@ fn runs_without_a_parameter_are_reported() {
     all[3].run.params.clear();
     let found = tables(&all, &by(&["n", "ranks"])).unwrap();
     assert_eq!(found[0].columns[0].runs, [4], "first, for it has none");
-    assert!(found[0].remarks.contains(&Remark::NoParam { name: "n".to_owned(), runs: vec![4] }));
-    let apart = tables(&all, &Wanted::default()).unwrap();
-    let without = |table: &&Table| table.remarks.iter().any(|remark| matches!(remark, Remark::NoParam { .. }));
+    assert!(found[0].remarks.contains(&TableRemark::NoParam { name: "n".to_owned(), runs: vec![4] }));
+    let apart = tables(&all, &TableRequest::default()).unwrap();
+    let without =
+        |table: &&FigureTable| table.remarks.iter().any(|remark| matches!(remark, TableRemark::NoParam { .. }));
     assert_eq!(
         runs(&apart.iter().filter(without).cloned().collect::<Vec<_>>()),
         [[vec![4]]],
         "also where it distinguishes no columns"
     );
     assert!(matches!(tables(&all, &by(&["m"])), Err(NotInStudy::NoParam { .. })));
-    assert_eq!(tables(&[], &Wanted::default()), Err(NotInStudy::NoRuns));
+    assert_eq!(tables(&[], &TableRequest::default()), Err(NotInStudy::NoRuns));
 }
 
 #[test]
 fn runs_under_other_mpi_libraries_are_no_base_unless_they_stand_side_by_side() {
-    let under = |mpi: &str, mut kept: Kept| {
+    let under = |mpi: &str, mut kept: StoredRun| {
         kept.run.mpi = mpi.to_owned();
         kept
     };
@@ -201,17 +204,17 @@ fn runs_under_other_mpi_libraries_are_no_base_unless_they_stand_side_by_side() {
         under("Open MPI v5.0.8, package: x", run(2, 2, &[], 8.0)),
         under("Open MPI v5.0.8, package: y", run(3, 4, &[], 5.0)),
     ];
-    let found = tables(&all, &Wanted::default()).unwrap();
+    let found = tables(&all, &TableRequest::default()).unwrap();
     assert_eq!(runs(&found), [vec![vec![1]], vec![vec![2], vec![3]]]);
     assert_eq!(line(&found[1], "Scaling", "speedup"), [1.0, 1.6]);
-    assert!(found[1].remarks.contains(&Remark::Sequential { measured: Vec::new(), assumed: vec![2, 3] }));
+    assert!(found[1].remarks.contains(&TableRemark::Sequential { measured: Vec::new(), assumed: vec![2, 3] }));
     // So it is where the other library is not wanted.
-    let only = Wanted { conditions: vec!["mpi=Open*".parse().unwrap()], ..Wanted::default() };
+    let only = TableRequest { conditions: vec!["mpi=Open*".parse().unwrap()], ..TableRequest::default() };
     assert_eq!(line(&tables(&all, &only).unwrap()[0], "Scaling", "speedup"), [1.0, 1.6]);
     let side_by_side = tables(&all, &by(&["mpi", "ranks"])).unwrap();
     assert_eq!(runs(&side_by_side), [[[1], [2], [3]].map(Vec::from).to_vec()]);
     assert_eq!(line(&side_by_side[0], "Scaling", "speedup"), [1.0, 2.5, 4.0]);
-    let against = tables(&all, &Wanted { base: Some(1), ..Wanted::default() }).unwrap();
+    let against = tables(&all, &TableRequest { base: Some(1), ..TableRequest::default() }).unwrap();
     assert_eq!(line(&against[1], "Scaling", "speedup"), [2.5, 4.0], "a base that is wanted");
 }
 
@@ -219,28 +222,29 @@ fn runs_under_other_mpi_libraries_are_no_base_unless_they_stand_side_by_side() {
 fn what_has_no_time_is_no_base() {
     let mut all = [run(1, 1, &[], 20.0), run(2, 2, &[], 8.0), run(3, 4, &[], 5.0)];
     all[0].run.times.elapsed_s = f64::NAN;
-    let found = tables(&all, &Wanted::default()).unwrap();
+    let found = tables(&all, &TableRequest::default()).unwrap();
     assert_eq!(line(&found[0], "Scaling", "speedup"), [-1.0, 1.0, 1.6]);
-    let sequential = found[0].remarks.iter().find(|remark| matches!(remark, Remark::Sequential { .. }));
-    assert_eq!(sequential, Some(&Remark::Sequential { measured: Vec::new(), assumed: vec![1, 2, 3] }));
+    let sequential = found[0].remarks.iter().find(|remark| matches!(remark, TableRemark::Sequential { .. }));
+    assert_eq!(sequential, Some(&TableRemark::Sequential { measured: Vec::new(), assumed: vec![1, 2, 3] }));
 }
 
 #[test]
 fn programs_are_kept_apart() {
     let mut all = grid();
     all[5].run.command = vec!["/opt/bin/wave".to_owned(), "-x".to_owned()];
-    let found = tables(&all, &Wanted::default()).unwrap();
+    let found = tables(&all, &TableRequest::default()).unwrap();
     let programs: Vec<&str> = found.iter().map(|table| table.program.as_str()).collect();
     assert_eq!(programs, ["heat", "heat", "wave"]);
     // Its only run has nothing to be compared with, though others have its parameters.
-    assert!(found[2].remarks.contains(&Remark::NoBase));
+    assert!(found[2].remarks.contains(&TableRemark::NoBase));
 }
 
 #[test]
 fn the_better_balanced_run_is_named_where_it_is_longer_on_as_many_ranks() {
     // Balance 1 in all; η is 2/3 in 3 s, and 5/6 in 6 s, with the same ranks.
-    let found = tables(&[run(1, 4, &[("b", 1.0)], 3.0), run(2, 4, &[("b", 2.0)], 6.0)], &Wanted::default()).unwrap();
-    let warned = Remark::NotShortest { shortest: 0, balance: None, efficiency: Some(1) };
+    let found =
+        tables(&[run(1, 4, &[("b", 1.0)], 3.0), run(2, 4, &[("b", 2.0)], 6.0)], &TableRequest::default()).unwrap();
+    let warned = TableRemark::NotShortest { shortest: 0, balance: None, efficiency: Some(1) };
     assert!(found[0].remarks.contains(&warned), "{:?}", found[0].remarks);
     // Nor is it where work was counted, and is other work.
     let counted = |number: u32, operations: f64| {
@@ -248,13 +252,13 @@ fn the_better_balanced_run_is_named_where_it_is_longer_on_as_many_ranks() {
         kept.run.regions[1].operations = operations;
         kept
     };
-    let warns = |runs: &[Kept]| {
-        let found = tables(runs, &Wanted::default()).unwrap();
-        found[0].remarks.iter().any(|remark| matches!(remark, Remark::NotShortest { .. }))
+    let warns = |runs: &[StoredRun]| {
+        let found = tables(runs, &TableRequest::default()).unwrap();
+        found[0].remarks.iter().any(|remark| matches!(remark, TableRemark::NotShortest { .. }))
     };
     assert!(warns(&[counted(1, 1e6), counted(2, 1e6)]));
     assert!(!warns(&[counted(1, 1e6), counted(2, 8e6)]));
     // Fewer ranks are always more efficient: nothing to warn of.
-    let scaled = tables(&[run(1, 2, &[], 6.0), run(2, 4, &[], 3.0)], &Wanted::default()).unwrap();
-    assert!(!scaled[0].remarks.iter().any(|remark| matches!(remark, Remark::NotShortest { .. })));
+    let scaled = tables(&[run(1, 2, &[], 6.0), run(2, 4, &[], 3.0)], &TableRequest::default()).unwrap();
+    assert!(!scaled[0].remarks.iter().any(|remark| matches!(remark, TableRemark::NotShortest { .. })));
 }

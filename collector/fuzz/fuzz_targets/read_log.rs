@@ -52,7 +52,7 @@ fn read(log: &[u8]) -> (usize, usize) {
             }
             Item::Profile(batch) => fold.get_or_insert_with(|| Fold::new(batch.head.clone())).absorb(&batch),
             Item::Samples { samples, .. } => assert!(!samples.is_empty() && samples.len() <= MAX_SAMPLES),
-            Item::Definitions(_) | Item::Problem(_) | Item::Polls(_) => {}
+            Item::Definitions(_) | Item::Problem(_) | Item::Polls(_) | Item::Summary(_) => {}
         }
     }
     if let Some(mut fold) = fold {

@@ -8,11 +8,11 @@
 //! Two frames with the same place: the later one, because a frame is only written again, or something else in its place, after the recorder was
 //! informed that writing it had failed. They are in conflict unless they are equal.
 
-use crate::node::scan::Frame;
+use crate::node::scan::ValidFrame;
 
 /// Where a part of a rank's log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct LogExtent {
     /// Where it begins in the log.
     pub offset: u64,
     /// Where it begins in the node file.
@@ -23,29 +23,29 @@ pub struct Part {
 
 /// A rank's log as its frames give it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chain {
+pub struct FrameChain {
     /// The parts that follow one another.
-    pub parts: Vec<Part>,
+    pub parts: Vec<LogExtent>,
     /// What is missing before some of them: where it begins in the log, how many bytes.
     pub gaps: Vec<(u64, u64)>,
     /// Frames that state another content for a place that is taken.
     pub in_conflict: u64,
 }
 
-impl Chain {
+impl FrameChain {
     /// The chain of a rank's frames, in the order in which they stand in the file.
-    pub fn of(frames: &[Frame]) -> Chain {
-        let mut sorted: Vec<&Frame> = frames.iter().collect();
+    pub fn of(frames: &[ValidFrame]) -> FrameChain {
+        let mut sorted: Vec<&ValidFrame> = frames.iter().collect();
         // Stable: of one place, in the order of the file.
         sorted.sort_by_key(|frame| frame.head.offset);
-        let mut chain = Chain::default();
+        let mut chain = FrameChain::default();
         let mut end = 0;
         for same in sorted.chunk_by(|a, b| a.head.offset == b.head.offset) {
             // An empty frame says only that the rank is there.
             let Some(frame) = same.iter().rfind(|frame| frame.head.length > 0) else { continue };
             let others = same.iter().filter(|other| other.head.length > 0 && other.head != frame.head);
             chain.in_conflict += others.count() as u64;
-            let &Frame { head, at } = *frame;
+            let &ValidFrame { head, at } = *frame;
             if head.offset < end {
                 chain.in_conflict += 1;
                 continue;
@@ -53,7 +53,7 @@ impl Chain {
             if end < head.offset {
                 chain.gaps.push((end, head.offset - end));
             }
-            chain.parts.push(Part { offset: head.offset, at, length: head.length });
+            chain.parts.push(LogExtent { offset: head.offset, at, length: head.length });
             end = head.offset + u64::from(head.length);
         }
         chain
@@ -81,13 +81,13 @@ mod tests {
     use crate::node::frame::FrameHead;
 
     /// A frame that holds the bytes from `begin` to `end` of its rank's log.
-    fn frame(at: u64, begin: u64, end: u64, content: u8) -> Frame {
+    fn frame(at: u64, begin: u64, end: u64, content: u8) -> ValidFrame {
         let head = FrameHead::of(1, 0, begin, &vec![content; (end - begin) as usize]).unwrap();
-        Frame { head, at }
+        ValidFrame { head, at }
     }
 
-    fn part(at: u64, begin: u64, end: u64) -> Part {
-        Part { offset: begin, at, length: (end - begin) as u32 }
+    fn part(at: u64, begin: u64, end: u64) -> LogExtent {
+        LogExtent { offset: begin, at, length: (end - begin) as u32 }
     }
 
     #[test]
@@ -100,7 +100,7 @@ mod tests {
             frame(600, 140, 160, 1),
             frame(700, 150, 170, 1),
         ];
-        let chain = Chain::of(&frames);
+        let chain = FrameChain::of(&frames);
         assert_eq!(chain.parts, [part(32, 0, 40), part(300, 40, 90), part(500, 130, 150), part(700, 150, 170)]);
         assert_eq!((chain.gaps.as_slice(), chain.in_conflict, chain.end()), (&[(90, 40)][..], 1, 170));
         assert_eq!((chain.lacks(90), chain.lacks(129), chain.lacks(130), chain.lacks(89)), (true, true, false, false));
@@ -110,15 +110,15 @@ mod tests {
     fn of_two_contents_for_one_place_the_later_one_counts() {
         // The first of them was reported as not written; the recorder went on with the second.
         let frames = [frame(32, 0, 40, 1), frame(100, 40, 240, 2), frame(400, 40, 140, 3), frame(600, 140, 200, 4)];
-        let chain = Chain::of(&frames);
+        let chain = FrameChain::of(&frames);
         assert_eq!(chain.parts, [part(32, 0, 40), part(400, 40, 140), part(600, 140, 200)]);
         assert_eq!((chain.gaps.len(), chain.in_conflict), (0, 1));
     }
 
     #[test]
     fn an_empty_frame_is_no_conflict() {
-        let chain = Chain::of(&[frame(32, 0, 0, 0), frame(64, 0, 40, 1), frame(200, 40, 40, 0)]);
+        let chain = FrameChain::of(&[frame(32, 0, 0, 0), frame(64, 0, 40, 1), frame(200, 40, 40, 0)]);
         assert_eq!((chain.parts.as_slice(), chain.in_conflict), (&[part(64, 0, 40)][..], 0));
-        assert_eq!(Chain::of(&[frame(32, 0, 0, 0)]), Chain::default());
+        assert_eq!(FrameChain::of(&[frame(32, 0, 0, 0)]), FrameChain::default());
     }
 }

@@ -7,9 +7,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::node::chain::{Chain, Part};
+use crate::node::chain::{FrameChain, LogExtent};
 use crate::node::frame::{FrameHead, OF_NO_RANK};
-use crate::node::scan::{Found, Frame, Scan, Skipped};
+use crate::node::scan::{FrameScan, ScanItem, SkippedBytes, ValidFrame};
 
 /// A rank's log in a node file: of which run, which rank. Frames of several runs in one file are several logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,7 +25,7 @@ pub struct LogId {
 pub struct NodeFile {
     path: PathBuf,
     file: File,
-    index: Mutex<Index>,
+    index: Mutex<NodeFileIndex>,
 }
 
 /// Places without frames that are noted each: a file may have as many as it has bytes, and what is noted and reported of one takes hundreds.
@@ -33,20 +33,20 @@ const MOST_SKIPPED: usize = 1 << 12;
 
 /// Where the ranks' parts are.
 #[derive(Debug, Default)]
-struct Index {
+struct NodeFileIndex {
     /// Up to where the file was looked at.
     scanned: u64,
-    logs: BTreeMap<LogId, Vec<Frame>>,
+    logs: BTreeMap<LogId, Vec<ValidFrame>>,
     /// Bytes that are no frame: the first [`MOST_SKIPPED`] places; how many more there are, and their bytes.
-    skipped: Vec<Skipped>,
+    skipped: Vec<SkippedBytes>,
     more_skipped: (u64, u64),
     /// The begin of a frame at the end of the file: cut off, or still being written.
-    tail: Option<Skipped>,
+    tail: Option<SkippedBytes>,
     /// Why the rest could not be read.
     error: Option<String>,
 }
 
-impl Index {
+impl NodeFileIndex {
     /// Looks at what the file has from where it was looked at last.
     fn extend(&mut self, file: &File) {
         if let Err(error) = self.extend_or_fail(file) {
@@ -56,7 +56,7 @@ impl Index {
 
     fn extend_or_fail(&mut self, file: &File) -> io::Result<()> {
         self.tail = None;
-        let mut scan = Scan::new(file, self.scanned)?;
+        let mut scan = FrameScan::new(file, self.scanned)?;
         let mut unfinished = None;
         while let Some(found) = scan.next_found()? {
             // What ends the file may be finished later; whatever comes after it shows that it is not.
@@ -64,7 +64,7 @@ impl Index {
                 self.skip(skipped);
             }
             match found {
-                Found::Frame(frame) => {
+                ScanItem::Frame(frame) => {
                     self.scanned = frame.at + u64::from(frame.head.length);
                     if frame.head.rank != OF_NO_RANK {
                         let id = LogId { rank: frame.head.rank, run_id: frame.head.run_id };
@@ -73,8 +73,8 @@ impl Index {
                         frames.extend(Some(frame).filter(|frame| frame.head.length > 0));
                     }
                 }
-                Found::Skipped(skipped) if skipped.is_cut => unfinished = Some(skipped),
-                Found::Skipped(skipped) => {
+                ScanItem::Skipped(skipped) if skipped.is_cut => unfinished = Some(skipped),
+                ScanItem::Skipped(skipped) => {
                     self.scanned = skipped.at + skipped.bytes;
                     self.skip(skipped);
                 }
@@ -84,7 +84,7 @@ impl Index {
         Ok(())
     }
 
-    fn skip(&mut self, skipped: Skipped) {
+    fn skip(&mut self, skipped: SkippedBytes) {
         if self.skipped.len() < MOST_SKIPPED {
             self.skipped.push(skipped);
         } else {
@@ -96,9 +96,9 @@ impl Index {
 
 /// What is wrong with a node file, beyond what is reported of its ranks' logs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Damage {
+pub enum NodeFileDamage {
     /// Bytes that are no part of any rank's log.
-    Skipped(Skipped),
+    Skipped(SkippedBytes),
     /// Bytes that are no frame, beyond the first places that have such.
     MoreSkipped {
         /// How many places.
@@ -115,7 +115,7 @@ impl NodeFile {
     ///
     /// Errors: what the system says.
     pub fn open(path: &Path, file: File) -> io::Result<NodeFile> {
-        let mut index = Index::default();
+        let mut index = NodeFileIndex::default();
         index.extend_or_fail(&file)?;
         Ok(NodeFile { path: path.to_path_buf(), file, index: Mutex::new(index) })
     }
@@ -124,9 +124,9 @@ impl NodeFile {
     ///
     /// Errors: what the system says.
     pub fn first_log_header(file: &File) -> io::Result<Option<Vec<u8>>> {
-        let mut scan = Scan::new(file, 0)?;
+        let mut scan = FrameScan::new(file, 0)?;
         while let Some(found) = scan.next_found()? {
-            if let Found::Frame(Frame { head, at }) = found
+            if let ScanItem::Frame(ValidFrame { head, at }) = found
                 && (head.offset, head.rank == OF_NO_RANK) == (0, false)
                 && head.length > 0
             {
@@ -169,30 +169,30 @@ impl NodeFile {
     }
 
     /// What is wrong with the file as a whole, and with parts of it that no rank's log accounts for.
-    pub fn damage(&self) -> Vec<Damage> {
+    pub fn damage(&self) -> Vec<NodeFileDamage> {
         let index = self.index();
         let mut chains = BTreeMap::new();
-        let mut is_reported = |skipped: &Skipped| {
+        let mut is_reported = |skipped: &SkippedBytes| {
             let Some(head) = skipped.claim else { return false };
             let id = LogId { rank: head.rank, run_id: head.run_id };
             let Some(frames) = index.logs.get(&id) else { return false };
-            let chain = chains.entry(id).or_insert_with(|| Chain::of(frames));
+            let chain = chains.entry(id).or_insert_with(|| FrameChain::of(frames));
             // A part that was written again, one that the rank's log lacks, or the unfinished end of it: that is reported with the log.
             skipped.is_cut && head.offset <= chain.end() || chain.lacks(head.offset)
         };
         let skipped = index.skipped.iter().chain(&index.tail).filter(|&skipped| !is_reported(skipped));
-        let mut damage: Vec<Damage> = skipped.copied().map(Damage::Skipped).collect();
+        let mut damage: Vec<NodeFileDamage> = skipped.copied().map(NodeFileDamage::Skipped).collect();
         let (places, bytes) = index.more_skipped;
-        damage.extend((places > 0).then_some(Damage::MoreSkipped { places, bytes }));
-        damage.extend(index.error.clone().map(Damage::Unreadable));
+        damage.extend((places > 0).then_some(NodeFileDamage::MoreSkipped { places, bytes }));
+        damage.extend(index.error.clone().map(NodeFileDamage::Unreadable));
         damage
     }
 
     /// A reader of the log `id`, from its begin.
     pub fn read(self: &Arc<Self>, id: LogId) -> FrameReader {
         let index = self.index();
-        let chain = index.logs.get(&id).map(|frames| Chain::of(frames)).unwrap_or_default();
-        let is_its_end = |skipped: &&Skipped| {
+        let chain = index.logs.get(&id).map(|frames| FrameChain::of(frames)).unwrap_or_default();
+        let is_its_end = |skipped: &&SkippedBytes| {
             let claims = |head: FrameHead| (head.rank, head.run_id, head.offset) == (id.rank, id.run_id, chain.end());
             skipped.is_cut && skipped.claim.is_some_and(claims)
         };
@@ -201,7 +201,7 @@ impl NodeFile {
         FrameReader { node: self.clone(), chain, unfinished, next: 0, within: 0 }
     }
 
-    fn index(&self) -> MutexGuard<'_, Index> {
+    fn index(&self) -> MutexGuard<'_, NodeFileIndex> {
         // Nothing in it is ever half changed but for frames that are missing.
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -211,8 +211,8 @@ impl NodeFile {
 #[derive(Debug)]
 pub struct FrameReader {
     node: Arc<NodeFile>,
-    chain: Chain,
-    unfinished: Option<Skipped>,
+    chain: FrameChain,
+    unfinished: Option<SkippedBytes>,
     /// The part that is read next, and from which of its bytes on.
     next: usize,
     within: u32,
@@ -220,12 +220,12 @@ pub struct FrameReader {
 
 impl FrameReader {
     /// The log as its frames give it.
-    pub fn parts(&self) -> &Chain {
+    pub fn parts(&self) -> &FrameChain {
         &self.chain
     }
 
     /// The begin of a frame that would follow the log's end.
-    pub fn unfinished(&self) -> Option<Skipped> {
+    pub fn unfinished(&self) -> Option<SkippedBytes> {
         self.unfinished
     }
 
@@ -254,7 +254,7 @@ impl FrameReader {
 
 impl Read for FrameReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Some(&Part { at, length, .. }) = self.chain.parts.get(self.next) else { return Ok(0) };
+        let Some(&LogExtent { at, length, .. }) = self.chain.parts.get(self.next) else { return Ok(0) };
         let wanted = buffer.len().min((length - self.within) as usize);
         let read = self.node.file.read_at(&mut buffer[..wanted], at + u64::from(self.within))?;
         self.within += read as u32;
@@ -285,10 +285,11 @@ mod tests {
         let damage = node.damage();
         let index = node.index();
         let frames: usize = index.logs.values().map(Vec::capacity).sum();
-        let kept = frames * size_of::<Frame>() + index.skipped.capacity() * size_of::<Skipped>();
+        let kept = frames * size_of::<ValidFrame>() + index.skipped.capacity() * size_of::<SkippedBytes>();
         assert!(kept < bytes.len(), "{kept} bytes for {}", bytes.len());
         // Each is counted, whether it is listed or not.
-        let more = Damage::MoreSkipped { places: PLACES - MOST_SKIPPED as u64, bytes: PLACES - MOST_SKIPPED as u64 };
+        let more =
+            NodeFileDamage::MoreSkipped { places: PLACES - MOST_SKIPPED as u64, bytes: PLACES - MOST_SKIPPED as u64 };
         assert_eq!((damage.len(), damage.last()), (MOST_SKIPPED + 1, Some(&more)));
     }
 }

@@ -77,7 +77,7 @@ pub struct RingsFile {
 
 /// A ring in such a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct RingLocation {
     /// Rank in MPI_COMM_WORLD.
     pub rank: u32,
     /// Number of the thread in its log.
@@ -115,7 +115,7 @@ impl RingsFile {
     /// The pieces that threads have set up. Holes are not looked at.
     ///
     /// Errors: what the system says.
-    pub fn pieces(&self) -> io::Result<Vec<Piece>> {
+    pub fn pieces(&self) -> io::Result<Vec<RingLocation>> {
         let length = self.file.metadata()?.len();
         let mut pieces = Vec::new();
         let mut number = 0;
@@ -140,13 +140,13 @@ impl RingsFile {
             }
             let u32_at = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
             let (rank, thread) = (u32_at(offset_of!(RingHead, rank)), u32_at(offset_of!(RingHead, thread)));
-            pieces.push(Piece { rank, thread, at });
+            pieces.push(RingLocation { rank, thread, at });
         }
         Ok(pieces)
     }
 
     /// The file, and where in it the piece is: from, to.
-    pub fn place(&self, piece: Piece) -> (&File, std::ops::Range<u64>) {
+    pub fn place(&self, piece: RingLocation) -> (&File, std::ops::Range<u64>) {
         (&self.file, piece.at..piece.at + self.piece_bytes)
     }
 }

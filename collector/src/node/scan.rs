@@ -18,7 +18,7 @@ const MOST_CHECKED_IN_VAIN: u64 = 256 << 20;
 
 /// A frame whose checksum holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct ValidFrame {
     /// Its fields.
     pub head: FrameHead,
     /// Where its payload begins in the file.
@@ -27,7 +27,7 @@ pub struct Frame {
 
 /// Bytes of a node file that are no frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedBytes {
     /// Where they begin in the file.
     pub at: u64,
     /// How many.
@@ -40,15 +40,15 @@ pub struct Skipped {
 
 /// What comes next in a node file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ScanItem {
     /// A frame.
-    Frame(Frame),
+    Frame(ValidFrame),
     /// What is none.
-    Skipped(Skipped),
+    Skipped(SkippedBytes),
 }
 
 /// Looks for frames from a place on.
-pub struct Scan<'a> {
+pub struct FrameScan<'a> {
     file: &'a File,
     /// Bytes of the file when the scan began.
     length: u64,
@@ -60,19 +60,19 @@ pub struct Scan<'a> {
     checked_in_vain: u64,
 }
 
-impl<'a> Scan<'a> {
+impl<'a> FrameScan<'a> {
     /// A scan of `file` from byte `from` on, where a frame should begin.
     ///
     /// Errors: what the system says.
     pub fn new(file: &'a File, from: u64) -> io::Result<Self> {
         let length = file.metadata()?.len();
-        Ok(Scan { file, length, at: from, buffer: Vec::new(), start: 0, checked_in_vain: 0 })
+        Ok(FrameScan { file, length, at: from, buffer: Vec::new(), start: 0, checked_in_vain: 0 })
     }
 
     /// What comes next; `None` at the end.
     ///
     /// Errors: what the system says; nothing can be read from there on.
-    pub fn next_found(&mut self) -> io::Result<Option<Found>> {
+    pub fn next_found(&mut self) -> io::Result<Option<ScanItem>> {
         let begin = self.at;
         if begin >= self.length {
             return Ok(None);
@@ -80,7 +80,7 @@ impl<'a> Scan<'a> {
         if let Some(frame) = self.frame_at(begin)? {
             self.at += frame.head.frame_bytes();
             self.checked_in_vain = 0;
-            return Ok(Some(Found::Frame(frame)));
+            return Ok(Some(ScanItem::Frame(frame)));
         }
         let claim = self.head_at(begin)?;
         self.at = self.next_frame(begin + 1, claim.map(|head| (head.run_id, begin + head.frame_bytes())))?;
@@ -89,11 +89,11 @@ impl<'a> Scan<'a> {
             Some(head) => bytes < head.frame_bytes(),
             None => bytes < FRAME_HEAD_BYTES as u64 && self.begins_frame(begin, bytes as usize)?,
         };
-        Ok(Some(Found::Skipped(Skipped { at: begin, bytes, claim, is_cut })))
+        Ok(Some(ScanItem::Skipped(SkippedBytes { at: begin, bytes, claim, is_cut })))
     }
 
     /// The frame at a place, if its checksum holds.
-    fn frame_at(&mut self, at: u64) -> io::Result<Option<Frame>> {
+    fn frame_at(&mut self, at: u64) -> io::Result<Option<ValidFrame>> {
         let Some(head) = self.head_at(at)? else { return Ok(None) };
         let length = head.length as usize;
         if self.length - at < head.frame_bytes() {
@@ -104,7 +104,7 @@ impl<'a> Scan<'a> {
         if !is_frame {
             self.checked_in_vain += head.frame_bytes();
         }
-        Ok(is_frame.then_some(Frame { head, at: at + FRAME_HEAD_BYTES as u64 }))
+        Ok(is_frame.then_some(ValidFrame { head, at: at + FRAME_HEAD_BYTES as u64 }))
     }
 
     fn head_at(&mut self, at: u64) -> io::Result<Option<FrameHead>> {

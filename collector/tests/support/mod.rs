@@ -3,9 +3,9 @@
 
 use lbprof_collector::definition::{CallSite, Definition, EndReason, Module, RankList};
 use lbprof_collector::format::{BatchHead, OpenRegion};
-use lbprof_collector::reader::{Item, LogReader};
-use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
-use lbprof_collector::sample::{Counts, Location, Sample};
+use lbprof_collector::reader::{LogItem, LogReader};
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
+use lbprof_collector::sample::{HardwareCounts, ModuleAddress, Sample};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::scenario;
 use proptest::prelude::*;
@@ -32,7 +32,7 @@ pub fn record() -> impl Strategy<Value = Record> {
             comm,
             request,
             operation,
-            flags: Flags(flags),
+            flags: CallFlags(flags),
             count,
         },
     )
@@ -68,7 +68,7 @@ pub fn records(most: usize) -> impl Strategy<Value = Vec<Record>> {
 pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
     let offset = prop_oneof![4 => 0u64..300, 1 => any::<u64>()];
     let module = prop_oneof![4 => 0u32..3, 1 => Just(NONE)];
-    let location = (module, offset).prop_map(|(module, offset)| Location { module, offset });
+    let location = (module, offset).prop_map(|(module, offset)| ModuleAddress { module, offset });
     let ticks = prop_oneof![4 => 0u64..100_000_000, 1 => any::<u64>()];
     let weight = prop_oneof![6 => Just(5_000_000u64), 1 => 0u64..10_000_000];
     let path = prop_oneof![6 => Just(NONE), 1 => 0u32..5];
@@ -76,7 +76,7 @@ pub fn samples(most: usize) -> impl Strategy<Value = Vec<Sample>> {
     let sample = (ticks, location, path, weight, counts);
     (prop::collection::vec(sample, 0..most), any::<bool>()).prop_map(|(all, counted)| {
         let of = |(ticks, location, call_path, weight_ns, (cycles, instructions))| {
-            let counts = counted.then_some(Counts { instructions, cycles: u64::from(cycles) });
+            let counts = counted.then_some(HardwareCounts { instructions, cycles: u64::from(cycles) });
             Sample { ticks, location, call_path, weight_ns, counts }
         };
         all.into_iter().map(of).collect()
@@ -91,7 +91,7 @@ pub fn head() -> impl Strategy<Value = BatchHead> {
 }
 
 /// All items of a log in memory; the log must open.
-pub fn items(log: &[u8]) -> Vec<Item> {
+pub fn items(log: &[u8]) -> Vec<LogItem> {
     let mut reader = LogReader::new(log).expect("the header is whole");
     std::iter::from_fn(|| reader.next_item()).collect()
 }
@@ -134,7 +134,7 @@ pub fn example_record(i: u64) -> Record {
         comm: 0,
         request: NONE,
         operation: if i.is_multiple_of(3) { 100 } else { 10 },
-        flags: Flags((i % 3) as u16 + 1),
+        flags: CallFlags((i % 3) as u16 + 1),
         count: 0,
     }
 }

@@ -40,13 +40,13 @@ use std::ffi::{OsString, c_char, c_int};
 use std::fmt::Arguments;
 use std::io::Write;
 
-use crate::inspect::Obstacle;
-use crate::report_after::Role;
+use crate::inspect::RecordingObstacle;
+use crate::report_after::ForkRole;
 
 /// How lb-run ends where it does not become the program. Codes of 125 and above as `env` and shells have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Exit {
+enum LaunchExit {
     /// What was asked for of lb-run itself was printed.
     Good = 0,
     /// The manual or completions could not be printed.
@@ -88,7 +88,7 @@ fn is_zero(variables: &[&str]) -> bool {
     variables.iter().find_map(|name| std::env::var(name).ok()).is_none_or(|number| number.trim() == "0")
 }
 
-fn run() -> Exit {
+fn run() -> LaunchExit {
     let options = match options::parse(std::env::args_os()) {
         Ok(options) => options,
         Err(exit) => return exit,
@@ -105,7 +105,7 @@ fn run() -> Exit {
             if is_first_rank() {
                 say(format_args!("{error:#}"));
             }
-            return Exit::Library;
+            return LaunchExit::Library;
         }
     };
     warm_up::warm_up(&options.settings);
@@ -114,7 +114,7 @@ fn run() -> Exit {
         say(format_args!("{obstacle}"));
     }
     let mut settings = options.settings;
-    if !obstacles.iter().any(Obstacle::is_in_the_loader) {
+    if !obstacles.iter().any(RecordingObstacle::is_in_the_loader) {
         settings.push(("LD_PRELOAD".into(), library::preload(&library, std::env::var_os("LD_PRELOAD"))));
     }
     settings.push(("ASAN_OPTIONS".into(), library::asan_options(std::env::var_os("ASAN_OPTIONS"))));
@@ -133,8 +133,8 @@ fn fork_for_report() -> (OsString, OsString) {
     let forked =
         report_after::make_folder_file().and_then(|file| report_after::fork(file.clone()).map(|role| (file, role)));
     let file = match forked {
-        Ok((_, Role::Parent(parent))) => parent.report_and_end(),
-        Ok((file, Role::Program)) => file.into_os_string(),
+        Ok((_, ForkRole::Parent(parent))) => parent.report_and_end(),
+        Ok((file, ForkRole::Program)) => file.into_os_string(),
         Err(error) => {
             say(format_args!("no report will be printed: {error}"));
             OsString::new()
@@ -144,7 +144,7 @@ fn fork_for_report() -> (OsString, OsString) {
 }
 
 /// Becomes the program; returns only if that fails, after saying why.
-fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> Exit {
+fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> LaunchExit {
     let error = replace::become_program(command, settings);
     say(format_args!("{}", error.message));
     error.exit

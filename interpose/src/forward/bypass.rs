@@ -120,11 +120,11 @@ fn origin(address: usize) -> Option<(String, bool)> {
 
 /// Whether the object with the function at `address` takes the function `name` from another object.
 fn takes_from_others(address: usize, name: &CStr) -> bool {
-    struct Search<'a>(usize, &'a CStr, bool);
+    struct ImportSearch<'a>(usize, &'a CStr, bool);
     unsafe extern "C" fn look(object: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> c_int {
         // SAFETY: dl_iterate_phdr passes a valid description, and our own pointer.
         unsafe {
-            let (object, search) = (&*object, &mut *search.cast::<Search>());
+            let (object, search) = (&*object, &mut *search.cast::<ImportSearch>());
             let segments = std::slice::from_raw_parts(object.dlpi_phdr, usize::from(object.dlpi_phnum));
             let at = (search.0 as u64).wrapping_sub(object.dlpi_addr);
             let holds = |segment: &libc::Elf64_Phdr| {
@@ -137,7 +137,7 @@ fn takes_from_others(address: usize, name: &CStr) -> bool {
             1
         }
     }
-    let mut search = Search(address, name, false);
+    let mut search = ImportSearch(address, name, false);
     // SAFETY: the callback gets the search that lives here.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
     search.2

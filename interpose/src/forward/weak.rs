@@ -18,7 +18,7 @@ use std::sync::atomic::{
 use crate::harmless::signals;
 use crate::mpi::symbols;
 use crate::processor::{TABLE_RELOCATION, WORD_RELOCATION};
-use crate::system::objects::{self, Changes, Object};
+use crate::system::objects::{self, LoadedObject, ObjectChanges};
 
 /// What was loaded and unloaded when references were last looked at.
 static LOOKED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
@@ -40,7 +40,7 @@ pub fn look() {
 fn look_again() {
     const ATTEMPTS: usize = 4;
     let [loaded, unloaded] = &LOOKED;
-    let known = Changes { loaded: loaded.load(Relaxed), unloaded: unloaded.load(Relaxed) };
+    let known = ObjectChanges { loaded: loaded.load(Relaxed), unloaded: unloaded.load(Relaxed) };
     for _ in 0..ATTEMPTS {
         let Some(ours) = own_bounds(known) else { return };
         let mut is_there: BTreeMap<CString, bool> = BTreeMap::new();
@@ -75,7 +75,7 @@ fn look_again() {
 }
 
 /// Where this library lies; `None`: nothing was loaded since.
-fn own_bounds(known: Changes) -> Option<(usize, usize)> {
+fn own_bounds(known: ObjectChanges) -> Option<(usize, usize)> {
     let here = look as fn() as usize;
     let mut bounds = None;
     objects::visit(Some(known), |object| {
@@ -92,14 +92,14 @@ fn profiling(name: &CStr) -> CString {
 
 /// A word that the loader fills (ELF specification, "Relocation").
 #[repr(C)]
-struct Relocation {
+struct ElfRelocation {
     offset: u64,
     info: u64,
     addend: u64,
 }
 
 /// An object's weak references to functions of MPI that are bound to `ours`: the name, and the word that holds the address.
-fn each_reference(object: &Object, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
+fn each_reference(object: &LoadedObject, ours: (usize, usize), mut then: impl FnMut(&CStr, *const AtomicUsize)) {
     const WEAK: u8 = 2;
     let Some(tables) = tables_of(object) else { return };
     for relocation in tables.relocations {
@@ -127,14 +127,14 @@ fn each_reference(object: &Object, ours: (usize, usize), mut then: impl FnMut(&C
 }
 
 /// What the loader works with.
-struct Tables<'a> {
-    relocations: &'a [Relocation],
+struct LoaderTables<'a> {
+    relocations: &'a [ElfRelocation],
     symbols: *const libc::Elf64_Sym,
     strings: *const libc::c_char,
 }
 
 /// An object's tables; `None`: it has none.
-fn tables_of<'a>(object: &'a Object) -> Option<Tables<'a>> {
+fn tables_of<'a>(object: &'a LoadedObject) -> Option<LoaderTables<'a>> {
     const DT_STRTAB: usize = 5;
     const DT_SYMTAB: usize = 6;
     const DT_RELA: usize = 7;
@@ -161,8 +161,11 @@ fn tables_of<'a>(object: &'a Object) -> Option<Tables<'a>> {
         if strings == 0 || symbols == 0 || relocations == 0 {
             return None;
         }
-        Some(Tables {
-            relocations: std::slice::from_raw_parts(relocations as *const Relocation, bytes / size_of::<Relocation>()),
+        Some(LoaderTables {
+            relocations: std::slice::from_raw_parts(
+                relocations as *const ElfRelocation,
+                bytes / size_of::<ElfRelocation>(),
+            ),
             symbols: symbols as *const libc::Elf64_Sym,
             strings: strings as *const libc::c_char,
         })
@@ -170,7 +173,7 @@ fn tables_of<'a>(object: &'a Object) -> Option<Tables<'a>> {
 }
 
 /// Makes a word null. Where the loader has made its page read-only, as it does once an object is complete, it is so again afterwards.
-fn make_null(object: &Object, word: *const AtomicUsize) {
+fn make_null(object: &LoadedObject, word: *const AtomicUsize) {
     // SAFETY: no arguments but a number.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
     let begin = word as usize / page * page;

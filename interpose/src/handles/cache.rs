@@ -1,4 +1,4 @@
-//! The entries of a thread's caches of communicators and datatypes ([`Thread`](crate::state::thread::Thread)).
+//! The entries of a thread's caches of communicators and datatypes ([`Thread`](crate::state::thread::RecorderThread)).
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

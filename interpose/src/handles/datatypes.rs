@@ -3,22 +3,22 @@
 use std::collections::HashMap;
 
 use crate::handles::cache::{cache_slot, uncache};
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::mpi::call;
-use crate::mpi::predefined::{self, Null, is_null};
+use crate::mpi::predefined::{self, NullHandle, is_null};
 use crate::recording::registry;
-use crate::state::thread::{Thread, UNSEEN, tables};
+use crate::state::thread::{RecorderThread, UNSEEN, tables};
 use crate::word::Word;
 
 /// Sizes by handle, of datatypes whose handle does not show.
-static SIZES: Lock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = Lock::new(None);
+static SIZES: HandlerLock<Option<HashMap<Word, u64, foldhash::fast::FixedState>>> = HandlerLock::new(None);
 
 /// Bytes of data that one element of `datatype` has; 0 for the null datatype.
 ///
 /// # Safety
 /// `thread` is the calling thread's state; `datatype` is a valid handle or a null one.
 #[inline(always)]
-pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
+pub unsafe fn size(thread: *mut RecorderThread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.
     unsafe { if datatype == (*thread).type_handle { (*thread).type_size } else { look_up(thread, datatype) } }
 }
@@ -27,7 +27,7 @@ pub unsafe fn size(thread: *mut Thread, datatype: Word) -> u64 {
 /// As [`size`].
 #[cold]
 #[inline(never)]
-unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
+unsafe fn look_up(thread: *mut RecorderThread, datatype: Word) -> u64 {
     // SAFETY: the thread's own state.
     unsafe {
         let size = if let Some(size) = predefined::size_in_handle(datatype) {
@@ -54,7 +54,7 @@ unsafe fn look_up(thread: *mut Thread, datatype: Word) -> u64 {
 /// The size of a datatype, if it is known, or MPI may be asked.
 #[cold]
 fn known_or_asked(datatype: Word, asking: bool) -> Option<u64> {
-    if is_null(Null::Datatype, datatype) || datatype == 0 || !predefined::may_be_datatype(datatype) {
+    if is_null(NullHandle::Datatype, datatype) || datatype == 0 || !predefined::may_be_datatype(datatype) {
         return Some(0);
     }
     if let Some(size) = SIZES.lock().and_then(|sizes| sizes.as_ref()?.get(&datatype).copied()) {

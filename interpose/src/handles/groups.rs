@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 
-use lbprof_collector::definition::{Definition, Group, RankList};
+use lbprof_collector::definition::{Definition, RankGroup, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::harmless::guard;
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::log;
 use crate::mpi::abi::{self, abi};
 use crate::mpi::{call, world};
@@ -21,7 +21,7 @@ const MAX_RANKS: usize = 1 << 20;
 
 /// Groups that have an id.
 #[derive(Default)]
-struct Known {
+struct GroupIds {
     /// Ids by world ranks.
     ids: HashMap<Vec<u32>, u32, foldhash::fast::FixedState>,
     /// That of MPI_COMM_WORLD's group.
@@ -30,7 +30,7 @@ struct Known {
     n_ranks: usize,
 }
 
-static KNOWN: Lock<Option<Known>> = Lock::new(None);
+static KNOWN: HandlerLock<Option<GroupIds>> = HandlerLock::new(None);
 
 /// The id of a group, which is defined in the log if it was not before; `None` where they have too many ranks, or are not named.
 ///
@@ -61,7 +61,7 @@ pub unsafe fn id(group: Word) -> Option<u32> {
     Some(id)
 }
 
-fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
+fn defined(known: &mut GroupIds, ranks: Vec<u32>) -> Option<u32> {
     if let Some(&id) = known.ids.get(&ranks) {
         return Some(id);
     }
@@ -75,7 +75,7 @@ fn defined(known: &mut Known, ranks: Vec<u32>) -> Option<u32> {
         return None;
     }
     let id = known.ids.len() as u32;
-    log::define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
+    log::define(Definition::Group(RankGroup { id, ranks: RankList::from_ranks(ranks.iter().copied()) }));
     known.n_ranks += ranks.len();
     known.ids.insert(ranks, id);
     Some(id)

@@ -14,16 +14,16 @@ use std::sync::atomic::{
     fence,
 };
 
-use lbprof_collector::Flags;
+use lbprof_collector::CallFlags;
 
 use crate::harmless::enter;
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::state::thread;
 use crate::word::Word;
 
 /// What is known of an open request or matched message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Open {
+pub struct OpenRequest {
     /// Its id in the log.
     pub id: u32,
     /// Id of the communicator.
@@ -40,7 +40,7 @@ pub struct Open {
     pub kind: u64,
 }
 
-/// In [`Open::kind`]: it receives a message, so that its status says who sent what.
+/// In [`OpenRequest::kind`]: it receives a message, so that its status says who sent what.
 pub const RECEIVES: u64 = 1 << 8;
 /// It is persistent: completion leaves it open, inactive.
 pub const PERSISTENT: u64 = 1 << 9;
@@ -57,23 +57,24 @@ pub const READS: u64 = 1 << 14;
 /// As above.
 pub const WRITES: u64 = 1 << 15;
 
-/// The bits that the wildcards of a record move by between [`Open::kind`] and its flags, and those of a persistent request.
+/// The bits that the wildcards of a record move by between [`OpenRequest::kind`] and its flags, and those of a persistent request.
 const WILDCARDS: u32 = 8;
 const PERSISTENCE: u32 = 1;
-const _: () = assert!(ANY_SOURCE | ANY_TAG == (Flags::ANY_SOURCE.0 as u64 | Flags::ANY_TAG.0 as u64) << WILDCARDS);
-const _: () = assert!(PERSISTENT == (Flags::PERSISTENT.0 as u64) << PERSISTENCE);
+const _: () =
+    assert!(ANY_SOURCE | ANY_TAG == (CallFlags::ANY_SOURCE.0 as u64 | CallFlags::ANY_TAG.0 as u64) << WILDCARDS);
+const _: () = assert!(PERSISTENT == (CallFlags::PERSISTENT.0 as u64) << PERSISTENCE);
 
-/// The activity and the wildcards of a record's flags, as an [`Open::kind`].
+/// The activity and the wildcards of a record's flags, as an [`OpenRequest::kind`].
 #[inline(always)]
-pub fn kind_of(flags: Flags) -> u64 {
+pub fn kind_of(flags: CallFlags) -> u64 {
     let flags = u64::from(flags.0);
     flags & 7 | flags << WILDCARDS & (ANY_SOURCE | ANY_TAG)
 }
 
-/// The activity, the wildcards and the persistence that an [`Open::kind`] shows, as a record's flags.
+/// The activity, the wildcards and the persistence that an [`OpenRequest::kind`] shows, as a record's flags.
 #[inline(always)]
-fn flags_of(kind: u64) -> Flags {
-    Flags((kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE) as u16)
+fn flags_of(kind: u64) -> CallFlags {
+    CallFlags((kind & 7 | (kind & (ANY_SOURCE | ANY_TAG)) >> WILDCARDS | (kind & PERSISTENT) >> PERSISTENCE) as u16)
 }
 
 #[inline(always)]
@@ -96,7 +97,7 @@ fn is_handle(handle: Word) -> bool {
 
 /// A place for a request: its handle and what is known of it, in one cache line.
 #[repr(C, align(64))]
-struct Place {
+struct RequestSlot {
     handle: AtomicUsize,
     sent: AtomicU64,
     received: AtomicU64,
@@ -110,9 +111,9 @@ struct Place {
     elsewhere: AtomicU64,
 }
 
-impl Place {
-    const fn free() -> Place {
-        Place {
+impl RequestSlot {
+    const fn free() -> RequestSlot {
+        RequestSlot {
             handle: AtomicUsize::new(FREE),
             sent: AtomicU64::new(0),
             received: AtomicU64::new(0),
@@ -125,14 +126,15 @@ impl Place {
 }
 
 /// Places of which a request has one.
-type Bucket = [Place; WAYS];
+type Bucket = [RequestSlot; WAYS];
 
-/// One at another place, in [`Place::elsewhere`].
+/// One at another place, in [`RequestSlot::elsewhere`].
 const AT_ANOTHER_PLACE: u64 = 1 << 32;
 
-static TABLE: [Bucket; BUCKETS] = [const { [const { Place::free() }; WAYS] }; BUCKETS];
+static TABLE: [Bucket; BUCKETS] = [const { [const { RequestSlot::free() }; WAYS] }; BUCKETS];
 
-static OVERFLOW: Lock<Option<HashMap<Word, VecDeque<Open>, foldhash::fast::FixedState>>> = Lock::new(None);
+static OVERFLOW: HandlerLock<Option<HashMap<Word, VecDeque<OpenRequest>, foldhash::fast::FixedState>>> =
+    HandlerLock::new(None);
 
 #[unsafe(link_section = ".data.lbprof_frequent")]
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
@@ -162,11 +164,11 @@ fn home(handle: Word) -> (&'static Bucket, usize) {
 /// The place of this index in a bucket.
 #[inline(always)]
 #[expect(clippy::indexing_slicing, reason = "a remainder is never too large")]
-fn place_at(bucket: &Bucket, index: usize) -> &Place {
+fn place_at(bucket: &Bucket, index: usize) -> &RequestSlot {
     &bucket[index % WAYS]
 }
 
-impl Place {
+impl RequestSlot {
     /// Whether a handle that is at home here can only be here.
     #[inline(always)]
     fn has_all(&self) -> bool {
@@ -178,7 +180,7 @@ impl Place {
     }
 }
 
-impl Open {
+impl OpenRequest {
     /// Whether nothing more is to be done about it when it completes than to record that, and what arrived: most are such.
     #[inline(always)]
     pub fn is_usual(&self) -> bool {
@@ -187,7 +189,7 @@ impl Open {
 
     /// The activity that its completion belongs to, its wildcards, and whether it is persistent, as a record's flags.
     #[inline(always)]
-    pub fn flags(&self) -> Flags {
+    pub fn flags(&self) -> CallFlags {
         flags_of(self.kind)
     }
 
@@ -198,9 +200,9 @@ impl Open {
     }
 }
 
-impl Place {
+impl RequestSlot {
     #[inline(always)]
-    fn store(&self, open: Open) {
+    fn store(&self, open: OpenRequest) {
         self.sent.store(open.sent, Relaxed);
         self.received.store(open.received, Relaxed);
         self.peer_and_tag.store(pair(open.peer as u32, open.tag as u32), Relaxed);
@@ -209,9 +211,9 @@ impl Place {
     }
 
     #[inline(always)]
-    fn load(&self) -> Open {
+    fn load(&self) -> OpenRequest {
         let (peer_and_tag, comm_and_id) = (self.peer_and_tag.load(Relaxed), self.comm_and_id.load(Relaxed));
-        Open {
+        OpenRequest {
             id: (comm_and_id >> 32) as u32,
             comm: comm_and_id as u32,
             peer: peer_and_tag as i32,
@@ -234,13 +236,13 @@ fn pair(low: u32, high: u32) -> u64 {
 }
 
 #[inline(always)]
-fn claim(place: &Place, found: usize) -> bool {
+fn claim(place: &RequestSlot, found: usize) -> bool {
     place.handle.compare_exchange(found, CLAIMED, Acquire, Relaxed).is_ok()
 }
 
 /// Puts a request into a place, if that is free; whether it did.
 #[inline(always)]
-fn put(place: &Place, handle: Word, open: Open) -> bool {
+fn put(place: &RequestSlot, handle: Word, open: OpenRequest) -> bool {
     let is_free = place.handle.load(Relaxed) == FREE && claim(place, FREE);
     if is_free {
         place.store(open);
@@ -251,20 +253,20 @@ fn put(place: &Place, handle: Word, open: Open) -> bool {
 
 /// Remembers an open request.
 #[inline(always)]
-pub fn insert(handle: Word, open: Open) {
+pub fn insert(handle: Word, open: OpenRequest) {
     if !is_handle(handle) {
         return;
     }
     let (bucket, index) = home(handle);
     if !put(place_at(bucket, index), handle, open) {
         // A copy, so that the other one can stay in registers.
-        insert_elsewhere(bucket, index, handle, &Open { ..open });
+        insert_elsewhere(bucket, index, handle, &OpenRequest { ..open });
     }
 }
 
 #[cold]
 #[inline(never)]
-fn insert_elsewhere(bucket: &Bucket, index: usize, handle: Word, open: &Open) {
+fn insert_elsewhere(bucket: &Bucket, index: usize, handle: Word, open: &OpenRequest) {
     let open = *open;
     let home = place_at(bucket, index);
     home.elsewhere.fetch_add(AT_ANOTHER_PLACE, AcqRel);
@@ -307,7 +309,7 @@ fn oldest(bucket: &Bucket, found: u32) -> usize {
 
 /// Takes the request at `place`, unless another thread has just done so.
 #[inline(always)]
-fn take_at(place: &Place, handle: Word) -> Option<Open> {
+fn take_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     if !claim(place, handle) {
         hint::spin_loop();
         return None;
@@ -318,7 +320,7 @@ fn take_at(place: &Place, handle: Word) -> Option<Open> {
 }
 
 /// Takes the request at place `index` of the bucket where some are not at home, unless another thread has just done so.
-fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<Open> {
+fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<OpenRequest> {
     let open = take_at(place_at(bucket, index), handle)?;
     let (_, at_home) = home(handle);
     if index != at_home {
@@ -329,7 +331,7 @@ fn take_any(bucket: &Bucket, index: usize, handle: Word) -> Option<Open> {
 
 /// What the request at `place` is, unless another thread has just taken it.
 #[inline(always)]
-fn look_at(place: &Place, handle: Word) -> Option<Open> {
+fn look_at(place: &RequestSlot, handle: Word) -> Option<OpenRequest> {
     // Between the same id at both ends and the handle, the rest is that request's.
     let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
     if place.handle.load(Acquire) != handle {
@@ -342,10 +344,10 @@ fn look_at(place: &Place, handle: Word) -> Option<Open> {
 
 /// What a poll that found nothing records of an open request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Polled {
-    /// As [`Open::id`].
+pub struct PolledRequest {
+    /// As [`OpenRequest::id`].
     pub id: u32,
-    /// As [`Open::comm`].
+    /// As [`OpenRequest::comm`].
     pub comm: u32,
     /// Number of the activity that its completion belongs to.
     pub activity: u16,
@@ -353,21 +355,24 @@ pub struct Polled {
 
 /// As [`look_at`], of less.
 #[inline(always)]
-fn look_at_polled(place: &Place, handle: Word) -> Option<Polled> {
+fn look_at_polled(place: &RequestSlot, handle: Word) -> Option<PolledRequest> {
     // The same order of loads.
     let id = (place.comm_and_id.load(Acquire) >> 32) as u32;
     if place.handle.load(Acquire) != handle {
         return None;
     }
-    let polled =
-        Polled { id, comm: place.comm_and_id.load(Relaxed) as u32, activity: place.kind.load(Relaxed) as u16 & 7 };
+    let polled = PolledRequest {
+        id,
+        comm: place.comm_and_id.load(Relaxed) as u32,
+        activity: place.kind.load(Relaxed) as u16 & 7,
+    };
     fence(Acquire);
     (place.handle.load(Relaxed) == handle && place.id() == id).then_some(polled)
 }
 
 /// As [`peek`], for a poll, of which a program makes millions: inlined, and it reads only what the poll's record needs.
 #[inline(always)]
-pub fn peek_polled(handle: Word) -> Option<Polled> {
+pub fn peek_polled(handle: Word) -> Option<PolledRequest> {
     if !is_handle(handle) {
         return None;
     }
@@ -387,14 +392,14 @@ pub fn peek_polled(handle: Word) -> Option<Polled> {
 /// The same where the request may be elsewhere, or another thread has just changed its place.
 #[cold]
 #[inline(never)]
-fn peek_again(handle: Word) -> Option<Polled> {
+fn peek_again(handle: Word) -> Option<PolledRequest> {
     let open = peek(handle)?;
-    Some(Polled { id: open.id, comm: open.comm, activity: open.kind as u16 & 7 })
+    Some(PolledRequest { id: open.id, comm: open.comm, activity: open.kind as u16 & 7 })
 }
 
 /// Takes out the oldest open request with this handle.
 #[inline(always)]
-pub fn take(handle: Word) -> Option<Open> {
+pub fn take(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
     }
@@ -411,9 +416,9 @@ pub fn take(handle: Word) -> Option<Open> {
     take_again(handle)
 }
 
-/// As [`take`], of a request that is at home and usual ([`Open::is_usual`]), as most are; `None`, and nothing, for others.
+/// As [`take`], of a request that is at home and usual ([`OpenRequest::is_usual`]), as most are; `None`, and nothing, for others.
 #[inline(always)]
-pub fn take_usual(handle: Word) -> Option<Open> {
+pub fn take_usual(handle: Word) -> Option<OpenRequest> {
     let (bucket, index) = home(handle);
     let place = place_at(bucket, index);
     if !is_handle(handle) || !place.has_all() || place.handle.load(Acquire) != handle {
@@ -435,7 +440,7 @@ pub fn take_usual(handle: Word) -> Option<Open> {
 /// The same where the request may be elsewhere, or another thread has just taken it.
 #[cold]
 #[inline(never)]
-fn take_again(handle: Word) -> Option<Open> {
+fn take_again(handle: Word) -> Option<OpenRequest> {
     let (bucket, index) = home(handle);
     if place_at(bucket, index).has_overflowed() {
         return of_both(bucket, handle, true);
@@ -448,7 +453,7 @@ fn take_again(handle: Word) -> Option<Open> {
 }
 
 /// Looks at the oldest open request with this handle, which stays open.
-pub fn peek(handle: Word) -> Option<Open> {
+pub fn peek(handle: Word) -> Option<OpenRequest> {
     if !is_handle(handle) {
         return None;
     }
@@ -468,12 +473,12 @@ pub fn peek(handle: Word) -> Option<Open> {
 /// The same where the bucket was full: the oldest may be in either place.
 #[cold]
 #[inline(never)]
-fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
+fn of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
     // SAFETY: the calling thread's state.
     unsafe { enter::quiet(thread::current(), || older_of_both(bucket, handle, take)) }
 }
 
-fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<Open> {
+fn older_of_both(bucket: &Bucket, handle: Word, take: bool) -> Option<OpenRequest> {
     let mut map = OVERFLOW.lock()?;
     loop {
         let first = map.as_ref().and_then(|map| map.get(&handle)).and_then(VecDeque::front).copied();

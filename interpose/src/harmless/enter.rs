@@ -6,7 +6,7 @@ use std::sync::atomic::{Ordering::SeqCst, fence};
 use crate::harmless::guard;
 use crate::mpi::nesting;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{Canary, Cancellation, Thread};
+use crate::state::thread::{Canary, CancelState, RecorderThread};
 
 /// Runs `work`, which does not unwind, with the thread marked busy, `errno` kept and the thread's cancellation put off.
 ///
@@ -15,7 +15,7 @@ use crate::state::thread::{Canary, Cancellation, Thread};
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
+pub unsafe fn quiet<T>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
     // SAFETY: the thread's own state, errno and cancellation.
     unsafe {
         let errno = libc::__errno_location();
@@ -53,7 +53,7 @@ pub unsafe fn quiet<T>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) -> T {
+pub unsafe fn cold<T: Default>(thread: *mut RecorderThread, work: impl FnOnce() -> T) -> T {
     if stage::disabled() {
         guard::report_waits();
         return T::default();
@@ -67,7 +67,7 @@ pub unsafe fn cold<T: Default>(thread: *mut Thread, work: impl FnOnce() -> T) ->
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn recording(thread: *mut Thread, work: impl FnOnce()) {
+pub unsafe fn recording(thread: *mut RecorderThread, work: impl FnOnce()) {
     // SAFETY: the caller's promise.
     unsafe {
         cold(thread, || {
@@ -84,7 +84,7 @@ pub unsafe fn recording(thread: *mut Thread, work: impl FnOnce()) {
 ///
 /// # Safety
 /// The thread's state is there.
-pub unsafe fn busy(thread: *mut Thread) -> u32 {
+pub unsafe fn busy(thread: *mut RecorderThread) -> u32 {
     // SAFETY: the caller's promise; aligned words are read whole.
     unsafe { (&raw const (*thread).busy).read_volatile() }
 }
@@ -93,7 +93,7 @@ pub unsafe fn busy(thread: *mut Thread) -> u32 {
 /// of its own has interrupted it.
 #[cold]
 #[inline(never)]
-unsafe fn look_whether_left(thread: *mut Thread) {
+unsafe fn look_whether_left(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if !(*thread).left && !nesting::frame_is_there((*thread).at_work, thread as usize) {
@@ -106,7 +106,7 @@ unsafe fn look_whether_left(thread: *mut Thread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn was_left(thread: *mut Thread) {
+pub unsafe fn was_left(thread: *mut RecorderThread) {
     guard::give_up_after_jump();
     // SAFETY: the thread's own state.
     unsafe {
@@ -116,8 +116,8 @@ pub unsafe fn was_left(thread: *mut Thread) {
 }
 
 /// The thread is not cancelled from here on. Gives how it could be before.
-unsafe fn put_off_cancellation() -> Cancellation {
-    let mut before = Cancellation { state: 0, kind: 0 };
+unsafe fn put_off_cancellation() -> CancelState {
+    let mut before = CancelState { state: 0, kind: 0 };
     // SAFETY: live arguments.
     unsafe {
         pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &mut before.kind);
@@ -130,7 +130,7 @@ unsafe fn put_off_cancellation() -> Cancellation {
 }
 
 /// The thread may be cancelled as before.
-unsafe fn allow_cancellation(before: Cancellation) {
+unsafe fn allow_cancellation(before: CancelState) {
     let mut ours = 0;
     // SAFETY: live arguments. The type comes last: that ends a thread that was cancelled meanwhile.
     unsafe {

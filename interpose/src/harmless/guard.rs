@@ -12,7 +12,7 @@ use crate::harmless::memory;
 use crate::harmless::signals::{self, InVain};
 use crate::mpi::nesting;
 use crate::state::stage::{self, disabled};
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::system::descriptors;
 
 /// How often each kind of problem was met, by its number.
@@ -73,7 +73,7 @@ pub fn report_waits() {
 }
 
 /// Whether the outermost frame of the recorder that is at work on the thread is on its stack.
-unsafe fn is_still_at_work(thread: *mut Thread) -> bool {
+unsafe fn is_still_at_work(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's: the calling thread's own state.
     unsafe { nesting::frame_is_there((*thread).first_at_work, thread as usize) }
 }

@@ -16,10 +16,10 @@ use std::sync::atomic::{
 
 use dlmalloc::Dlmalloc;
 
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 
 #[global_allocator]
-static MEMORY: Memory = Memory;
+static MEMORY: RecorderAllocator = RecorderAllocator;
 
 static BEGIN: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
@@ -62,7 +62,7 @@ pub fn was_interrupted() -> bool {
     INTERRUPTED.load(Relaxed)
 }
 
-struct Memory;
+struct RecorderAllocator;
 
 /// A part of the reserve, never given back; null where it does not suffice. Its pages are fresh: all zero.
 fn from_reserve(layout: Layout) -> *mut u8 {
@@ -89,7 +89,7 @@ fn or_reserve(pointer: *mut u8, layout: Layout) -> *mut u8 {
 }
 
 /// The heap.
-static HEAP: Lock<Dlmalloc> = Lock::new(Dlmalloc::new());
+static HEAP: HandlerLock<Dlmalloc> = HandlerLock::new(Dlmalloc::new());
 
 /// Whether the process is a fork: another thread may have been in the heap when it was made.
 static FORKED: AtomicBool = AtomicBool::new(false);
@@ -118,7 +118,7 @@ fn from_heap(layout: Layout) -> *mut u8 {
 }
 
 // SAFETY: blocks are the heap's, or disjoint parts of a mapping that is never unmapped.
-unsafe impl GlobalAlloc for Memory {
+unsafe impl GlobalAlloc for RecorderAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         or_reserve(from_heap(layout), layout)
     }

@@ -5,7 +5,7 @@
 //! ring and the log are whole at each instant, so the process may end there, and a call of MPI is passed on unrecorded.
 //!
 //! A section that is left by siglongjmp keeps its locks for ever, and recording ends. The thread itself finds that out at its next call. Others
-//! that wait for it wait for a limited time ([`Patience`]), without an attempt to find out what the holder does: only what shows that it
+//! that wait for it wait for a limited time ([`HolderPatience`]), without an attempt to find out what the holder does: only what shows that it
 //! is at work prolongs the wait. Then recording ends, and whoever waits does without what the lock guards.
 //!
 //! A thread that waits sleeps (futex(2)), and who leaves a section wakes one that waits, in the order in which they came. Each also wakes by itself now and then, for the one
@@ -23,9 +23,9 @@ use std::sync::atomic::{
 };
 
 use crate::state::stage;
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::monotonic_ns;
-use crate::system::process::{self, Doing};
+use crate::system::process::{self, ThreadActivity};
 use crate::system::sandbox;
 
 /// How long the end of the process waits for a lock that another thread holds.
@@ -113,14 +113,14 @@ pub fn critical<T>(work: impl FnOnce() -> T) -> T {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn in_critical(thread: *mut Thread) -> bool {
+pub unsafe fn in_critical(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's promise.
     unsafe { (&raw const (*thread).critical).read_volatile() != 0 }
 }
 
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn enter(thread: *mut Thread) {
+unsafe fn enter(thread: *mut RecorderThread) {
     // SAFETY: the caller's: the thread's own state. A handler in between leaves the count as it found it.
     unsafe {
         let count = &raw mut (*thread).critical;
@@ -130,7 +130,7 @@ unsafe fn enter(thread: *mut Thread) {
 
 /// # Safety
 /// `thread` is the calling thread's state. It has entered as often.
-unsafe fn leave(thread: *mut Thread) {
+unsafe fn leave(thread: *mut RecorderThread) {
     // SAFETY: as above.
     unsafe {
         let count = &raw mut (*thread).critical;
@@ -140,46 +140,46 @@ unsafe fn leave(thread: *mut Thread) {
 
 /// A lock whose holder is in a critical section. Waiting for it neither allocates nor parks: it may be the C library's malloc that
 /// a handler has interrupted.
-pub struct Lock<T> {
+pub struct HandlerLock<T> {
     /// Address of the state of the thread that has it, 0: nobody; with [`AWAITED`] where somebody may wait for it.
     holder: AtomicUsize,
-    used: Used,
-    turn: Turn,
+    used: LastHolder,
+    turn: LockTurn,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: one thread at a time reaches the value.
-unsafe impl<T: Send> Sync for Lock<T> {}
+unsafe impl<T: Send> Sync for HandlerLock<T> {}
 
 /// In a lock's word: a thread may sleep that waits for it. Addresses of states are even.
 const AWAITED: usize = 1;
 
-/// What a [`Lock`] guards, until dropped, by the thread that took it.
-pub struct Held<'a, T> {
-    lock: &'a Lock<T>,
-    thread: *mut Thread,
+/// What a [`HandlerLock`] guards, until dropped, by the thread that took it.
+pub struct LockGuard<'a, T> {
+    lock: &'a HandlerLock<T>,
+    thread: *mut RecorderThread,
 }
 
-impl<T> Lock<T> {
+impl<T> HandlerLock<T> {
     /// Nobody has it.
     pub const fn new(value: T) -> Self {
-        Lock {
+        HandlerLock {
             holder: AtomicUsize::new(0),
-            used: Used {
+            used: LastHolder {
                 id: AtomicI32::new(0),
                 frame: AtomicUsize::new(0),
                 taken: AtomicU32::new(0),
                 tries: AtomicU32::new(0),
             },
-            turn: Turn { is_section_long: AtomicBool::new(false), kept_until: AtomicU64::new(0) },
+            turn: LockTurn { is_section_long: AtomicBool::new(false), kept_until: AtomicU64::new(0) },
             value: UnsafeCell::new(value),
         }
     }
 
     /// Waits for it. `None`: this very thread has it, in a section that a handler has interrupted or left by siglongjmp; or
     /// recording was given up, also because the holder was waited for in vain.
-    pub fn lock(&self) -> Option<Held<'_, T>> {
-        let mut patience = Patience::default();
+    pub fn lock(&self) -> Option<LockGuard<'_, T>> {
+        let mut patience = HolderPatience::default();
         self.wait(|| {
             if stage::disabled() {
                 return true;
@@ -192,13 +192,13 @@ impl<T> Lock<T> {
         })
     }
 
-    /// As [`Lock::lock`], but does not wait for ever: the process ends.
-    pub fn lock_at_end(&self) -> Option<Held<'_, T>> {
+    /// As [`HandlerLock::lock`], but does not wait for ever: the process ends.
+    pub fn lock_at_end(&self) -> Option<LockGuard<'_, T>> {
         let end = monotonic_ns() + PATIENCE_NS;
         self.wait(|| monotonic_ns() > end)
     }
 
-    fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<Held<'_, T>> {
+    fn wait(&self, mut in_vain: impl FnMut() -> bool) -> Option<LockGuard<'_, T>> {
         let thread = thread::current();
         let mut slept = 0u32;
         loop {
@@ -219,7 +219,7 @@ impl<T> Lock<T> {
                 }
                 self.used.frame.store((&raw const slept) as usize, Relaxed);
                 self.used.taken.store(self.used.taken.load(Relaxed).wrapping_add(1), Relaxed);
-                return Some(Held { lock: self, thread });
+                return Some(LockGuard { lock: self, thread });
             }
             // SAFETY: as above.
             unsafe {
@@ -266,14 +266,14 @@ impl<T> Lock<T> {
 }
 
 /// Who may take a lock that is free. A hint: the thread that was woken may have given up, or been left by siglongjmp, or have no core.
-struct Turn {
+struct LockTurn {
     /// Whether somebody has seen that the section under way takes long.
     is_section_long: AtomicBool,
     /// Until when threads that have just come leave the lock to those that have slept, in nanoseconds; 0: they do not.
     kept_until: AtomicU64,
 }
 
-impl Turn {
+impl LockTurn {
     /// Whether a thread may take the lock that has just come.
     fn is_anyones(&self) -> bool {
         let until = self.kept_until.load(Relaxed);
@@ -329,7 +329,7 @@ pub fn wait_while(goes_on: impl Fn() -> bool) {
 
 /// How long a thread goes on waiting for a holder. What it looks at may be of who held the lock before: that only prolongs the wait.
 #[derive(Default)]
-struct Patience {
+struct HolderPatience {
     /// When it was last asked; 0: never.
     asked: u64,
     /// How long it has waited; how long since it last looked; how long nothing has shown that the holder is at work.
@@ -341,12 +341,12 @@ struct Patience {
     tries: u32,
 }
 
-impl Patience {
+impl HolderPatience {
     /// Asked again and again while a thread waits for a lock: whether that is in vain, and why.
-    fn end(&mut self, lock: &Used) -> Option<InVain> {
+    fn end(&mut self, lock: &LastHolder) -> Option<InVain> {
         let (now, taken) = (monotonic_ns(), lock.taken.load(Relaxed));
         if self.asked == 0 || taken != self.taken {
-            *self = Patience { asked: now, taken, ..Patience::default() };
+            *self = HolderPatience { asked: now, taken, ..HolderPatience::default() };
             return None;
         }
         let step = now.saturating_sub(std::mem::replace(&mut self.asked, now)).min(STEP_NS);
@@ -370,7 +370,7 @@ impl Patience {
 }
 
 /// Who took a lock last.
-struct Used {
+struct LastHolder {
     /// The thread's number in the system; 0: not known.
     id: AtomicI32,
     /// An address on its stack at that time.
@@ -381,7 +381,7 @@ struct Used {
     tries: AtomicU32,
 }
 
-impl Used {
+impl LastHolder {
     /// Whether the holder runs, maybe on a machine that has no core for it; or waits in a system call that sections make; or in another one,
     /// further down the stack than it was then: a library may stand between the recorder and its file. `false` also where that cannot be
     /// known.
@@ -397,8 +397,8 @@ impl Used {
             return WRITING.load(Relaxed) == id;
         }
         process::doing(id).is_some_and(|doing| match doing {
-            Doing::Runs => true,
-            Doing::Waits(call, stack) => {
+            ThreadActivity::Runs => true,
+            ThreadActivity::Waits(call, stack) => {
                 SLOW.contains(&call) || frame.checked_sub(stack).is_some_and(|depth| 0 < depth && depth < DEPTH)
             }
         })
@@ -431,7 +431,7 @@ fn pause(tries: u32) {
     }
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for LockGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {
         // SAFETY: the lock is held.
@@ -439,14 +439,14 @@ impl<T> Deref for Held<'_, T> {
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for LockGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         // SAFETY: as above.
         unsafe { &mut *self.lock.value.get() }
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for LockGuard<'_, T> {
     fn drop(&mut self) {
         // SAFETY: the state of the thread that took it, which is the one that drops it.
         unsafe {

@@ -12,7 +12,7 @@ use crate::recording::{call_path, close, in_finalize};
 use crate::run::offsets;
 use crate::sampling;
 use crate::state::stage::{self, RecordingState, set_state, state};
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, process};
 use lbprof_collector::definition::{Definition, EndReason};
@@ -28,7 +28,7 @@ const RECORDS_WITHOUT_CALLS: u64 = 2;
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn finalising(thread: *mut Thread) {
+pub unsafe fn finalising(thread: *mut RecorderThread) {
     let last = MODELS.fetch_sub(1, SeqCst) <= 1;
     if !last {
         return;
@@ -94,7 +94,7 @@ fn report_silence(end: u64) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn aborting(thread: *mut Thread, code: i32) {
+pub unsafe fn aborting(thread: *mut RecorderThread, code: i32) {
     // SAFETY: the caller's promise.
     unsafe { end_early(thread, EndReason::Abort(code)) };
 }
@@ -123,7 +123,7 @@ static AT_EXIT: extern "C" fn() = at_exit;
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
+unsafe fn end_early(thread: *mut RecorderThread, reason: EndReason) {
     if !OPEN.load(Relaxed) || PID.load(Relaxed) != std::process::id() {
         return;
     }
@@ -137,7 +137,7 @@ unsafe fn end_early(thread: *mut Thread, reason: EndReason) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn end_in_ring(thread: *mut Thread, reason: EndReason, last: Record) {
+unsafe fn end_in_ring(thread: *mut RecorderThread, reason: EndReason, last: Record) {
     // SAFETY: the caller's promise.
     unsafe {
         // Where a handler has interrupted a critical section, the thread's log and the locks are in its hands.

@@ -3,18 +3,18 @@
 use std::path::Path;
 use std::sync::atomic::Ordering::Relaxed;
 
-use lbprof_collector::words::{Plural, bytes, seconds};
+use lbprof_collector::words::{CountedNoun, bytes, seconds};
 
 use crate::harmless::guard;
 use crate::lifecycle::kept::{LEFT_INIT, SETTINGS};
-use crate::log::RankLog;
+use crate::log::OpenLog;
 use crate::recording::flush::DROPPED;
 use crate::run::launcher;
 use crate::system::{descriptors, sandbox};
 
 /// Says on the first rank what was recorded, unless LBPROF_VERBOSE is 0; `end` in ticks. Says nothing where that could harm: a system call filter may forbid it,
 /// a pipe that nobody reads may be full, and under a launcher of another MPI each process is a first rank.
-pub fn report(log: Option<&RankLog>, end: u64) {
+pub fn report(log: Option<&OpenLog>, end: u64) {
     let Some(log) = log.filter(|log| log.rank() == 0) else { return };
     let settings = SETTINGS.lock_at_end();
     let Some(settings) = settings.as_deref().and_then(Option::as_ref).filter(|settings| settings.verbose) else {
@@ -27,7 +27,7 @@ pub fn report(log: Option<&RankLog>, end: u64) {
     let arrow = if settings.utf8 { "→" } else { "->" };
     let dropped = match DROPPED.load(Relaxed) {
         0 => String::new(),
-        n => format!(" {} dropped,", Plural(n, "record")),
+        n => format!(" {} dropped,", CountedNoun(n, "record")),
     };
     let name = log.dir().file_name().map(Path::new).filter(|_| !settings.dir_given);
     let dir = name.unwrap_or(log.dir()).display();
@@ -35,7 +35,7 @@ pub fn report(log: Option<&RankLog>, end: u64) {
     let folder = if settings.dir_given { format!(" {dir}") } else { String::new() };
     guard::write_line(&format!(
         "lbprof: {}, {},{dropped} {} of rank 0 {arrow} {dir}; read it with: lb-report{folder}\n",
-        Plural(u64::from(log.n_ranks()), "rank"),
+        CountedNoun(u64::from(log.n_ranks()), "rank"),
         seconds(log.seconds_between(LEFT_INIT.load(Relaxed), end)),
         bytes(log.bytes()),
     ));

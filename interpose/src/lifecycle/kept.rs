@@ -1,7 +1,7 @@
 //! What is kept from the start of recording to its end.
 
-use crate::harmless::signals::Lock;
-use crate::run::settings::Settings;
+use crate::harmless::signals::HandlerLock;
+use crate::run::settings::RecorderSettings;
 use crate::state::stage::{RecordingState, state};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -18,7 +18,7 @@ pub static LEFT_INIT: AtomicU64 = AtomicU64::new(0);
 pub static MODELS: AtomicI32 = AtomicI32::new(0);
 
 /// The settings, once read.
-pub static SETTINGS: Lock<Option<Settings>> = Lock::new(None);
+pub static SETTINGS: HandlerLock<Option<RecorderSettings>> = HandlerLock::new(None);
 
 /// Whether MPI_Pcontrol's second argument is a label.
 pub fn pcontrol_labels() -> bool {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use crate::harmless::guard;
 use crate::lifecycle::kept::{OPEN, PID};
-use crate::system::actions::{self, Action};
+use crate::system::actions::{self, SignalAction};
 use crate::system::clock::ticks;
 
 /// Signals by which launchers end ranks.
@@ -32,7 +32,7 @@ pub fn watch() {
     WATCHED.store(true, Relaxed);
     // The system's action holds again when the handler begins, and the signal may come while it runs.
     let flags = libc::SA_RESETHAND | libc::SA_NODEFER | libc::SA_ONSTACK;
-    let ours = Action::of_handler(handler(), flags as u32 as u64);
+    let ours = SignalAction::of_handler(handler(), flags as u32 as u64);
     for signal in SIGNALS {
         actions::replace(signal, libc::SIG_DFL, &ours);
     }
@@ -48,7 +48,7 @@ pub fn unwatch() {
 /// The signal is the system's again, where it is one of those watched and the program has not taken it meanwhile.
 pub fn withdraw(signal: c_int) {
     if WATCHED.load(Relaxed) && SIGNALS.contains(&signal) {
-        actions::replace(signal, handler(), &Action::DEFAULT);
+        actions::replace(signal, handler(), &SignalAction::DEFAULT);
     }
 }
 
@@ -72,7 +72,7 @@ extern "C" fn caught(signal: c_int) {
 /// Ends the process as the system does where the action is its own. Returns in the first process of a namespace, which the system does not end.
 fn end_by(signal: c_int) {
     // A program that has found the handler by a system call of its own may have put it back without our flags, or call it.
-    actions::exchange(signal, Some(&Action::DEFAULT));
+    actions::exchange(signal, Some(&SignalAction::DEFAULT));
     actions::unblock(signal);
     // SAFETY: to this process, which does not return from the first call unless a filter forbids it.
     unsafe {

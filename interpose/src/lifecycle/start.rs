@@ -6,25 +6,25 @@ use crate::harmless::{guard, memory, signals};
 use crate::lifecycle::fork::in_child;
 use crate::lifecycle::kept::{BEFORE, LEFT_INIT, MODELS, OPEN, PID, SETTINGS};
 use crate::lifecycle::{exit_status, killed, thread_end};
-use crate::log::{self, LOG, RankLog, rings};
+use crate::log::{self, LOG, OpenLog, rings};
 use crate::markers::marks;
 use crate::mpi::call::call2;
 use crate::mpi::{abi, detect, nesting, world};
 use crate::openmp;
 use crate::recording::{call_path, close, registry};
 use crate::run::agreement::{self, Agreement, StartingRank};
-use crate::run::messages::Place;
-use crate::run::settings::Settings;
+use crate::run::messages::RunDirectory;
+use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher, peers, report_request};
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state, state};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 use crate::system::owned_files::OwnedFolder;
 use crate::system::{self, clock, faults, process, sandbox, stack};
 use crate::word::Word;
-use lbprof_collector::definition::{ClockOffset, Definition, Instant, LifetimePoint, RankList};
-use lbprof_collector::format::{ClockSource, Header, Mode};
+use lbprof_collector::definition::{ClockOffset, ClockPair, Definition, LifetimePoint, RankList};
+use lbprof_collector::format::{ClockSource, LogHeader, RecordingMode};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 use std::ffi::c_int;
@@ -41,7 +41,7 @@ pub fn before_init() {
     }
     // Our panics are reported by guard.rs in one line.
     std::panic::set_hook(Box::new(|_| {}));
-    let settings = Settings::from_env();
+    let settings = RecorderSettings::from_env();
     clock::choose(settings.clock);
     if let Some(mut kept) = SETTINGS.lock() {
         *kept = Some(settings);
@@ -59,7 +59,7 @@ pub fn before_init() {
 ///
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
-pub unsafe fn initialised(thread: *mut Thread, level: u8) {
+pub unsafe fn initialised(thread: *mut RecorderThread, level: u8) {
     LEFT_INIT.store(ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     // SAFETY: the caller's promise.
@@ -75,7 +75,7 @@ pub unsafe fn initialised(thread: *mut Thread, level: u8) {
 ///
 /// # Safety
 /// `session` is the new session's handle; `thread` is the calling thread's state.
-pub unsafe fn session_initialised(thread: *mut Thread, session: Word) {
+pub unsafe fn session_initialised(thread: *mut RecorderThread, session: Word) {
     LEFT_INIT.store(ticks(), Relaxed);
     MODELS.fetch_add(1, SeqCst);
     world::set_session(session);
@@ -96,7 +96,7 @@ fn make_folder(dir: &Path) -> io::Result<()> {
 
 /// # Safety
 /// MPI is initialised; `thread` is the calling thread's state.
-unsafe fn start(thread: *mut Thread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
+unsafe fn start(thread: *mut RecorderThread, level: u8, agree: impl FnOnce(StartingRank) -> Agreement) {
     // SAFETY: the caller's promise: MPI is initialised.
     unsafe {
         if state() != RecordingState::Idle || !detect::detect() {
@@ -140,10 +140,10 @@ const SEVERAL_THREADS: u8 = 2;
 /// # Safety
 /// As [`start`].
 unsafe fn open(
-    thread: *mut Thread,
-    settings: &Settings,
-    mode: Mode,
-    place: &Place,
+    thread: *mut RecorderThread,
+    settings: &RecorderSettings,
+    mode: RecordingMode,
+    place: &RunDirectory,
     (rank, size): (i32, i32),
     offset: Option<ClockOffset>,
     level: u8,
@@ -160,7 +160,7 @@ unsafe fn open(
         call_path::configure(settings.depth, settings.check_paths);
         let unknown_python = call_path::look_for_python();
         let header = header(settings, mode, place, rank, size);
-        let log = match make_folder(&place.dir).and_then(|()| RankLog::create(place, &header, settings)) {
+        let log = match make_folder(&place.dir).and_then(|()| OpenLog::create(place, &header, settings)) {
             Ok(log) => log,
             Err(error) => {
                 set_state(RecordingState::Done);
@@ -223,7 +223,7 @@ unsafe fn open(
 }
 
 /// Notes when the process began, as far as the system says, and when MPI's own MPI_Init returned.
-fn note_beginning(instants: &[Instant; 2]) {
+fn note_beginning(instants: &[ClockPair; 2]) {
     let [before, now] = instants;
     let age_ns =
         process::age_ns().zip(now.monotonic_ns.checked_sub(before.monotonic_ns).filter(|&span_ns| span_ns > 0));
@@ -235,10 +235,10 @@ fn note_beginning(instants: &[Instant; 2]) {
     log::define(Definition::Lifetime(LifetimePoint::LeftInit, LEFT_INIT.load(Relaxed)));
 }
 
-fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) -> Header {
+fn header(settings: &RecorderSettings, mode: RecordingMode, place: &RunDirectory, rank: i32, size: i32) -> LogHeader {
     let [before_ticks, before_ns] = &BEFORE;
     let clock = clock::source();
-    Header {
+    LogHeader {
         run_id: place.run_id,
         rank: rank as u32,
         n_ranks: size as u32,
@@ -253,7 +253,7 @@ fn header(settings: &Settings, mode: Mode, place: &Place, rank: i32, size: i32) 
         recorded_ranks: settings.ranks.clone().unwrap_or_else(|| RankList(Vec::new())),
         mode,
         instants: [
-            Instant { ticks: before_ticks.load(Relaxed), monotonic_ns: before_ns.load(Relaxed) },
+            ClockPair { ticks: before_ticks.load(Relaxed), monotonic_ns: before_ns.load(Relaxed) },
             clock::instant(),
         ],
         settings: settings.given.clone(),

@@ -11,7 +11,7 @@ use crate::recording::registry;
 use crate::sampling;
 use crate::state::buffers;
 use crate::state::stage::{RecordingState, state};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
 /// The calling thread ends: its ring is another one's from now on.
@@ -19,7 +19,7 @@ use crate::system::clock::ticks;
 /// # Safety
 /// `thread` is the calling thread's state.
 pub unsafe extern "C" fn end(thread: *mut c_void) {
-    let thread = thread.cast::<Thread>();
+    let thread = thread.cast::<RecorderThread>();
     // SAFETY: the thread's own state, still there while its destructors run. What it calls afterwards attaches it anew.
     unsafe {
         (*thread).ends = (*thread).ends.saturating_add(1);
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn end(thread: *mut c_void) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn end_records(thread: *mut Thread) -> bool {
+unsafe fn end_records(thread: *mut RecorderThread) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let Some(log) = (*thread).log.as_mut() else { return false };

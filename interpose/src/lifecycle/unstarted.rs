@@ -12,7 +12,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::harmless::{enter, guard};
 use crate::lifecycle::kept::BEFORE;
-use crate::run::settings::Settings;
+use crate::run::settings::RecorderSettings;
 use crate::run::{job, launcher};
 use crate::state::stage::{RecordingState, state};
 use crate::state::thread;
@@ -54,7 +54,7 @@ fn prepare() {
     let pid = std::process::id();
     let is_meant = std::env::var(job::PROCESS_VARIABLE).is_ok_and(|number| number.parse() == Ok(pid))
         && launcher::rank().is_none_or(|rank| rank == 0);
-    let settings = Settings::from_env();
+    let settings = RecorderSettings::from_env();
     if !is_meant || settings.mode.is_none() {
         return;
     }

@@ -7,15 +7,15 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use lbprof_collector::Definition;
-use lbprof_collector::definition::{CallSite, Function, Module};
+use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{Location, Sample, SampleCaller};
+use lbprof_collector::sample::{ModuleAddress, Sample, SampleCaller};
 
 use crate::harmless::guard;
-use crate::system::objects::{self, Object};
+use crate::system::objects::{self, LoadedObject};
 use crate::system::process;
-use crate::unwind::Call;
+use crate::unwind::PathCall;
 
 /// Call sites that a log may have: generated code could call from ever new places.
 const MAX_SITES: u32 = 1 << 20;
@@ -25,11 +25,11 @@ const MAX_CALLERS: u32 = 1 << 17;
 
 /// What distinguishes call sites: from where the function around it was called, where it is, and, of the outermost, whether that is where
 /// the program begins.
-type Key = (u32, Place, bool);
+type Key = (u32, CallLocation, bool);
 
 /// Where a call is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum CallLocation {
     /// It returns to this address.
     Address(usize),
     /// It is in an interpreted function, on this line and column.
@@ -37,7 +37,7 @@ enum Place {
 }
 
 /// The call sites and modules that the log knows.
-pub struct Sites {
+pub struct CallSiteTable {
     ids: HashMap<Key, u32, foldhash::fast::FixedState>,
     /// Modules, also those that were unloaded. Those that are not defined have the id [`NONE`].
     modules: Vec<Module>,
@@ -54,10 +54,10 @@ pub struct Sites {
     functions: HashMap<(String, String), u32, foldhash::fast::FixedState>,
 }
 
-impl Sites {
+impl CallSiteTable {
     /// None yet.
     pub fn new() -> Self {
-        Sites {
+        CallSiteTable {
             ids: HashMap::default(),
             modules: Vec::new(),
             loaded: Vec::new(),
@@ -71,7 +71,7 @@ impl Sites {
     }
 
     /// The id of a path's innermost call site; `None`: there are too many. Definitions that the log lacks are pushed to `new`.
-    pub fn path(&mut self, calls: &[Call], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
+    pub fn path(&mut self, calls: &[PathCall], is_cut: bool, new: &mut Vec<Definition>) -> Option<u32> {
         self.refresh();
         let mut cut = is_cut;
         let mut parent = NONE;
@@ -107,19 +107,19 @@ impl Sites {
         Some(id)
     }
 
-    /// The id of a call within the one of this id, or [`NONE`]; as [`Sites::path`].
-    pub fn within(&mut self, parent: u32, call: &Call, new: &mut Vec<Definition>) -> Option<u32> {
+    /// The id of a call within the one of this id, or [`NONE`]; as [`CallSiteTable::path`].
+    pub fn within(&mut self, parent: u32, call: &PathCall, new: &mut Vec<Definition>) -> Option<u32> {
         self.refresh();
         let place = self.place(call, new);
         self.site((parent, place, false), new)
     }
 
-    fn place(&mut self, call: &Call, new: &mut Vec<Definition>) -> Place {
+    fn place(&mut self, call: &PathCall, new: &mut Vec<Definition>) -> CallLocation {
         match call {
-            Call::To(address) => Place::Address(*address),
-            Call::Python(line) => {
+            PathCall::To(address) => CallLocation::Address(*address),
+            PathCall::Python(line) => {
                 let function = self.function(&line.function, &line.file, new);
-                Place::Line(function, line.line, line.column.unwrap_or(NONE))
+                CallLocation::Line(function, line.line, line.column.unwrap_or(NONE))
             }
         }
     }
@@ -137,7 +137,7 @@ impl Sites {
             });
             if let Some(at) = last {
                 let (module, base) = self.defined(at, new);
-                sample.location = Location { module, offset: address - base };
+                sample.location = ModuleAddress { module, offset: address - base };
             }
         }
     }
@@ -183,7 +183,7 @@ impl Sites {
     fn function(&mut self, name: &str, file: &str, new: &mut Vec<Definition>) -> u32 {
         let id = self.functions.len() as u32;
         *self.functions.entry((name.to_owned(), file.to_owned())).or_insert_with(|| {
-            new.push(Definition::Function(Function { id, name: name.to_owned(), file: file.to_owned() }));
+            new.push(Definition::Function(InterpretedFunction { id, name: name.to_owned(), file: file.to_owned() }));
             id
         })
     }
@@ -204,11 +204,11 @@ impl Sites {
         self.next_site += 1;
         self.ids.insert(key, id);
         let site = match place {
-            Place::Address(address) => {
+            CallLocation::Address(address) => {
                 let (module, base) = self.module_at(address as u64).map_or((NONE, 0), |at| self.defined(at, new));
                 CallSite::alone(id, module, address as u64 - base)
             }
-            Place::Line(function, line, column) => {
+            CallLocation::Line(function, line, column) => {
                 CallSite { function, column, ..CallSite::alone(id, NONE, u64::from(line)) }
             }
         };
@@ -229,7 +229,7 @@ impl Sites {
 }
 
 /// A loaded object as the log has it. The program has no name; nor has the kernel's own object, whose functions read the clocks.
-fn module(object: &Object) -> Module {
+fn module(object: &LoadedObject) -> Module {
     let path = match object.path().to_string_lossy() {
         path if path.starts_with("linux-vdso") => "[vdso]".to_owned(),
         path if !path.is_empty() => process::absolute(Path::new(&*path)).to_string_lossy().into_owned(),

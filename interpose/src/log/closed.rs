@@ -18,7 +18,7 @@ use crate::system::descriptors::write_quietly;
 use crate::system::sandbox;
 
 /// The log that MPI_Finalize has closed.
-struct Closed {
+struct ClosedLog {
     path: CString,
     /// The process that recorded it.
     process: u32,
@@ -26,7 +26,7 @@ struct Closed {
     in_node: Option<(u64, u32)>,
 }
 
-static CLOSED: OnceLock<Closed> = OnceLock::new();
+static CLOSED: OnceLock<ClosedLog> = OnceLock::new();
 
 /// In a node's file: bytes of the rank's log so far.
 static LENGTH: AtomicU64 = AtomicU64::new(0);
@@ -38,7 +38,7 @@ pub fn closed(path: &Path, end_in_node: Option<(u64, u32, u64)>) {
     if let Ok(path) = CString::new(path.as_os_str().as_bytes()) {
         LENGTH.store(end_in_node.map_or(0, |(.., length)| length), Relaxed);
         let in_node = end_in_node.map(|(run_id, rank, _)| (run_id, rank));
-        CLOSED.set(Closed { path, process: std::process::id(), in_node }).ok();
+        CLOSED.set(ClosedLog { path, process: std::process::id(), in_node }).ok();
     }
 }
 

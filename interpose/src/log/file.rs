@@ -24,14 +24,14 @@ pub struct LogFile {
     path: PathBuf,
     identity: Identity,
     /// In a node's file.
-    frames: Option<Frames>,
+    frames: Option<RankFrames>,
 }
 
 /// Bytes of a frame for which there is memory from the start: most need less.
 const FRAME_MEMORY: usize = 64 << 10;
 
 /// The frames of a rank in its node's file.
-struct Frames {
+struct RankFrames {
     run_id: u64,
     rank: u32,
     /// Bytes of the rank's log so far.
@@ -49,7 +49,7 @@ impl LogFile {
         if identify(file.as_raw_fd())?.0 != identity {
             return Err(io::ErrorKind::NotFound.into());
         }
-        let frames = Some(Frames { run_id, rank, offset: 0, memory: Vec::with_capacity(FRAME_MEMORY) });
+        let frames = Some(RankFrames { run_id, rank, offset: 0, memory: Vec::with_capacity(FRAME_MEMORY) });
         Ok(LogFile { file: ManuallyDrop::new(file), path: path.to_owned(), identity, frames })
     }
 
@@ -112,7 +112,7 @@ fn ours<'a>(file: &'a mut ManuallyDrop<File>, path: &Path, identity: Identity) -
     Ok(file)
 }
 
-impl Frames {
+impl RankFrames {
     /// Appends `bytes` to `file` as a frame, in one call: all of it, or nothing that counts.
     fn append(&mut self, file: &mut File, bytes: &[u8]) -> io::Result<usize> {
         // As often as a system that writes in parts may need; on a full disk the first part is followed by an error.

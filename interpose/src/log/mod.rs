@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use lbprof_collector::Definition;
-use lbprof_collector::definition::Instant;
-use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, Header, Mode, log_name};
+use lbprof_collector::definition::ClockPair;
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::format::{BatchHead, LogHeader, RecordingMode, log_name};
 use lbprof_collector::node::frame::node_name;
-use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::record::Record;
@@ -23,21 +23,21 @@ use lbprof_collector::sample::{Sample, SampleHead};
 use lbprof_collector::writer::LogWriter;
 
 use crate::harmless::guard;
-use crate::harmless::signals::Lock;
-use crate::log::callsite::Sites;
+use crate::harmless::signals::HandlerLock;
+use crate::log::callsite::CallSiteTable;
 use crate::log::file::LogFile;
-use crate::log::summaries::Summaries;
-use crate::run::messages::Place;
-use crate::run::settings::Settings;
+use crate::log::summaries::EndedThreads;
+use crate::run::messages::RunDirectory;
+use crate::run::settings::RecorderSettings;
 use crate::state::thread_log::RingFile;
 use crate::system::{clock, process, sandbox};
-use crate::unwind::Call;
+use crate::unwind::PathCall;
 
 /// The number in the log of the thread that called MPI_Init.
 pub const FIRST_THREAD: u32 = 0;
 
 /// The log of this rank, while it records.
-pub static LOG: Lock<Option<RankLog>> = Lock::new(None);
+pub static LOG: HandlerLock<Option<OpenLog>> = HandlerLock::new(None);
 
 /// Writes a definition to the rank's log, now: what the ring holds may refer to it if the process is killed.
 pub fn define(definition: Definition) {
@@ -57,32 +57,32 @@ pub fn writes_records() -> bool {
 }
 
 /// An open log.
-pub struct RankLog {
+pub struct OpenLog {
     writer: LogWriter<LogFile>,
-    sites: Sites,
+    sites: CallSiteTable,
     new: Vec<Definition>,
     dir: PathBuf,
     rank: u32,
     n_ranks: u32,
     run_id: u64,
-    mode: Mode,
+    mode: RecordingMode,
     limit: u64,
     buffer: usize,
     /// Ticks of one second, as measured so far.
     second: u64,
     sampled_at: u64,
     /// What distinguishes waiting from computation between polls.
-    lengths: Lengths,
+    lengths: PollGapLimits,
     /// Files of rings that hold nothing that the log does not have.
     emptied: Vec<RingFile>,
     /// Memory for records that are about to be folded.
     copy: Vec<Record>,
-    summaries: Summaries,
+    summaries: EndedThreads,
 }
 
 /// What became of a batch of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batch {
+pub enum BatchOutcome {
     /// The log has it, or its sums do.
     Taken,
     /// It could not be written.
@@ -91,9 +91,9 @@ pub enum Batch {
     Changed,
 }
 
-impl RankLog {
+impl OpenLog {
     /// Makes the rank's log in its place. Where the node's file cannot be opened, the rank gets its own.
-    pub fn create(place: &Place, header: &Header, settings: &Settings) -> io::Result<Self> {
+    pub fn create(place: &RunDirectory, header: &LogHeader, settings: &RecorderSettings) -> io::Result<Self> {
         let (dir, rank) = (&place.dir, header.rank);
         let in_node = place.node.and_then(|node| {
             let path = dir.join(node_name(node.lowest));
@@ -112,9 +112,9 @@ impl RankLog {
                 let _ = std::fs::remove_file(dir.join(log_name(rank)));
             }
         })?;
-        let mut log = RankLog {
+        let mut log = OpenLog {
             writer,
-            sites: Sites::new(),
+            sites: CallSiteTable::new(),
             new: Vec::new(),
             dir: dir.to_owned(),
             rank,
@@ -125,10 +125,10 @@ impl RankLog {
             buffer: settings.buffer,
             second: per_second.max(1),
             sampled_at: second.ticks,
-            lengths: Lengths::of(header),
+            lengths: PollGapLimits::of(header),
             emptied: Vec::new(),
             copy: Vec::new(),
-            summaries: Summaries::new(settings.summary, header),
+            summaries: EndedThreads::new(settings.summary, header),
         };
         WRITES_RECORDS.store(log.events(), Relaxed);
         // While any system call may be made still.
@@ -173,11 +173,11 @@ impl RankLog {
 
     /// Whether records are written, not only their sums.
     pub fn events(&self) -> bool {
-        self.mode == Mode::Events
+        self.mode == RecordingMode::Events
     }
 
     /// What the log will end with.
-    pub fn summaries(&mut self) -> &mut Summaries {
+    pub fn summaries(&mut self) -> &mut EndedThreads {
         &mut self.summaries
     }
 
@@ -230,64 +230,76 @@ impl RankLog {
 
     /// The id of a path's innermost call site, which the log defines from here on; `None`: there are too many. The calls come innermost
     /// first; `is_cut`: there may be more around them.
-    pub fn call_path(&mut self, calls: &[Call], is_cut: bool) -> Option<u32> {
-        let RankLog { sites, new, .. } = self;
+    pub fn call_path(&mut self, calls: &[PathCall], is_cut: bool) -> Option<u32> {
+        let OpenLog { sites, new, .. } = self;
         let id = sites.path(calls, is_cut, new);
         self.define_new();
         id
     }
 
-    /// As [`RankLog::call_path`], of the calls on the way to a sample, which return to these addresses.
+    /// As [`OpenLog::call_path`], of the calls on the way to a sample, which return to these addresses.
     pub fn sample_chain(&mut self, callers: &[usize], is_cut: bool) -> Option<u32> {
-        let RankLog { sites, new, .. } = self;
+        let OpenLog { sites, new, .. } = self;
         let id = sites.chain(callers, is_cut, new);
         self.define_new();
         id
     }
 
-    /// As [`RankLog::call_path`], of one more call within that of the id `parent`.
-    pub fn call_within(&mut self, parent: u32, call: &Call) -> Option<u32> {
-        let RankLog { sites, new, .. } = self;
+    /// As [`OpenLog::call_path`], of one more call within that of the id `parent`.
+    pub fn call_within(&mut self, parent: u32, call: &PathCall) -> Option<u32> {
+        let OpenLog { sites, new, .. } = self;
         let id = sites.within(parent, call, new);
         self.define_new();
         id
     }
 
     /// A fold of the records that follow `head`.
-    pub fn new_fold(&self, head: &BatchHead) -> Fold {
-        let polls = Polls::new(Polling::Auto, self.lengths, head.previous_end);
-        Fold::new(head.clone()).deciding(polls.surveying())
+    pub fn new_fold(&self, head: &BatchHead) -> ProfileFold {
+        let polls = PollGapClassifier::new(PollGapRule::Auto, self.lengths, head.previous_end);
+        ProfileFold::new(head.clone()).deciding(polls.surveying())
     }
 
     /// Folds records into sums. `whole`: whether `records` have not changed until now, asked when they were read.
-    pub fn fold(&mut self, fold: &mut Fold, records: &[Record], n: usize, whole: impl FnOnce() -> bool) -> Batch {
+    pub fn fold(
+        &mut self,
+        fold: &mut ProfileFold,
+        records: &[Record],
+        n: usize,
+        whole: impl FnOnce() -> bool,
+    ) -> BatchOutcome {
         // What is folded once cannot be taken out again.
         self.copy.clear();
         // In pieces: memcpy copies more than 2 KiB by `rep movsb`, which is no faster, and which valgrind counts as an instruction a byte.
         records.chunks(16).for_each(|records| self.copy.extend_from_slice(records));
         if !whole() {
-            return Batch::Changed;
+            return BatchOutcome::Changed;
         }
         fold.counted_records(&self.copy, n, site_of);
-        Batch::Taken
+        BatchOutcome::Taken
     }
 
-    /// Writes a batch of `n` records. `whole`: as for [`RankLog::fold`]. Past the limit, later batches are written as sums.
-    pub fn records(&mut self, head: &BatchHead, records: &[Record], n: usize, whole: impl FnOnce() -> bool) -> Batch {
+    /// Writes a batch of `n` records. `whole`: as for [`OpenLog::fold`]. Past the limit, later batches are written as sums.
+    pub fn records(
+        &mut self,
+        head: &BatchHead,
+        records: &[Record],
+        n: usize,
+        whole: impl FnOnce() -> bool,
+    ) -> BatchOutcome {
         let batch = match self.writer.records_if(head, records, n, site_of, whole) {
             Ok(true) => {
                 self.summaries.wrote(head);
-                Batch::Taken
+                BatchOutcome::Taken
             }
-            Ok(false) => Batch::Changed,
+            Ok(false) => BatchOutcome::Changed,
             Err(error) => {
                 self.took(Err(error));
                 self.summaries.give_up();
-                Batch::Dropped
+                BatchOutcome::Dropped
             }
         };
-        if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == Mode::Events {
-            self.mode = Mode::Profile;
+        if self.limit != 0 && self.writer.bytes() > self.limit && self.mode == RecordingMode::Events {
+            self.mode = RecordingMode::Profile;
             WRITES_RECORDS.store(false, Relaxed);
             guard::count(ProblemKind::LimitReached, 1);
             self.define(&[Definition::Problem(ProblemKind::LimitReached as u16, 1, String::new())]);
@@ -302,7 +314,7 @@ impl RankLog {
 
     /// Writes samples of a thread, whose locations are addresses still; false where that failed.
     pub fn samples(&mut self, head: &SampleHead, samples: &mut [Sample]) -> bool {
-        let RankLog { sites, new, .. } = self;
+        let OpenLog { sites, new, .. } = self;
         sites.locate(samples, new);
         self.define_new();
         let result = self.writer.samples(head, samples);
@@ -324,10 +336,10 @@ impl RankLog {
     pub fn sample_usage(&mut self, now: u64, thread: u32) {
         if self.second_has_passed(self.sampled_at, now) {
             self.sampled_at = now;
-            let Instant { ticks, monotonic_ns } = clock::instant();
+            let ClockPair { ticks, monotonic_ns } = clock::instant();
             let usage = if thread == FIRST_THREAD { process::usage() } else { None };
             let mut facts: Vec<_> = usage.map(Definition::Usage).into_iter().collect();
-            facts.push(Definition::Instant(Instant { ticks, monotonic_ns }));
+            facts.push(Definition::Instant(ClockPair { ticks, monotonic_ns }));
             self.define(&facts);
         }
     }

@@ -15,9 +15,9 @@ use std::sync::atomic::{
 use lbprof_collector::format::ring_name;
 use lbprof_collector::node::frame::node_rings_name;
 use lbprof_collector::node::rings::{CLOSED, MAX_PIECES, RINGS_MAGIC, RingsHead};
-use lbprof_collector::ring::{Piece, RINGS_HEAD_BYTES, Ring};
+use lbprof_collector::ring::{RINGS_HEAD_BYTES, Ring, RingSpec};
 
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::run::node::make_rings;
 use crate::state::thread_log::RingFile;
 use crate::system::descriptors::{Identity, identify, quietly};
@@ -40,7 +40,7 @@ unsafe impl Send for NodeRings {}
 // SAFETY: as above.
 unsafe impl Sync for NodeRings {}
 
-static NODE: Lock<Option<&NodeRings>> = Lock::new(None);
+static NODE: HandlerLock<Option<&NodeRings>> = HandlerLock::new(None);
 
 /// From this number on, threads have their rings in one file, the process's own where its node has none: making a file takes longer than
 /// all else that a new thread needs, and hundreds that make theirs at once wait for one another.
@@ -176,7 +176,7 @@ impl NodeRings {
         let one_more = |used: u32| used.checked_add(1).filter(|_| used < MAX_PIECES);
         head.in_use.fetch_update(SeqCst, SeqCst, one_more).map_err(|_| gone())?;
         let number = head.given.fetch_add(1, SeqCst);
-        let piece = Piece { rank, thread, bytes: piece_bytes };
+        let piece = RingSpec { rank, thread, bytes: piece_bytes };
         let ring = match number < MAX_PIECES {
             true => Ring::in_piece(&file, piece, bytes, number, run_id),
             false => Err(gone()),

@@ -1,33 +1,33 @@
 //! What the log ends with: the summaries of the threads, where all of their records were folded.
 
-use lbprof_collector::format::{BatchHead, Header};
+use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::summary::{Summary, SummarySums, most_iterations};
+use lbprof_collector::summary::{SummarySums, ThreadSummary, most_iterations};
 
-use crate::run::settings::Summaries as Wanted;
+use crate::run::settings::SummaryPolicy as Wanted;
 
 /// Records that are folded at the end, where none were before: some 100 µs.
 const CHEAP: usize = 4096;
 
 /// The summaries of the threads that have ended.
-pub struct Summaries {
+pub struct EndedThreads {
     wanted: Wanted,
     run_id: u64,
     rank: u32,
     most_iterations: usize,
     /// Threads that have written records or sums, and those of them whose summary is here.
     begun: usize,
-    ended: Vec<Summary>,
+    ended: Vec<ThreadSummary>,
     /// Whether records could not be written: the log has fewer than were folded, or others.
     is_partial: bool,
 }
 
-impl Summaries {
+impl EndedThreads {
     /// None yet, of the rank whose log has this header.
-    pub fn new(wanted: Wanted, header: &Header) -> Self {
+    pub fn new(wanted: Wanted, header: &LogHeader) -> Self {
         let most_iterations = most_iterations(header.n_ranks);
-        let Header { run_id, rank, .. } = *header;
-        Summaries { wanted, run_id, rank, most_iterations, begun: 0, ended: Vec::new(), is_partial: false }
+        let LogHeader { run_id, rank, .. } = *header;
+        EndedThreads { wanted, run_id, rank, most_iterations, begun: 0, ended: Vec::new(), is_partial: false }
     }
 
     /// Whether records that are written as events are folded, too, from the start.
@@ -64,7 +64,7 @@ impl Summaries {
     }
 
     /// The summaries for the log; none where one is missing.
-    pub fn take(&mut self) -> Vec<Summary> {
+    pub fn take(&mut self) -> Vec<ThreadSummary> {
         let are_all = !self.is_partial && self.ended.len() == self.begun;
         std::mem::take(&mut self.ended).into_iter().filter(|_| are_all).collect()
     }

@@ -16,7 +16,7 @@ use crate::system::clock::ticks;
 
 /// The functions that lbprof.h calls, in its order.
 #[repr(C)]
-pub struct Api {
+pub struct MarkerApi {
     size: usize,
     phase_begin: unsafe extern "C" fn(*const c_char, c_int),
     phase_end: unsafe extern "C" fn(*const c_char),
@@ -28,8 +28,8 @@ pub struct Api {
     record: unsafe extern "C" fn(c_int),
 }
 
-static API: Api = Api {
-    size: size_of::<Api>(),
+static API: MarkerApi = MarkerApi {
+    size: size_of::<MarkerApi>(),
     phase_begin: api_phase_begin,
     phase_end: api_phase_end,
     iteration_begin: api_iteration_begin,
@@ -42,7 +42,7 @@ static API: Api = Api {
 
 /// The entry that lbprof.h looks up; null for a version that this library does not have.
 #[unsafe(no_mangle)]
-pub extern "C" fn lbprof_api(version: c_int) -> *const Api {
+pub extern "C" fn lbprof_api(version: c_int) -> *const MarkerApi {
     if version == 1 { &API } else { std::ptr::null() }
 }
 

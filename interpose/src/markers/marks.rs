@@ -7,29 +7,29 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use lbprof_collector::definition::{Definition, RegionKind};
 use lbprof_collector::problem::ProblemKind;
 
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
 use crate::markers::pause;
 use crate::markers::stack::{self, MAX_DEPTH};
 use crate::recording::{nested, room};
 use crate::state::stage::{RecordingState, state};
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 
 /// Phases begun before MPI_Init, outermost first: they are open when the window begins.
-static EARLY: Lock<Vec<(String, RegionKind, bool)>> = Lock::new(Vec::new());
+static EARLY: HandlerLock<Vec<(String, RegionKind, bool)>> = HandlerLock::new(Vec::new());
 
 /// Parameters that may be given before MPI_Init.
 const MAX_EARLY_PARAMS: usize = 4096;
 
 /// Parameters given before MPI_Init.
-static EARLY_PARAMS: Lock<Vec<(String, f64)>> = Lock::new(Vec::new());
+static EARLY_PARAMS: HandlerLock<Vec<(String, f64)>> = HandlerLock::new(Vec::new());
 
 /// Whether recording was stopped before MPI_Init.
 static EARLY_PAUSE: AtomicBool = AtomicBool::new(false);
 
 /// Runs a marker on the calling thread, unless it comes from within an MPI call. The thread has its ring by then.
-pub fn marked(work: impl FnOnce(*mut Thread)) {
+pub fn marked(work: impl FnOnce(*mut RecorderThread)) {
     let thread = thread::current();
     let frame = thread::Canary::uninit();
     // SAFETY: the thread's own state.
@@ -55,7 +55,7 @@ pub fn marked(work: impl FnOnce(*mut Thread)) {
 
 /// Opens on the first thread what was begun before MPI_Init, writes the parameters given before, and stops recording if that
 /// was asked for.
-pub fn replay_early(thread: *mut Thread) {
+pub fn replay_early(thread: *mut RecorderThread) {
     for (name, kind, iterated) in EARLY.lock().map(|mut early| std::mem::take(&mut *early)).unwrap_or_default() {
         stack::enter(thread, &name, kind, iterated);
     }

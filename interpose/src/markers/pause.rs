@@ -10,14 +10,14 @@ use crate::markers::stack;
 use crate::recording::flush::hand_over;
 use crate::recording::room::{append, set_aside};
 use crate::sampling;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
 /// Stops recording on the calling thread.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn pause(thread: *mut Thread) {
+pub unsafe fn pause(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         let paused = (*thread).log.as_ref().is_some_and(|log| log.paused.is_some());
@@ -40,7 +40,7 @@ pub unsafe fn pause(thread: *mut Thread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn resume(thread: *mut Thread) {
+pub unsafe fn resume(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut()

@@ -9,7 +9,7 @@ use lbprof_collector::definition::{Definition, Region, RegionKind};
 use lbprof_collector::problem::ProblemKind;
 
 use crate::harmless::guard;
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::log;
 
 /// Regions that a log may have.
@@ -17,13 +17,13 @@ const MAX_REGIONS: u32 = 1 << 16;
 
 /// The regions and counters that the log knows.
 #[derive(Default)]
-struct Names {
+struct MarkerNames {
     /// Ids by parent, then by name.
     regions: HashMap<u32, HashMap<Arc<str>, u32, FixedState>, FixedState>,
     counters: HashMap<String, u32, FixedState>,
 }
 
-static NAMES: Lock<Option<Names>> = Lock::new(None);
+static NAMES: HandlerLock<Option<MarkerNames>> = HandlerLock::new(None);
 static NEXT_REGION: AtomicU32 = AtomicU32::new(1);
 
 /// The id of region `name` inside `parent`, and its name to keep; defined in the log when it is new. Where there are too many:

@@ -11,8 +11,8 @@ use lbprof_collector::record::{NONE, Record};
 use crate::harmless::guard;
 use crate::markers::regions::region;
 use crate::recording::room;
-use crate::state::phases::{Phase, Phases};
-use crate::state::thread::Thread;
+use crate::state::phases::{OpenPhase, OpenPhases};
+use crate::state::thread::RecorderThread;
 use crate::system::clock::{monotonic_ns, ticks};
 use crate::system::process;
 
@@ -23,19 +23,19 @@ pub const MAX_DEPTH: usize = lbprof_collector::format::MAX_OPEN_REGIONS;
 const MEMORY_PERIOD_NS: u64 = 100_000_000;
 
 /// Writes a marker's record.
-pub fn mark(thread: *mut Thread, record: Record) {
+pub fn mark(thread: *mut RecorderThread, record: Record) {
     // SAFETY: the thread's own state.
     unsafe { room::append(thread, record) };
 }
 
 /// The stack of the thread. The reference must not live across a [`mark`], which may flush.
-pub fn phases<'a>(thread: *mut Thread) -> Option<&'a mut Phases> {
+pub fn phases<'a>(thread: *mut RecorderThread) -> Option<&'a mut OpenPhases> {
     // SAFETY: the thread's own log.
     unsafe { (*thread).log.as_mut().map(|log| &mut log.phases) }
 }
 
 /// A phase begins.
-pub fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) {
+pub fn enter(thread: *mut RecorderThread, name: &str, kind: RegionKind, iterated: bool) {
     let Some(open) = phases(thread) else { return };
     // The next iteration begins where the one before was not ended.
     if iterated && open.stack.last().is_some_and(|last| *last.name == *name && last.region.iteration != NONE) {
@@ -58,14 +58,14 @@ pub fn enter(thread: *mut Thread, name: &str, kind: RegionKind, iterated: bool) 
         NONE
     };
     let (region, begun) = (OpenRegion { region, iteration }, ticks());
-    open.stack.push(Phase { region, name, begun });
+    open.stack.push(OpenPhase { region, name, begun });
     if !open.paused() {
         enter_record(thread, region, begun);
     }
 }
 
 /// Writes that a region begins. A flush in it takes the region as not open yet, which is what the records before it say.
-fn enter_record(thread: *mut Thread, region: OpenRegion, begun: u64) {
+fn enter_record(thread: *mut RecorderThread, region: OpenRegion, begun: u64) {
     let OpenRegion { region: id, iteration } = region;
     mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionEnter, begun) });
     if let Some(open) = phases(thread) {
@@ -74,7 +74,7 @@ fn enter_record(thread: *mut Thread, region: OpenRegion, begun: u64) {
 }
 
 /// Writes that the innermost recorded region ended.
-fn leave_record(thread: *mut Thread, region: OpenRegion, ended: u64) {
+fn leave_record(thread: *mut RecorderThread, region: OpenRegion, ended: u64) {
     let OpenRegion { region: id, iteration } = region;
     mark(thread, Record { request: id, count: iteration, ..Record::new(Operation::RegionLeave, ended) });
     if let Some(open) = phases(thread) {
@@ -83,7 +83,7 @@ fn leave_record(thread: *mut Thread, region: OpenRegion, ended: u64) {
 }
 
 /// A phase ends, and with it those inside of it.
-pub fn leave(thread: *mut Thread, name: &str) {
+pub fn leave(thread: *mut RecorderThread, name: &str) {
     let Some(open) = phases(thread) else { return };
     let Some(depth) = open.stack.iter().rposition(|phase| *phase.name == *name) else {
         guard::count(ProblemKind::PhaseMismatch, 1);
@@ -96,7 +96,7 @@ pub fn leave(thread: *mut Thread, name: &str) {
     while let Some(open) = phases(thread).filter(|open| open.stack.len() > depth) {
         if open.paused() {
             open.pop_unrecorded();
-        } else if let Some(Phase { region, .. }) = open.stack.pop() {
+        } else if let Some(OpenPhase { region, .. }) = open.stack.pop() {
             leave_record(thread, region, ticks());
             sample_memory(thread, region.region);
         }
@@ -105,7 +105,7 @@ pub fn leave(thread: *mut Thread, name: &str) {
 
 /// Recording goes on: writes which phases were ended and begun meanwhile and are still so, at the times when that was. Ends
 /// come before begins, for a phase that is open lies inside of those that stayed open.
-pub fn catch_up(thread: *mut Thread) {
+pub fn catch_up(thread: *mut RecorderThread) {
     let Some(open) = phases(thread) else { return };
     let ended = open.ended.take().unwrap_or_default();
     let kept = open.recorded.len().saturating_sub(ended.len());
@@ -120,17 +120,17 @@ pub fn catch_up(thread: *mut Thread) {
 }
 
 /// The thread ends, and with it the phases that it has open.
-pub fn end_all(thread: *mut Thread) {
-    while let Some(Phase { region, .. }) = phases(thread).and_then(|open| open.stack.pop()) {
+pub fn end_all(thread: *mut RecorderThread) {
+    while let Some(OpenPhase { region, .. }) = phases(thread).and_then(|open| open.stack.pop()) {
         leave_record(thread, region, ticks());
     }
     if let Some(open) = phases(thread) {
-        *open = Phases::default();
+        *open = OpenPhases::default();
     }
 }
 
 /// Notes the memory in use, at a bounded rate.
-fn sample_memory(thread: *mut Thread, region: u32) {
+fn sample_memory(thread: *mut RecorderThread, region: u32) {
     static SAMPLED: AtomicU64 = AtomicU64::new(0);
     let now = monotonic_ns();
     let last = SAMPLED.load(Relaxed);

@@ -18,7 +18,7 @@ pub enum AbiFamily {
 /// Facts of one interface. Those that calls read lie in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub struct Abi {
+pub struct MpiAbi {
     /// Bits of a C handle that count.
     pub handle_mask: usize,
     /// MPI_STATUS_IGNORE.
@@ -47,7 +47,7 @@ pub struct Abi {
     pub name: &'static str,
 }
 
-const OPEN_MPI: Abi = Abi {
+const OPEN_MPI: MpiAbi = MpiAbi {
     kind: AbiFamily::OpenMpi,
     name: "open-mpi",
     handle_mask: usize::MAX,
@@ -63,7 +63,7 @@ const OPEN_MPI: Abi = Abi {
     err_other: 16,
 };
 
-const MPICH: Abi = Abi {
+const MPICH: MpiAbi = MpiAbi {
     kind: AbiFamily::Mpich,
     name: "mpich",
     handle_mask: 0xffff_ffff,
@@ -79,7 +79,7 @@ const MPICH: Abi = Abi {
     err_other: 15,
 };
 
-const STANDARD: Abi = Abi {
+const STANDARD: MpiAbi = MpiAbi {
     kind: AbiFamily::Standard,
     name: "mpi-5",
     handle_mask: usize::MAX,
@@ -96,7 +96,7 @@ const STANDARD: Abi = Abi {
 };
 
 /// The facts in force. A copy, not an address, so that calls read one cache line.
-struct AbiInForce(UnsafeCell<Abi>);
+struct AbiInForce(UnsafeCell<MpiAbi>);
 // SAFETY: written by `choose` alone, when MPI has been initialised for the first time, when no thread records yet.
 unsafe impl Sync for AbiInForce {}
 
@@ -106,7 +106,7 @@ static CURRENT: AbiInForce = AbiInForce(UnsafeCell::new(MPICH));
 
 /// The facts of the MPI library in this process.
 #[inline(always)]
-pub fn abi() -> &'static Abi {
+pub fn abi() -> &'static MpiAbi {
     // SAFETY: see `AbiInForce`.
     unsafe { &*CURRENT.0.get() }
 }

@@ -13,11 +13,12 @@ use crate::word::Word;
 /// Addresses of functions that were called by name, by the address of the name: an entry is made once and stays.
 ///
 /// A look-up by name takes a thousand instructions, and making a communicator needs six functions.
-struct Called([(AtomicUsize, AtomicUsize); Called::SLOTS]);
+struct FunctionCache([(AtomicUsize, AtomicUsize); FunctionCache::SLOTS]);
 
-static CALLED: Called = Called([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; Called::SLOTS]);
+static CALLED: FunctionCache =
+    FunctionCache([const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; FunctionCache::SLOTS]);
 
-impl Called {
+impl FunctionCache {
     const SLOTS: usize = 64;
     /// In place of an address: the MPI library is there and has no such function.
     const MISSING: usize = usize::MAX;

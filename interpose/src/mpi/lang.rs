@@ -9,7 +9,7 @@ use crate::word::{Word, int_at};
 
 /// How a family of wrappers reads its arguments. All functions trust that the program calls MPI as the standard says, but for null
 /// addresses: those MPI refuses with an error class, after the recorder has looked.
-pub trait Language: Copy {
+pub trait ArgumentLanguage: Copy {
     /// An MPI_Count or int, as the variant has it.
     const LARGE: bool;
     /// Whether arguments are Fortran's.
@@ -79,7 +79,7 @@ pub trait Language: Copy {
     /// An index that MPI has stored, counted from 0; negative where the array is null.
     ///
     /// # Safety
-    /// As [`Language::out_int`].
+    /// As [`ArgumentLanguage::out_int`].
     #[inline(always)]
     unsafe fn index_at(array: Word, i: usize) -> i32 {
         if array == 0 {
@@ -95,7 +95,7 @@ pub trait Language: Copy {
     /// # Safety
     /// `word` is such an argument.
     #[inline(always)]
-    unsafe fn handle(word: Word, convert: Convert) -> Word {
+    unsafe fn handle(word: Word, convert: ConvertedHandle) -> Word {
         if Self::FORTRAN {
             // SAFETY: Fortran passes the address of an INTEGER (mpif.h) or of a type that holds one (mpi_f08).
             unsafe { from_fortran(int_at(word), convert) }
@@ -109,7 +109,7 @@ pub trait Language: Copy {
     /// # Safety
     /// `array` is the address of such handles, or null.
     #[inline(always)]
-    unsafe fn handle_at(array: Word, i: usize, convert: Convert) -> Word {
+    unsafe fn handle_at(array: Word, i: usize, convert: ConvertedHandle) -> Word {
         if array == 0 {
             return 0;
         }
@@ -127,11 +127,11 @@ pub trait Language: Copy {
 
     /// The handles of an array, to be read one after the other.
     #[inline(always)]
-    fn handles(array: Word, convert: Convert) -> Handles<Self>
+    fn handles(array: Word, convert: ConvertedHandle) -> HandleArray<Self>
     where
         Self: Sized,
     {
-        Handles { array, convert, is_narrow: convert.mask() == 0xffff_ffff, language: PhantomData }
+        HandleArray { array, convert, is_narrow: convert.mask() == 0xffff_ffff, language: PhantomData }
     }
 
     /// Whether a status argument says that the program wants none.
@@ -177,7 +177,7 @@ pub trait Language: Copy {
 
 /// Kinds of handle that Fortran and C number differently.
 #[derive(Clone, Copy)]
-pub enum Convert {
+pub enum ConvertedHandle {
     /// MPI_Comm
     Comm,
     /// MPI_Datatype
@@ -196,24 +196,24 @@ pub enum Convert {
     Group,
 }
 
-impl Convert {
+impl ConvertedHandle {
     /// Bits of such a C handle that count. MPICH's file handles are pointers, unlike its others.
     #[inline(always)]
     fn mask(self) -> usize {
-        if matches!(self, Convert::File) { usize::MAX } else { abi().handle_mask }
+        if matches!(self, ConvertedHandle::File) { usize::MAX } else { abi().handle_mask }
     }
 }
 
 /// The handles of an array: how wide they are is looked up once.
-pub struct Handles<L> {
+pub struct HandleArray<L> {
     array: Word,
-    convert: Convert,
+    convert: ConvertedHandle,
     is_narrow: bool,
     language: PhantomData<L>,
 }
 
-impl<L: Language> Handles<L> {
-    /// As [`Language::handle_at`].
+impl<L: ArgumentLanguage> HandleArray<L> {
+    /// As [`ArgumentLanguage::handle_at`].
     ///
     /// # Safety
     /// The array has more than `i` handles, or is null.
@@ -233,19 +233,19 @@ impl<L: Language> Handles<L> {
 }
 
 /// The C handle of a Fortran one.
-fn from_fortran(handle: i32, convert: Convert) -> Word {
-    if abi().kind == AbiFamily::Mpich && !matches!(convert, Convert::File) {
+fn from_fortran(handle: i32, convert: ConvertedHandle) -> Word {
+    if abi().kind == AbiFamily::Mpich && !matches!(convert, ConvertedHandle::File) {
         return handle as u32 as Word;
     }
     let names = match convert {
-        Convert::Comm => (c"PMPI_Comm_f2c", c"PMPI_Comm_fromint"),
-        Convert::Datatype => (c"PMPI_Type_f2c", c"PMPI_Type_fromint"),
-        Convert::Request => (c"PMPI_Request_f2c", c"PMPI_Request_fromint"),
-        Convert::Message => (c"PMPI_Message_f2c", c"PMPI_Message_fromint"),
-        Convert::Win => (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
-        Convert::File => (c"PMPI_File_f2c", c"PMPI_File_fromint"),
-        Convert::Op => (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
-        Convert::Group => (c"PMPI_Group_f2c", c"PMPI_Group_fromint"),
+        ConvertedHandle::Comm => (c"PMPI_Comm_f2c", c"PMPI_Comm_fromint"),
+        ConvertedHandle::Datatype => (c"PMPI_Type_f2c", c"PMPI_Type_fromint"),
+        ConvertedHandle::Request => (c"PMPI_Request_f2c", c"PMPI_Request_fromint"),
+        ConvertedHandle::Message => (c"PMPI_Message_f2c", c"PMPI_Message_fromint"),
+        ConvertedHandle::Win => (c"PMPI_Win_f2c", c"PMPI_Win_fromint"),
+        ConvertedHandle::File => (c"PMPI_File_f2c", c"PMPI_File_fromint"),
+        ConvertedHandle::Op => (c"PMPI_Op_f2c", c"PMPI_Op_fromint"),
+        ConvertedHandle::Group => (c"PMPI_Group_f2c", c"PMPI_Group_fromint"),
     };
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
     static FUNCTIONS: [AtomicUsize; 8] = [const { AtomicUsize::new(0) }; 8];
@@ -271,7 +271,7 @@ fn from_fortran(handle: i32, convert: Convert) -> Word {
 macro_rules! languages {
     ($($(#[$doc:meta])* $name:ident $fortran:literal $large:literal $descriptors:literal;)*) => {
         $($(#[$doc])* #[derive(Clone, Copy)] pub struct $name;
-        impl Language for $name {
+        impl ArgumentLanguage for $name {
             const FORTRAN: bool = $fortran;
             const LARGE: bool = $large;
             const DESCRIPTORS: bool = $descriptors;

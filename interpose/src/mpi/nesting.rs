@@ -12,14 +12,14 @@ use std::sync::atomic::{
 
 use crate::mpi::symbols;
 use crate::system::objects;
-use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, Context};
+use crate::unwind::runtime::{_Unwind_Backtrace, _Unwind_GetCFA, _Unwind_GetIP, UnwinderContext};
 
 /// Addresses from the first on, as many as the second says.
-struct Code([AtomicUsize; 2]);
+struct CodeRange([AtomicUsize; 2]);
 
-impl Code {
+impl CodeRange {
     const fn none() -> Self {
-        Code([AtomicUsize::new(0), AtomicUsize::new(0)])
+        CodeRange([AtomicUsize::new(0), AtomicUsize::new(0)])
     }
 
     #[inline(always)]
@@ -39,11 +39,11 @@ impl Code {
 }
 
 /// The library of MPI's Fortran functions, which may call those of C; where there is none, that of C.
-static FORTRAN: Code = Code::none();
+static FORTRAN: CodeRange = CodeRange::none();
 /// The libraries of MPI's functions.
-static MPI: [Code; 3] = [const { Code::none() }; 3];
+static MPI: [CodeRange; 3] = [const { CodeRange::none() }; 3];
 /// This library.
-static OURS: Code = Code::none();
+static OURS: CodeRange = CodeRange::none();
 
 /// Learns where MPI's code is. Called once, before a call is recorded.
 pub fn find_mpi() {
@@ -93,7 +93,7 @@ pub fn frame_is_there(canary: usize, value: usize) -> bool {
     if unsafe { (canary as *const usize).read_volatile() } != value {
         return false;
     }
-    let mut search = Search { canary, code: 0, left: false, there: false };
+    let mut search = StackSearch { canary, code: 0, left: false, there: false };
     // SAFETY: the callback gets the search that lives here.
     unsafe { _Unwind_Backtrace(step, (&raw mut search).cast()) };
     search.there
@@ -110,7 +110,7 @@ fn is_mapped(address: usize) -> bool {
 }
 
 /// A walk up the stack.
-struct Search {
+struct StackSearch {
     canary: usize,
     /// Where the last frame's code goes on.
     code: usize,
@@ -120,14 +120,14 @@ struct Search {
 }
 
 /// A frame reaches from the address that is given with it to the one that is given with its caller.
-unsafe extern "C" fn step(context: *mut Context, search: *mut c_void) -> c_int {
+unsafe extern "C" fn step(context: *mut UnwinderContext, search: *mut c_void) -> c_int {
     /// `_URC_NO_REASON`.
     const ON: c_int = 0;
     /// `_URC_END_OF_STACK`.
     const STOP: c_int = 5;
     // SAFETY: the unwinder passes its own context, and our pointer.
     unsafe {
-        let search = &mut *search.cast::<Search>();
+        let search = &mut *search.cast::<StackSearch>();
         if search.canary < _Unwind_GetCFA(context) {
             search.there = search.left && OURS.contains(search.code);
             return STOP;

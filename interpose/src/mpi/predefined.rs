@@ -37,7 +37,7 @@ pub fn byte() -> Word {
 /// Kinds of handle that have a null value, or another one that stands for nothing.
 #[derive(Clone, Copy)]
 #[repr(usize)]
-pub enum Null {
+pub enum NullHandle {
     /// MPI_COMM_NULL
     Comm,
     /// MPI_DATATYPE_NULL
@@ -52,7 +52,7 @@ pub enum Null {
     Op,
 }
 
-/// Null handles by interface: Open MPI's symbols, MPICH's numbers, the standard's numbers, by [`Null`].
+/// Null handles by interface: Open MPI's symbols, MPICH's numbers, the standard's numbers, by [`NullHandle`].
 const NULLS: [(&CStr, usize, usize); 6] = [
     (c"ompi_mpi_comm_null", 0x0400_0000, 0x100),
     (c"ompi_mpi_datatype_null", 0x0c00_0000, 0x200),
@@ -68,13 +68,13 @@ static NULL_HANDLES: [AtomicUsize; NULLS.len()] = [const { AtomicUsize::new(usiz
 
 /// Whether `handle` is the null handle of `kind`.
 #[inline(always)]
-pub fn is_null(kind: Null, handle: Word) -> bool {
+pub fn is_null(kind: NullHandle, handle: Word) -> bool {
     handle == null(kind)
 }
 
 /// The null handle of `kind`.
 #[inline(always)]
-pub fn null(kind: Null) -> Word {
+pub fn null(kind: NullHandle) -> Word {
     let index = kind as usize;
     match NULL_HANDLES.get(index).map_or(usize::MAX, |known| known.load(Relaxed)) {
         usize::MAX => find_null(index),
@@ -123,19 +123,19 @@ pub fn look_up() {
     let [known_bits, known, known_null] = &SHARED_REQUEST;
     known_bits.store(bits, Relaxed);
     known.store(shared, Relaxed);
-    known_null.store(null(Null::Request), Relaxed);
+    known_null.store(null(NullHandle::Request), Relaxed);
 }
 
 /// The request handles that stand for many completed requests at once.
 #[derive(Clone, Copy)]
-pub struct Shared {
+pub struct SharedRequests {
     bits: Word,
     shared: Word,
     /// MPI_REQUEST_NULL.
     pub null: Word,
 }
 
-impl Shared {
+impl SharedRequests {
     /// Whether a request handle is one of them.
     #[inline(always)]
     pub fn contains(self, request: Word) -> bool {
@@ -146,9 +146,9 @@ impl Shared {
 /// The request handles that stand for many completed requests at once, and so must not be followed: MPICH's built-in ones, and
 /// the one that Open MPI gives to every send that it could hand over at once, and to what has no other side.
 #[inline(always)]
-pub fn shared_requests() -> Shared {
+pub fn shared_requests() -> SharedRequests {
     let [bits, shared, null] = &SHARED_REQUEST;
-    Shared { bits: bits.load(Relaxed), shared: shared.load(Relaxed), null: null.load(Relaxed) }
+    SharedRequests { bits: bits.load(Relaxed), shared: shared.load(Relaxed), null: null.load(Relaxed) }
 }
 
 /// Whether a request handle is one of [`shared_requests`].

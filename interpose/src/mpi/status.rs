@@ -7,7 +7,7 @@ use crate::word::Word;
 
 /// What a status says.
 #[derive(Clone, Copy)]
-pub struct Arrived {
+pub struct ReceivedStatus {
     /// MPI_SOURCE.
     pub source: i32,
     /// MPI_TAG.
@@ -18,9 +18,9 @@ pub struct Arrived {
     pub cancelled: bool,
 }
 
-impl Arrived {
+impl ReceivedStatus {
     /// Nothing from nobody.
-    pub const NOTHING: Arrived = Arrived { source: -1, tag: 0, bytes: 0, cancelled: false };
+    pub const NOTHING: ReceivedStatus = ReceivedStatus { source: -1, tag: 0, bytes: 0, cancelled: false };
 }
 
 /// Reads the status at `status`.
@@ -28,19 +28,19 @@ impl Arrived {
 /// # Safety
 /// `status` is the address of a status that MPI has filled.
 #[inline(always)]
-pub unsafe fn read_status(status: Word) -> Arrived {
+pub unsafe fn read_status(status: Word) -> ReceivedStatus {
     // SAFETY: the offsets lie within a status of the interface in force; statuses are at least int-aligned.
     unsafe {
         let int = |offset: usize| (status.wrapping_add(offset) as *const i32).read_unaligned();
         match abi().kind {
-            AbiFamily::OpenMpi => Arrived {
+            AbiFamily::OpenMpi => ReceivedStatus {
                 source: int(0),
                 tag: int(4),
                 bytes: (status.wrapping_add(16) as *const u64).read_unaligned(),
                 cancelled: int(12) != 0,
             },
             // The count's high bits and the cancelled bit share the second word.
-            AbiFamily::Mpich => Arrived {
+            AbiFamily::Mpich => ReceivedStatus {
                 source: int(8),
                 tag: int(12),
                 bytes: u64::from(int(0) as u32) | (int(4) as u32 as u64 >> 1) << 32,
@@ -57,12 +57,12 @@ pub unsafe fn read_status(status: Word) -> Arrived {
 /// As [`read_status`].
 #[cold]
 #[inline(never)]
-unsafe fn read_standard_status(status: Word, source: i32, tag: i32) -> Arrived {
+unsafe fn read_standard_status(status: Word, source: i32, tag: i32) -> ReceivedStatus {
     let (mut count, mut cancelled) = (0i64, 0i32);
     // SAFETY: MPI_Get_count_c and MPI_Test_cancelled are local look-ups on a filled status.
     unsafe {
         call3(c"PMPI_Get_count_c", status, byte(), &raw mut count as Word);
         call2(c"PMPI_Test_cancelled", status, &raw mut cancelled as Word);
     }
-    Arrived { source, tag, bytes: u64::try_from(count).unwrap_or(0), cancelled: cancelled != 0 }
+    ReceivedStatus { source, tag, bytes: u64::try_from(count).unwrap_or(0), cancelled: cancelled != 0 }
 }

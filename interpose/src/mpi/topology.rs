@@ -7,7 +7,7 @@ use crate::word::Word;
 /// This rank's neighbours, by their ranks in the communicator, in the order of the arguments of neighbourhood collectives (MPI-4.1 §8.6);
 /// `None`: MPI_PROC_NULL.
 #[derive(Debug, Default)]
-pub struct Topology {
+pub struct TopologyNeighbours {
     /// Whether the communicator has one.
     pub is_there: bool,
     /// Those that send to this rank.
@@ -18,12 +18,12 @@ pub struct Topology {
     pub absent: u64,
 }
 
-impl Topology {
+impl TopologyNeighbours {
     fn symmetric(neighbours: &[i32]) -> Self {
         let (sources, destinations) = (present(neighbours), present(neighbours));
         let bits = sources.iter().take(64).enumerate();
         let absent = bits.filter(|(_, rank)| rank.is_none()).fold(0, |absent, (i, _)| absent | 1 << i);
-        Topology { is_there: true, sources, destinations, absent }
+        TopologyNeighbours { is_there: true, sources, destinations, absent }
     }
 }
 
@@ -39,7 +39,7 @@ const MOST: i32 = 1 << 24;
 ///
 /// # Safety
 /// `comm` is a valid handle.
-pub unsafe fn of(comm: Word) -> Topology {
+pub unsafe fn of(comm: Word) -> TopologyNeighbours {
     // SAFETY: local look-ups on a valid communicator.
     unsafe {
         // MPI_Topo_test gives MPI_UNDEFINED, or one of three values that differ between MPIs: so each kind is asked.
@@ -53,14 +53,14 @@ pub unsafe fn of(comm: Word) -> Topology {
         } else if kind == dist_graph {
             on_dist_graph(comm)
         } else {
-            Topology::default()
+            TopologyNeighbours::default()
         }
     }
 }
 
 /// # Safety
 /// `comm` is a valid handle, of this topology.
-unsafe fn on_grid(comm: Word) -> Topology {
+unsafe fn on_grid(comm: Word) -> TopologyNeighbours {
     let mut dimensions = 0i32;
     let mut neighbours = Vec::new();
     // SAFETY: as the caller says; results are stored in variables of this frame.
@@ -74,12 +74,12 @@ unsafe fn on_grid(comm: Word) -> Topology {
             neighbours.extend([before, behind]);
         }
     }
-    Topology::symmetric(&neighbours)
+    TopologyNeighbours::symmetric(&neighbours)
 }
 
 /// # Safety
 /// `comm` is a valid handle, of this topology.
-unsafe fn on_graph(comm: Word) -> Topology {
+unsafe fn on_graph(comm: Word) -> TopologyNeighbours {
     let (mut rank, mut count) = (0i32, 0i32);
     // SAFETY: as the caller says; the array is as long as is stated.
     unsafe {
@@ -89,13 +89,13 @@ unsafe fn on_graph(comm: Word) -> Topology {
         let mut neighbours = vec![abi().proc_null; count as usize];
         let to = neighbours.as_mut_ptr() as Word;
         call::call(c"PMPI_Graph_neighbors", [comm, rank as Word, count as Word, to, 0, 0, 0, 0]);
-        Topology::symmetric(&neighbours)
+        TopologyNeighbours::symmetric(&neighbours)
     }
 }
 
 /// # Safety
 /// `comm` is a valid handle, of this topology.
-unsafe fn on_dist_graph(comm: Word) -> Topology {
+unsafe fn on_dist_graph(comm: Word) -> TopologyNeighbours {
     let (mut n_sources, mut n_destinations, mut weighted) = (0i32, 0i32, 0i32);
     let to = [&raw mut n_sources as Word, &raw mut n_destinations as Word, &raw mut weighted as Word];
     // SAFETY: as the caller says; the arrays are as long as is stated, those of the weights, too, which are not used.
@@ -118,6 +118,11 @@ unsafe fn on_dist_graph(comm: Word) -> Topology {
                 0,
             ],
         );
-        Topology { is_there: true, sources: present(&sources), destinations: present(&destinations), absent: 0 }
+        TopologyNeighbours {
+            is_there: true,
+            sources: present(&sources),
+            destinations: present(&destinations),
+            absent: 0,
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use crate::mpi::abi::abi;
 use crate::mpi::call::{call2, call3};
-use crate::mpi::predefined::{Null, comm_world, is_null};
+use crate::mpi::predefined::{NullHandle, comm_world, is_null};
 use crate::word::Word;
 
 /// The group of MPI_COMM_WORLD, kept while recording; 0: none.
@@ -74,5 +74,5 @@ pub fn is_spawned() -> bool {
     let mut parent: Word = 0;
     // SAFETY: MPI is initialised; where it was by a session alone, this fails without effect.
     let found = world_model() && unsafe { call2(c"PMPI_Comm_get_parent", &raw mut parent as Word, 0) } == 0;
-    found && !is_null(Null::Comm, parent & abi().handle_mask)
+    found && !is_null(NullHandle::Comm, parent & abi().handle_mask)
 }

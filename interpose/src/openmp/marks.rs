@@ -7,7 +7,7 @@ use lbprof_collector::record::NONE;
 
 use crate::log::writes_records;
 use crate::recording::room::append;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
 /// Marks the begin of an instance. Returns when it begins, in ticks.
@@ -15,7 +15,7 @@ use crate::system::clock::ticks;
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn begin(thread: *mut Thread, call_site: u32) -> u64 {
+pub unsafe fn begin(thread: *mut RecorderThread, call_site: u32) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         if is_marked(thread) {
@@ -30,7 +30,7 @@ pub unsafe fn begin(thread: *mut Thread, call_site: u32) -> u64 {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn end(thread: *mut Thread, instance: &ParallelInstance) {
+pub unsafe fn end(thread: *mut RecorderThread, instance: &ParallelInstance) {
     // SAFETY: the caller's promise.
     unsafe {
         if is_marked(thread) {
@@ -46,7 +46,7 @@ pub unsafe fn end(thread: *mut Thread, instance: &ParallelInstance) {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn is_marked(thread: *mut Thread) -> bool {
+unsafe fn is_marked(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's promise.
     unsafe { writes_records() && !(*thread).log.is_null() }
 }

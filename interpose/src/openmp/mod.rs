@@ -25,7 +25,7 @@ pub mod waits;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::log::RankLog;
+use crate::log::OpenLog;
 use crate::state::stage::{RecordingState, state};
 
 static WANTED: AtomicBool = AtomicBool::new(false);
@@ -50,7 +50,7 @@ pub fn is_on() -> bool {
 }
 
 /// Recording ends: the log gets the sums that it lacks.
-pub fn end(log: Option<&mut Option<RankLog>>) {
+pub fn end(log: Option<&mut Option<OpenLog>>) {
     if let Some(log) = log.and_then(Option::as_mut)
         && WANTED.swap(false, Relaxed)
     {

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_char};
 
 use crate::state::parallel::RegionLaunch;
-use crate::unwind::Call;
-use crate::unwind::python::Line;
+use crate::unwind::PathCall;
+use crate::unwind::python::PythonCall;
 
 /// What is known of a region's code.
 #[derive(Clone, Copy)]
@@ -43,24 +43,27 @@ impl RegionCode {
     }
 
     /// Returns what stands for the region within the call that starts it; `None`: nothing does, beside that call.
-    pub fn call(self) -> Option<Call> {
+    pub fn call(self) -> Option<PathCall> {
         if self.location != 0 {
             // SAFETY: a constant of the program's, whose text ends with NUL.
             let text = unsafe { (*(self.location as *const SourceLocation)).text };
             // SAFETY: as above.
-            return (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }).and_then(source_line).map(Call::Python);
+            return (!text.is_null())
+                .then(|| unsafe { CStr::from_ptr(text) })
+                .and_then(source_line)
+                .map(PathCall::Python);
         }
         // As if the function's first instruction had made a call.
-        (self.is_named && self.function != 0).then(|| Call::To(self.function + 1))
+        (self.is_named && self.function != 0).then(|| PathCall::To(self.function + 1))
     }
 }
 
 /// The place in the source that a text of LLVM's stands for.
-fn source_line(text: &CStr) -> Option<Line> {
+fn source_line(text: &CStr) -> Option<PythonCall> {
     let text = text.to_str().ok()?;
     let [_, file, function, line, ..] = text.split(';').collect::<Vec<_>>()[..] else { return None };
     let line = line.parse().ok().filter(|&line| line > 0)?;
-    Some(Line { function: function.to_owned(), file: file.to_owned(), line, column: None })
+    Some(PythonCall { function: function.to_owned(), file: file.to_owned(), line, column: None })
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub struct ToolResult {
 }
 
 /// A library that was answered.
-struct Library {
+struct OpenMpLibrary {
     is_taken: AtomicBool,
     /// `ompt_set_callback`; 0: it has not taken the answer, or has ended.
     set_callback: AtomicUsize,
@@ -32,14 +32,14 @@ struct Library {
 /// Libraries at most; others are not answered.
 const MAX_LIBRARIES: usize = 8;
 
-static LIBRARIES: [Library; MAX_LIBRARIES] = [const { Library::free() }; MAX_LIBRARIES];
+static LIBRARIES: [OpenMpLibrary; MAX_LIBRARIES] = [const { OpenMpLibrary::free() }; MAX_LIBRARIES];
 
 /// How many of the table's first places have callbacks registered or had them.
 static REGISTERED: AtomicUsize = AtomicUsize::new(0);
 
-impl Library {
-    const fn free() -> Library {
-        Library {
+impl OpenMpLibrary {
+    const fn free() -> OpenMpLibrary {
+        OpenMpLibrary {
             is_taken: AtomicBool::new(false),
             set_callback: AtomicUsize::new(0),
             is_registered: AtomicBool::new(false),
@@ -54,8 +54,8 @@ impl Library {
     }
 
     /// The one whose answer has these data.
-    fn of_data(data: *mut u64) -> Option<&'static Library> {
-        let data_of = |library: &&Library| {
+    fn of_data(data: *mut u64) -> Option<&'static OpenMpLibrary> {
+        let data_of = |library: &&OpenMpLibrary| {
             let result = library.result.load(Acquire) as *const ToolResult;
             // SAFETY: null, or an answer, which is never freed.
             unsafe { result.as_ref() }.is_some_and(|result| std::ptr::eq(result.data.as_ptr().cast(), data))
@@ -79,14 +79,14 @@ pub fn add(
 
 /// Keeps the function by which the library with these data registers callbacks. Returns whether it is known.
 pub fn keep(data: *mut u64, set_callback: usize) -> bool {
-    let Some(library) = Library::of_data(data) else { return false };
+    let Some(library) = OpenMpLibrary::of_data(data) else { return false };
     library.set_callback.store(set_callback, Release);
     true
 }
 
 /// Forgets the library with these data.
 pub fn remove(data: *mut u64) {
-    if let Some(library) = Library::of_data(data) {
+    if let Some(library) = OpenMpLibrary::of_data(data) {
         library.set_callback.store(0, Release);
         library.begin.store(0, Relaxed);
         library.end.store(0, Relaxed);

@@ -15,16 +15,16 @@ use lbprof_collector::record::NONE;
 
 use crate::harmless::signals::critical;
 use crate::harmless::{enter, guard};
-use crate::log::{self, LOG, RankLog};
+use crate::log::{self, LOG, OpenLog};
 use crate::openmp::region_code::RegionCode;
 use crate::openmp::{marks, placement};
 use crate::recording::call_path;
-use crate::state::thread::Thread;
-use crate::unwind::Call;
+use crate::state::thread::RecorderThread;
+use crate::unwind::PathCall;
 
 /// A region of one thread that starts it.
 pub struct RegionSite {
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     /// What distinguishes it from others.
     address: usize,
     /// The thread's number in the log, or [`NONE`].
@@ -67,7 +67,7 @@ const WRITE_S: f64 = 1.0;
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
-pub unsafe fn site(thread: *mut Thread, code: RegionCode) -> Option<&'static RegionSite> {
+pub unsafe fn site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
     unsafe {
         match find_site(thread, code.address()) {
@@ -83,7 +83,7 @@ pub unsafe fn site(thread: *mut Thread, code: RegionCode) -> Option<&'static Reg
 /// # Safety
 /// `thread` is the calling thread's state, in which the caller is noted.
 #[inline]
-pub unsafe fn known_site(thread: *mut Thread, code: RegionCode) -> Option<&'static RegionSite> {
+pub unsafe fn known_site(thread: *mut RecorderThread, code: RegionCode) -> Option<&'static RegionSite> {
     // SAFETY: the caller's promise.
     match unsafe { find_site(thread, code.address()) } {
         SiteSearch::Known(site) => Some(site),
@@ -102,7 +102,7 @@ enum SiteSearch {
 /// # Safety
 /// As [`known_site`].
 #[inline(always)]
-unsafe fn find_site(thread: *mut Thread, address: usize) -> SiteSearch {
+unsafe fn find_site(thread: *mut RecorderThread, address: usize) -> SiteSearch {
     // SAFETY: the thread's own state; sites are never freed.
     unsafe {
         let first = place(thread, address);
@@ -122,14 +122,14 @@ unsafe fn find_site(thread: *mut Thread, address: usize) -> SiteSearch {
 
 /// Where the search for a site begins.
 #[inline(always)]
-fn place(thread: *mut Thread, address: usize) -> usize {
+fn place(thread: *mut RecorderThread, address: usize) -> usize {
     let hash = (address ^ (thread as usize >> 6)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     hash >> (usize::BITS - MAX_SITES.ilog2())
 }
 
 impl RegionSite {
     /// Whether it is of the thread that has this state now: another one may have had it before.
-    unsafe fn is_of(&self, thread: *mut Thread) -> bool {
+    unsafe fn is_of(&self, thread: *mut RecorderThread) -> bool {
         // SAFETY: the calling thread's state.
         unsafe { number(thread) == self.number }
     }
@@ -140,7 +140,7 @@ impl RegionSite {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn number(thread: *mut Thread) -> u32 {
+unsafe fn number(thread: *mut RecorderThread) -> u32 {
     // SAFETY: the caller's promise.
     unsafe { (*thread).log.as_ref().map_or(NONE, |log| log.number) }
 }
@@ -150,7 +150,7 @@ unsafe fn number(thread: *mut Thread) -> u32 {
 #[cold]
 #[inline(never)]
 unsafe fn new_site(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     code: RegionCode,
     place: &'static AtomicPtr<RegionSite>,
 ) -> Option<&'static RegionSite> {
@@ -162,10 +162,10 @@ unsafe fn new_site(
         enter::recording(thread, || {
             critical(|| {
                 // A thread without records has no path.
-                let within = |log: &mut RankLog| {
+                let within = |log: &mut OpenLog| {
                     let caller = match known.checked_sub(1) {
                         Some(id) => Some(id as u32),
-                        None => log.call_path(&[Call::To(caller)], true),
+                        None => log.call_path(&[PathCall::To(caller)], true),
                     };
                     match code.call() {
                         Some(call) => log.call_within(caller.unwrap_or(NONE), &call).or(caller),
@@ -196,7 +196,7 @@ unsafe fn new_site(
 /// `thread` is the calling thread's state, which has started it.
 #[inline]
 pub unsafe fn add<'a>(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     site: &'static RegionSite,
     times: (u64, u64),
     team: impl Iterator<Item = &'a MemberTimes> + Clone,
@@ -253,7 +253,7 @@ fn increase(sum: &AtomicU64, by: u64) {
 /// # Safety
 /// `thread` is the calling thread's state, and the site is its own.
 #[inline]
-unsafe fn sums_of(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
+unsafe fn sums_of(thread: *mut RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
     let mut next = site.teams.load(Acquire);
     // SAFETY: sums are never freed.
     while let Some(sums) = unsafe { next.as_ref() } {
@@ -270,7 +270,7 @@ unsafe fn sums_of(thread: *mut Thread, site: &'static RegionSite, size: u32) -> 
 /// As [`sums_of`].
 #[cold]
 #[inline(never)]
-unsafe fn new_sums(thread: *mut Thread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
+unsafe fn new_sums(thread: *mut RecorderThread, site: &'static RegionSite, size: u32) -> Option<&'static TeamSums> {
     let mut made = std::ptr::null_mut();
     // SAFETY: the caller's promise.
     unsafe {
@@ -331,7 +331,7 @@ impl TeamSums {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn write_in_time(thread: *mut Thread, now: u64) {
+unsafe fn write_in_time(thread: *mut RecorderThread, now: u64) {
     // SAFETY: the caller's promise.
     unsafe {
         enter::recording(thread, || {
@@ -347,7 +347,7 @@ unsafe fn write_in_time(thread: *mut Thread, now: u64) {
 }
 
 /// Writes the sums that the log lacks.
-pub fn write(log: &mut RankLog) {
+pub fn write(log: &mut OpenLog) {
     let mut sums = Vec::new();
     let mut sites = 0;
     for place in &SITES {

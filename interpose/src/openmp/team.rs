@@ -18,7 +18,7 @@ use crate::openmp::runtime::{self, RuntimeFunction};
 use crate::openmp::sums::{self, RegionSite};
 use crate::recording::mpi_time;
 use crate::state::parallel::{MemberSlot, ReportedRegion};
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::own_code::openmp_section;
 use crate::word::Word;
@@ -54,7 +54,7 @@ pub struct RegionFrame {
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers; `function` takes `data`, which is null or has at least one word.
 #[inline]
-pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Word) -> Option<RegionFrame> {
+pub unsafe fn begin(thread: *mut RecorderThread, function: Word, data: Word, threads: Word) -> Option<RegionFrame> {
     // SAFETY: the thread's own state; the caller's promise.
     unsafe {
         let caller = (*thread).caller;
@@ -100,7 +100,7 @@ pub unsafe fn begin(thread: *mut Thread, function: Word, data: Word, threads: Wo
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn is_measurable(thread: *mut Thread) -> bool {
+pub unsafe fn is_measurable(thread: *mut RecorderThread) -> bool {
     let here = 0_u8;
     // SAFETY: the thread's own state.
     unsafe {
@@ -125,7 +125,7 @@ fn max_threads(caller: usize) -> usize {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline]
-pub unsafe fn make_room(thread: *mut Thread, threads: usize) -> Option<()> {
+pub unsafe fn make_room(thread: *mut RecorderThread, threads: usize) -> Option<()> {
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.room < threads {
@@ -139,7 +139,7 @@ pub unsafe fn make_room(thread: *mut Thread, threads: usize) -> Option<()> {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn grow(thread: *mut Thread, threads: usize) {
+unsafe fn grow(thread: *mut RecorderThread, threads: usize) {
     if threads > MAX_THREADS {
         return;
     }
@@ -198,7 +198,7 @@ pub unsafe extern "C-unwind" fn member(frame: *mut RegionFrame) {
 /// # Safety
 /// `thread` is the calling thread's state, and `frame` that of the region which it has started.
 #[inline]
-pub unsafe fn end(thread: *mut Thread, frame: &RegionFrame) {
+pub unsafe fn end(thread: *mut RecorderThread, frame: &RegionFrame) {
     let end = ticks();
     // SAFETY: the caller's promise. No thread of the team touches its slot any more.
     unsafe {
@@ -225,7 +225,7 @@ pub unsafe fn end(thread: *mut Thread, frame: &RegionFrame) {
 /// `thread` is the calling thread's state, which has started it.
 #[inline]
 pub unsafe fn finish<'a>(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     site: &'static RegionSite,
     times: (u64, u64),
     team: impl Iterator<Item = &'a MemberTimes> + Clone,

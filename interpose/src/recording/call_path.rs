@@ -27,11 +27,11 @@ use crate::harmless::{enter, guard};
 use crate::log::LOG;
 use crate::state::call_paths::{CallPaths, KnownPath, NO_PATHS, PLACES, PathDetails, UnwindingEffort, WAYS};
 use crate::state::path_tree::{NotEntered, PathRoot, PathWord, WordOwner, WordPlace};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 use crate::system::{memory, own_code, stack};
-use crate::unwind::python::{self, Failure, Found, Interpreter, Read};
-use crate::unwind::{self, End, Entry, Path, StackWord};
+use crate::unwind::python::{self, InterpreterLookup, PythonFailure, PythonInterpreter, ReadState};
+use crate::unwind::{self, EntryRegisters, PathEnd, StackPath, StackWord};
 
 /// A path's key is the stack pointer with these bits: in those that no address has, how often something was unloaded; all others where
 /// paths are return addresses alone.
@@ -42,7 +42,7 @@ static DEPTH: AtomicUsize = AtomicUsize::new(1);
 static CHECKED: AtomicBool = AtomicBool::new(false);
 
 /// The Python interpreter of the process.
-static PYTHON: OnceLock<Interpreter> = OnceLock::new();
+static PYTHON: OnceLock<PythonInterpreter> = OnceLock::new();
 /// Whether it is not what it seemed to be.
 static PYTHON_IS_OTHER: AtomicBool = AtomicBool::new(false);
 
@@ -67,17 +67,17 @@ pub fn look_for_python() -> Option<String> {
         return None;
     }
     match python::find() {
-        Found::Nothing => None,
-        Found::Known(interpreter) => {
+        InterpreterLookup::Nothing => None,
+        InterpreterLookup::Known(interpreter) => {
             let _ = PYTHON.set(interpreter);
             None
         }
-        Found::Unknown(version) => Some(version),
+        InterpreterLookup::Unknown(version) => Some(version),
     }
 }
 
 /// The Python interpreter of the process, where its functions are known.
-fn interpreter() -> Option<&'static Interpreter> {
+fn interpreter() -> Option<&'static PythonInterpreter> {
     PYTHON.get().filter(|_| !PYTHON_IS_OTHER.load(Relaxed))
 }
 
@@ -90,7 +90,7 @@ pub fn unloaded() {
 ///
 /// # Safety
 /// `thread` is the state of a thread that is there. Only one thread at a time does this.
-pub unsafe fn renew_key(thread: *mut Thread) {
+pub unsafe fn renew_key(thread: *mut RecorderThread) {
     // SAFETY: the caller's promise; aligned words are written whole.
     unsafe { AtomicUsize::from_ptr(&raw mut (*thread).path_key) }.store(KEY.load(SeqCst), SeqCst);
 }
@@ -100,7 +100,7 @@ pub unsafe fn renew_key(thread: *mut Thread) {
 /// # Safety
 /// `thread` is the calling thread's state, with a table of paths, and has been entered by a stub of the wrappers.
 #[inline(always)]
-pub unsafe fn current(thread: *mut Thread) -> u64 {
+pub unsafe fn current(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
@@ -118,7 +118,7 @@ pub unsafe fn current(thread: *mut Thread) -> u64 {
 /// As [`current`].
 #[cold]
 #[inline(never)]
-unsafe fn find_otherwise(thread: *mut Thread) -> u64 {
+unsafe fn find_otherwise(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);
@@ -158,7 +158,7 @@ unsafe fn find<'a>(
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn current_or_none(thread: *mut Thread) -> u64 {
+pub unsafe fn current_or_none(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { if (*thread).busy != 0 || (*thread).sp == 0 || (*thread).paths.is_null() { 0 } else { current(thread) } }
 }
@@ -202,7 +202,7 @@ unsafe fn holds(known: &KnownPath) -> bool {
 /// As [`current`].
 #[cold]
 #[inline(never)]
-unsafe fn learn(thread: *mut Thread) -> u64 {
+unsafe fn learn(thread: *mut RecorderThread) -> u64 {
     let mut id = 0;
     // SAFETY: the thread's own state. A handler that comes meanwhile interrupts a call, so what it calls is not recorded.
     unsafe {
@@ -219,7 +219,7 @@ unsafe fn learn(thread: *mut Thread) -> u64 {
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
+unsafe fn find_apart(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise; known paths live as long as they are in the table.
     unsafe {
         match find_with_python(thread, paths) {
@@ -233,8 +233,8 @@ unsafe fn find_apart(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> 
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn root_of_call(thread: *mut Thread, paths: &CallPaths) -> PathRoot {
-    let python_state = interpreter().filter(|_| paths.is_first_thread).map_or(0, Interpreter::thread_state);
+unsafe fn root_of_call(thread: *mut RecorderThread, paths: &CallPaths) -> PathRoot {
+    let python_state = interpreter().filter(|_| paths.is_first_thread).map_or(0, PythonInterpreter::thread_state);
     // SAFETY: the caller's promise.
     unsafe { PathRoot { caller: (*thread).caller, key: (*thread).sp | (*thread).path_key, python_state } }
 }
@@ -243,10 +243,10 @@ unsafe fn root_of_call(thread: *mut Thread, paths: &CallPaths) -> PathRoot {
 ///
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn find_in_tree(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64> {
+unsafe fn find_in_tree(thread: *mut RecorderThread, paths: &mut CallPaths) -> Option<u64> {
     // SAFETY: the caller's promise.
     let (root, bp) = unsafe { (root_of_call(thread, paths), (*thread).bp) };
-    let mut other_memory = memory::Readable::default();
+    let mut other_memory = memory::MemoryReader::default();
     // SAFETY: the words are those of a path of this root, which were entered with their owners.
     let id = paths.tree.find(root, |place| unsafe { read_word(place, bp, &mut other_memory) })?;
     // To copy each path would take as long as to find it, where there are more than can be compared one by one.
@@ -264,7 +264,7 @@ unsafe fn find_in_tree(thread: *mut Thread, paths: &mut CallPaths) -> Option<u64
 /// The word is one of a path with the stack pointer and the frame pointer `bp` of the call under way, or of Python's interpreter on its own thread, and
 /// those before it are as they were.
 #[inline(always)]
-unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Readable) -> Option<u64> {
+unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::MemoryReader) -> Option<u64> {
     match place.owner {
         // SAFETY: a stack is there from the stack pointer to its end.
         WordOwner::OwnStack => Some(unsafe { (place.address as *const usize).read_volatile() } as u64),
@@ -280,12 +280,12 @@ unsafe fn read_word(place: WordPlace, bp: usize, other_memory: &mut memory::Read
 ///
 /// # Safety
 /// As [`find_in_tree`].
-unsafe fn compare_from_now_on(thread: *mut Thread, paths: &mut CallPaths, root: PathRoot, id: u64) {
+unsafe fn compare_from_now_on(thread: *mut RecorderThread, paths: &mut CallPaths, root: PathRoot, id: u64) {
     // SAFETY: the thread's own state.
     let bp = unsafe { (*thread).bp };
     let CallPaths { tree, found, .. } = &mut *paths;
     found.clear();
-    let mut other_memory = memory::Readable::default();
+    let mut other_memory = memory::MemoryReader::default();
     let is_whole = tree.find(root, |place| {
         let is_comparable = matches!(place.owner, WordOwner::OwnStack | WordOwner::FramePointer);
         if !is_comparable || found.len() == found.capacity() {
@@ -302,7 +302,7 @@ unsafe fn compare_from_now_on(thread: *mut Thread, paths: &mut CallPaths, root: 
 }
 
 /// A word that is always as it was while the return address is that of the call being entered: where the thread's state has it.
-fn spare_word(thread: *mut Thread) -> StackWord {
+fn spare_word(thread: *mut RecorderThread) -> StackWord {
     // SAFETY: the calling thread's own state.
     unsafe { StackWord { address: &raw const (*thread).caller as usize, value: (*thread).caller } }
 }
@@ -312,7 +312,7 @@ fn spare_word(thread: *mut Thread) -> StackWord {
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 #[inline]
-unsafe fn find_with_python(thread: *mut Thread, paths: &CallPaths) -> Option<&KnownPath> {
+unsafe fn find_with_python(thread: *mut RecorderThread, paths: &CallPaths) -> Option<&KnownPath> {
     let python = interpreter().filter(|_| paths.is_first_thread)?;
     let state = python.thread_state();
     // SAFETY: the caller's promise; this is the first thread.
@@ -331,7 +331,7 @@ unsafe fn find_with_python(thread: *mut Thread, paths: &CallPaths) -> Option<&Kn
 /// # Safety
 /// The state of the calling thread, which is the process's first, or 0.
 #[inline]
-unsafe fn python_place(python: &Interpreter, caller: usize, key: usize, state: usize) -> usize {
+unsafe fn python_place(python: &PythonInterpreter, caller: usize, key: usize, state: usize) -> usize {
     // SAFETY: the caller's promise.
     let instruction = unsafe { python.instruction(state) };
     place(caller ^ instruction >> 1, key)
@@ -339,26 +339,26 @@ unsafe fn python_place(python: &Interpreter, caller: usize, key: usize, state: u
 
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
-unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
+unsafe fn unwound(thread: *mut RecorderThread, paths: &mut CallPaths) -> u64 {
     let started = ticks();
     let unloads = KEY.load(Relaxed);
     if paths.unloads != unloads {
         paths.forget(DEPTH.load(Relaxed), started);
-        paths.rules = unwind::Rules::default();
+        paths.rules = unwind::RuleCache::default();
         paths.unloads = unloads;
     }
     // SAFETY: the thread's own state.
     let (caller, sp, bp) = unsafe { ((*thread).caller, (*thread).sp, (*thread).bp) };
     // SAFETY: only the address is taken.
     let bp = StackWord { address: unsafe { &raw const (*thread).bp } as usize, value: bp };
-    let mut stack = memory::Readable::with(stack::in_use(sp));
+    let mut stack = memory::MemoryReader::with(stack::in_use(sp));
     let depth = paths.effort.depth;
-    let path = unwind::walk(Entry { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
+    let path = unwind::walk(EntryRegisters { caller, sp, bp }, depth, &mut paths.rules, |at| stack.word(at));
     let path = path.without_code(own_code::bounds());
     let (runs, python) = python_of(&path, paths);
     let mut calls = path.with(runs);
     let depth = depth.min(unwind::MAX_DEPTH);
-    let is_cut = path.end == End::Cut || calls.len() > depth;
+    let is_cut = path.end == PathEnd::Cut || calls.len() > depth;
     calls.truncate(depth);
     let Some(id) = LOG.lock().as_deref_mut().and_then(Option::as_mut).and_then(|log| log.call_path(&calls, is_cut))
     else {
@@ -379,14 +379,17 @@ unsafe fn unwound(thread: *mut Thread, paths: &mut CallPaths) -> u64 {
 }
 
 /// Python's functions on a path, and what shows that they are the same; an error: that cannot be shown.
-fn python_of(path: &Path, paths: &CallPaths) -> (Vec<python::Run>, Result<Option<Read>, Failure>) {
+fn python_of(
+    path: &StackPath,
+    paths: &CallPaths,
+) -> (Vec<python::EvalLoopFrames>, Result<Option<ReadState>, PythonFailure>) {
     // A signal may have interrupted the interpreter while it changed what it knows of its frames.
     let python = interpreter().filter(|_| paths.is_first_thread && !path.interrupted);
     let Some(python) = python else { return (Vec::new(), Ok(None)) };
     match python.frames(python.thread_state(), paths.effort.depth) {
         Ok((runs, read)) => (runs, Ok(Some(read))),
-        Err(Failure::Unreadable) => (Vec::new(), Err(Failure::Unreadable)),
-        Err(Failure::Unexpected) => {
+        Err(PythonFailure::Unreadable) => (Vec::new(), Err(PythonFailure::Unreadable)),
+        Err(PythonFailure::Unexpected) => {
             PYTHON_IS_OTHER.store(true, Relaxed);
             guard::count(ProblemKind::PythonUnknown, 1);
             (Vec::new(), Ok(None))
@@ -395,13 +398,13 @@ fn python_of(path: &Path, paths: &CallPaths) -> (Vec<python::Run>, Result<Option
 }
 
 /// Enters a path into the thread's table.
-fn keep(thread: *mut Thread, paths: &mut CallPaths, path: &Path, python: Option<Read>, id: u64) {
+fn keep(thread: *mut RecorderThread, paths: &mut CallPaths, path: &StackPath, python: Option<ReadState>, id: u64) {
     // SAFETY: the thread's own state and table.
     let (mut root, sp) = unsafe { (root_of_call(thread, paths), (*thread).sp) };
     root.key = sp | paths.unloads;
     // What a path follows from may be no stack at all: code without tables for the frame pointer uses it as it likes. So a word is compared
     // without looking whether it is there only if it is on the stack that this thread has in any case.
-    let own = memory::Readable::with(stack::in_use(sp));
+    let own = memory::MemoryReader::with(stack::in_use(sp));
     // SAFETY: only the address is taken.
     let bp_address = unsafe { &raw const (*thread).bp } as usize;
     let on_stack = path.words.iter().map(|word| {
@@ -442,7 +445,7 @@ fn compare_newest(
     root: PathRoot,
     words: &[StackWord],
     spare: StackWord,
-    python: Option<Read>,
+    python: Option<ReadState>,
     id: u64,
 ) {
     let at = match interpreter().filter(|_| paths.is_first_thread) {
@@ -462,7 +465,7 @@ fn compare_newest(
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn attach(thread: *mut Thread) {
+pub unsafe fn attach(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         renew_key(thread);
@@ -480,7 +483,7 @@ pub unsafe fn attach(thread: *mut Thread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn free(thread: *mut Thread) {
+pub unsafe fn free(thread: *mut RecorderThread) {
     // SAFETY: the thread's own table, made by `attach`, or null.
     unsafe {
         let paths = std::mem::replace(&mut (*thread).paths, std::ptr::null_mut());
@@ -496,10 +499,10 @@ pub unsafe fn free(thread: *mut Thread) {
 /// # Safety
 /// As [`current`]; `paths` is the thread's table.
 unsafe fn check(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     paths: &mut CallPaths,
-    path: &Path,
-    python: Result<Option<Read>, Failure>,
+    path: &StackPath,
+    python: Result<Option<ReadState>, PythonFailure>,
     id: u64,
 ) {
     // Around main are up to three functions of the C library's and the program's start.
@@ -508,7 +511,7 @@ unsafe fn check(
     others.retain(|caller| !own_code::bounds().contains(caller));
     let first = path.callers.first().and_then(|caller| others.iter().position(|other| other == caller));
     others.drain(..first.unwrap_or(others.len()));
-    let is_whole = path.end == End::Cut || others.len() <= path.callers.len() + START;
+    let is_whole = path.end == PathEnd::Cut || others.len() <= path.callers.len() + START;
     // SAFETY: the thread's own table.
     let taken = unsafe {
         let (caller, key) = ((*thread).caller, (*thread).sp | (*thread).path_key);

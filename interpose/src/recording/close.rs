@@ -18,7 +18,7 @@ use crate::recording::room::append;
 use crate::recording::slot::store;
 use crate::sampling;
 use crate::state::stage::{RecordingState, set_state};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::{monotonic_ns, ticks};
 
 /// How long the end of recording waits for other threads that are in the recorder.
@@ -28,7 +28,7 @@ const PATIENCE_NS: u64 = 1_000_000_000;
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn begin_window(thread: *mut Thread) {
+pub unsafe fn begin_window(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut() {
@@ -47,7 +47,7 @@ pub unsafe fn begin_window(thread: *mut Thread) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn last_record(thread: *mut Thread, record: Record) {
+pub unsafe fn last_record(thread: *mut RecorderThread, record: Record) {
     // SAFETY: the thread's own state; slots from the cursor on are free.
     unsafe {
         let Some(log) = (*thread).log.as_ref() else { return };
@@ -90,7 +90,7 @@ pub fn write_sums() {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)] // scripts/bench finds the cost of the last flush by this name.
-pub unsafe fn close_all(thread: *mut Thread, last: Record) {
+pub unsafe fn close_all(thread: *mut RecorderThread, last: Record) {
     // SAFETY: the thread's own state; for the others see below.
     unsafe {
         if let Some(log) = (*thread).log.as_mut() {
@@ -166,7 +166,7 @@ unsafe fn close_others() {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn abandon(thread: *mut Thread) {
+pub unsafe fn abandon(thread: *mut RecorderThread) {
     // SAFETY: the only thread of the new process.
     unsafe {
         (*thread).cursor = std::ptr::null_mut();

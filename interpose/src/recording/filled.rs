@@ -2,14 +2,14 @@
 
 use lbprof_collector::record::Record;
 
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::state::thread_log::ThreadLog;
 
 /// The records in the ring, in order. The cursor of a paused thread, or of none (null), is kept aside.
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn batch<'a>(thread: *mut Thread, log: &ThreadLog) -> &'a mut [Record] {
+pub unsafe fn batch<'a>(thread: *mut RecorderThread, log: &ThreadLog) -> &'a mut [Record] {
     let slots = log.ring.slots();
     // SAFETY: the slots between the ring's first and the cursor were filled by this thread.
     unsafe {

@@ -19,18 +19,18 @@ use lbprof_collector::definition::Definition;
 use lbprof_collector::joined;
 use lbprof_collector::poll_gaps::ProfileGaps;
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 use lbprof_collector::ring::{MANY_EMPTY, MAX_OPEN};
 
 use crate::harmless::guard;
 use crate::harmless::signals::critical;
-use crate::log::{Batch, FIRST_THREAD, LOG, RankLog, define, writes_records};
+use crate::log::{BatchOutcome, FIRST_THREAD, LOG, OpenLog, define, writes_records};
 use crate::recording::filled::batch;
 use crate::recording::slot::store;
 use crate::recording::{lost, mpi_time};
 use crate::sampling;
 use crate::state::stage::{RecordingState, state};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
 use crate::system::faults;
@@ -59,7 +59,7 @@ pub fn count_dropped(records: u64) {
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
+pub unsafe fn flush(thread: *mut RecorderThread, log: &mut ThreadLog) {
     let begin = ticks();
     // SAFETY: the thread's own ring. Until the last store it has no free slot, so that a handler's calls find none.
     unsafe {
@@ -84,7 +84,7 @@ pub unsafe fn flush(thread: *mut Thread, log: &mut ThreadLog) {
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> Option<u32> {
+pub unsafe fn hand_over(thread: *mut RecorderThread, log: &mut ThreadLog, now: u64) -> Option<u32> {
     let mut records;
     let mut count;
     loop {
@@ -98,7 +98,7 @@ pub unsafe fn hand_over(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> O
         let mut guard = LOG.lock();
         // The log may be closed, or the process ends: they stay in the ring, for the reader.
         let rank_log = guard.as_deref_mut().and_then(Option::as_mut).filter(|_| !SUMS_ENDED.load(Relaxed))?;
-        if write(rank_log, log, (records, count), now) != Batch::Changed {
+        if write(rank_log, log, (records, count), now) != BatchOutcome::Changed {
             break;
         }
     }
@@ -151,7 +151,7 @@ pub fn place_samples(log: &mut ThreadLog, records: &[Record]) {
 ///
 /// # Safety
 /// As [`hand_over`].
-unsafe fn whole_batch<'a>(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> &'a mut [Record] {
+unsafe fn whole_batch<'a>(thread: *mut RecorderThread, log: &mut ThreadLog, now: u64) -> &'a mut [Record] {
     // SAFETY: the caller's.
     unsafe {
         loop {
@@ -176,7 +176,7 @@ unsafe fn whole_batch<'a>(thread: *mut Thread, log: &mut ThreadLog, now: u64) ->
 ///
 /// # Safety
 /// As [`hand_over`].
-unsafe fn look_at_file(thread: *mut Thread, log: &mut ThreadLog) {
+unsafe fn look_at_file(thread: *mut RecorderThread, log: &mut ThreadLog) {
     if !faults::cover() {
         faults::try_pages(log.number);
     }
@@ -248,7 +248,7 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
         }
         if record.end == 0 {
             record.end = next;
-            record.flags |= Flags::UNFINISHED;
+            record.flags |= CallFlags::UNFINISHED;
             guard::count(ProblemKind::Unfinished, 1);
         }
         next = record.begin;
@@ -257,18 +257,18 @@ fn mend_others(records: &mut [Record], now: u64) -> bool {
 }
 
 /// Writes a batch, which counts as so many records, as the log's mode has it, unless it changes while it is read; what cannot be written is counted.
-fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Record], usize), now: u64) -> Batch {
+fn write(rank_log: &mut OpenLog, log: &mut ThreadLog, (records, count): (&[Record], usize), now: u64) -> BatchOutcome {
     let written;
     if rank_log.events() {
         written = rank_log.records(&log.head, records, count, || is_still_whole(log, records));
-        if written == Batch::Dropped {
+        if written == BatchOutcome::Dropped {
             let dropped = count as u64;
             DROPPED.fetch_add(dropped, Relaxed);
             log.ring.head().dropped.fetch_add(dropped, Relaxed);
         }
-        if written == Batch::Taken && log.sums_events {
+        if written == BatchOutcome::Taken && log.sums_events {
             log.is_fold_logged = true;
-            if fold(rank_log, log, records, count, now) == Batch::Changed {
+            if fold(rank_log, log, records, count, now) == BatchOutcome::Changed {
                 rank_log.summaries().give_up();
             }
         }
@@ -286,7 +286,7 @@ fn write(rank_log: &mut RankLog, log: &mut ThreadLog, (records, count): (&[Recor
 }
 
 /// Folds a batch, which counts as so many records.
-fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> Batch {
+fn fold(rank_log: &mut OpenLog, log: &mut ThreadLog, records: &[Record], count: usize, now: u64) -> BatchOutcome {
     let mut fold = log.fold.take().unwrap_or_else(|| rank_log.new_fold(&log.head));
     fold.add_samples(log.cpu_samples.drain(..));
     let folded = rank_log.fold(&mut fold, records, count, || is_still_whole(log, records));
@@ -299,7 +299,7 @@ fn fold(rank_log: &mut RankLog, log: &mut ThreadLog, records: &[Record], count: 
 }
 
 /// Writes the sums so far, unless the log has them as events, and adds them to the thread's summary.
-pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
+pub fn write_fold(rank_log: &mut OpenLog, log: &mut ThreadLog, now: u64) {
     if let Some(fold) = log.fold.as_mut() {
         let batch = fold.take();
         let gaps = fold.take_gaps();
@@ -322,7 +322,11 @@ pub fn write_fold(rank_log: &mut RankLog, log: &mut ThreadLog, now: u64) {
 ///
 /// # Safety
 /// As [`hand_over`].
-unsafe fn leave_out(thread: *mut Thread, log: &mut ThreadLog, leave: impl FnOnce(&mut [Record]) -> usize) -> usize {
+unsafe fn leave_out(
+    thread: *mut RecorderThread,
+    log: &mut ThreadLog,
+    leave: impl FnOnce(&mut [Record]) -> usize,
+) -> usize {
     // SAFETY: the caller's, as in `close_ring`.
     unsafe {
         let records = batch(thread, log);
@@ -344,7 +348,7 @@ unsafe fn leave_out(thread: *mut Thread, log: &mut ThreadLog, leave: impl FnOnce
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
+pub unsafe fn close_ring(thread: *mut RecorderThread, log: &mut ThreadLog) {
     let now = ticks();
     // SAFETY: the caller's: the thread's own ring, or one whose thread makes no calls any more.
     unsafe {
@@ -372,7 +376,7 @@ pub unsafe fn close_ring(thread: *mut Thread, log: &mut ThreadLog) {
 ///
 /// # Safety
 /// `thread` is the state of the thread whose log this is, and the caller's own or one that makes no calls any more; or null.
-pub unsafe fn flush_now(thread: *mut Thread) {
+pub unsafe fn flush_now(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if state() == RecordingState::Recording

@@ -9,7 +9,7 @@ use std::sync::atomic::{
 };
 
 use crate::mpi::nesting;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 
 /// Whether MPI_Finalize of a recorded rank is under way.
 static UNDER_WAY: AtomicBool = AtomicBool::new(false);
@@ -32,7 +32,7 @@ pub fn is_under_way() -> bool {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn count(thread: *mut Thread) {
+pub unsafe fn count(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     let (busy, caller) = unsafe { ((*thread).busy, (*thread).caller) };
     if is_under_way() && busy == 0 && !nesting::is_any_mpi(caller) {

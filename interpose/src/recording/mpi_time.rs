@@ -5,7 +5,7 @@ use lbprof_collector::joined::JOINED_COMPLETED;
 use lbprof_collector::record::Record;
 
 use crate::recording::filled::batch;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock::ticks;
 
 /// Counts anew from now on; returns this instant, in ticks.
@@ -13,7 +13,7 @@ use crate::system::clock::ticks;
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn begin(thread: *mut Thread) -> u64 {
+pub unsafe fn begin(thread: *mut RecorderThread) -> u64 {
     let now = ticks();
     // SAFETY: the thread's own state.
     unsafe {
@@ -28,7 +28,7 @@ pub unsafe fn begin(thread: *mut Thread) -> u64 {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn so_far(thread: *mut Thread) -> u64 {
+pub unsafe fn so_far(thread: *mut RecorderThread) -> u64 {
     // SAFETY: the thread's own state.
     unsafe {
         let team = &(*thread).team;
@@ -44,7 +44,7 @@ pub unsafe fn so_far(thread: *mut Thread) -> u64 {
 ///
 /// # Safety
 /// `thread` is null, or the state of a thread that is this one or makes no calls any more.
-pub unsafe fn keep(thread: *mut Thread, records: &[Record]) {
+pub unsafe fn keep(thread: *mut RecorderThread, records: &[Record]) {
     // SAFETY: the caller's promise.
     if let Some(thread) = unsafe { thread.as_mut() }
         && thread.team.mpi_since != 0

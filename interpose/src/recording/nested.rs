@@ -11,14 +11,14 @@ use crate::harmless::guard;
 use crate::mpi::nesting;
 use crate::state::entered;
 use crate::state::stage;
-use crate::state::thread::{Canary, Thread};
+use crate::state::thread::{Canary, RecorderThread};
 
 /// Whether a call entered now, with its frame at `canary`, is made from inside another one of the same thread.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
+pub unsafe fn nested(thread: *mut RecorderThread, canary: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     unsafe { (canary as usize) < (*thread).inside && is_nested(thread) }
 }
@@ -29,16 +29,16 @@ pub unsafe fn nested(thread: *mut Thread, canary: *const Canary) -> bool {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn is_nested(thread: *mut Thread) -> bool {
+unsafe fn is_nested(thread: *mut RecorderThread) -> bool {
     // SAFETY: the caller's promise.
     unsafe { nesting::is_mpi((*thread).caller) || still_inside(thread, (*thread).caller) }
 }
 
-/// Whether the wrapper that [`Thread::inside`] names has still to return. If not, the mark is taken away.
+/// Whether the wrapper that [`RecorderThread::inside`] names has still to return. If not, the mark is taken away.
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn still_inside(thread: *mut Thread, caller: usize) -> bool {
+unsafe fn still_inside(thread: *mut RecorderThread, caller: usize) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let there =
@@ -54,7 +54,7 @@ unsafe fn still_inside(thread: *mut Thread, caller: usize) -> bool {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
+pub unsafe fn in_call(thread: *mut RecorderThread, frame: *const Canary) -> bool {
     // SAFETY: the caller's promise.
     unsafe { (*thread).busy != 0 || ((frame as usize) < (*thread).inside && still_inside(thread, 0)) }
 }
@@ -64,7 +64,7 @@ pub unsafe fn in_call(thread: *mut Thread, frame: *const Canary) -> bool {
 /// # Safety
 /// `thread` is the calling thread's state, its call's wrapper about to return.
 #[inline(always)]
-pub unsafe fn release(thread: *mut Thread) {
+pub unsafe fn release(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         (*thread).inside = 0;
@@ -79,7 +79,7 @@ pub unsafe fn release(thread: *mut Thread) {
 /// `thread` is the calling thread's state, which is busy.
 #[cold]
 #[inline(never)]
-pub unsafe fn found_at_work(thread: *mut Thread) {
+pub unsafe fn found_at_work(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if (*thread).left {

@@ -13,23 +13,23 @@ use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::Record;
 
 use crate::harmless::guard;
-use crate::harmless::signals::{self, Lock};
+use crate::harmless::signals::{self, HandlerLock};
 use crate::log::{LOG, define, rings};
 use crate::recording::call_path;
 use crate::recording::filled::batch;
 use crate::recording::flush::close_ring;
 use crate::sampling;
-use crate::state::phases::Phases;
+use crate::state::phases::OpenPhases;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, Thread, forget_comms};
+use crate::state::thread::{CLOCK_MONOTONIC, NEXT_FREQUENT, RecorderThread, forget_comms};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::{self, ticks};
 use crate::system::{faults, sandbox};
 
 /// The threads that record, and their rings.
-pub struct Threads {
-    /// States of threads that have a ring. Each is there until [`give_back`] has taken it out; [`Threads::visit`] looks at them.
-    recording: Vec<*mut Thread>,
+pub struct ThreadRegistry {
+    /// States of threads that have a ring. Each is there until [`give_back`] has taken it out; [`ThreadRegistry::visit`] looks at them.
+    recording: Vec<*mut RecorderThread>,
     /// Rings of threads that ended, for those to come: making one takes a millisecond, and many programs make many threads.
     pub idle: Vec<ThreadLog>,
     /// Numbers given so far.
@@ -37,11 +37,11 @@ pub struct Threads {
 }
 
 // SAFETY: states are reached by other threads only to invalidate caches and to close rings; see the walkers.
-unsafe impl Send for Threads {}
+unsafe impl Send for ThreadRegistry {}
 
-impl Threads {
+impl ThreadRegistry {
     /// Visits the states of the threads that have a ring, until a thread has ended without the list.
-    pub fn visit(&self, mut visit: impl FnMut(*mut Thread)) {
+    pub fn visit(&self, mut visit: impl FnMut(*mut RecorderThread)) {
         for &thread in &self.recording {
             VISITED.store(thread, SeqCst);
             let is_there = !UNLISTED.load(SeqCst);
@@ -57,19 +57,20 @@ impl Threads {
 }
 
 /// The state that is being visited; null: none.
-static VISITED: AtomicPtr<Thread> = AtomicPtr::new(std::ptr::null_mut());
+static VISITED: AtomicPtr<RecorderThread> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether a thread has ended that could not be taken out of the list: nothing that is in it may be looked at any more.
 static UNLISTED: AtomicBool = AtomicBool::new(false);
 
 /// Taken before the log's lock, where both are.
-pub static THREADS: Lock<Threads> = Lock::new(Threads { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
+pub static THREADS: HandlerLock<ThreadRegistry> =
+    HandlerLock::new(ThreadRegistry { recording: Vec::new(), idle: Vec::new(), numbers: 0 });
 
 /// Threads that may record at one time.
 const MAX_THREADS: u32 = faults::MAX_RINGS as u32;
 
 /// Visits the state of every recording thread.
-pub fn for_each_thread(mut visit: impl FnMut(*mut Thread)) {
+pub fn for_each_thread(mut visit: impl FnMut(*mut RecorderThread)) {
     if let Some(threads) = THREADS.lock() {
         threads.visit(&mut visit);
     }
@@ -86,7 +87,7 @@ pub fn forget_call_paths() {
 }
 
 /// The key whose destructor runs when a thread that records ends.
-static KEY: Lock<Option<libc::pthread_key_t>> = Lock::new(None);
+static KEY: HandlerLock<Option<libc::pthread_key_t>> = HandlerLock::new(None);
 
 /// Has `end` called when a thread that records ends, with the thread's state.
 pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
@@ -102,7 +103,7 @@ pub fn at_thread_ends(end: unsafe extern "C" fn(*mut c_void)) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn attach(thread: *mut Thread) {
+pub unsafe fn attach(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state; the ring lives as long as its ThreadLog, which is not freed while the thread may record.
     unsafe {
         let is_filtered = sandbox::is_filtered();
@@ -220,7 +221,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
         is_fold_logged: false,
         sums_events,
         summary: None,
-        phases: Phases::default(),
+        phases: OpenPhases::default(),
         paused: None,
         in_pause: false,
         closed: false,
@@ -232,7 +233,7 @@ fn make_ring(number: u32) -> io::Result<ThreadLog> {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn is_end_known(thread: *mut Thread) -> bool {
+unsafe fn is_end_known(thread: *mut RecorderThread) -> bool {
     // Destructors of other keys may call MPI after ours has run; it then runs once more, but not after the last round.
     const ROUNDS: u8 = 4;
     let Some(key) = KEY.lock() else { return false };
@@ -245,7 +246,7 @@ unsafe fn is_end_known(thread: *mut Thread) -> bool {
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a log.
-pub unsafe fn give_back(thread: *mut Thread, end_records: unsafe fn(*mut Thread) -> bool) {
+pub unsafe fn give_back(thread: *mut RecorderThread, end_records: unsafe fn(*mut RecorderThread) -> bool) {
     // SAFETY: the caller's promise: the thread's own state, with a log. While the list is locked nobody closes its ring.
     unsafe {
         let Some(mut threads) = THREADS.lock() else {
@@ -269,7 +270,7 @@ pub unsafe fn give_back(thread: *mut Thread, end_records: unsafe fn(*mut Thread)
 ///
 /// # Safety
 /// `thread` is the calling thread's state, with a log.
-unsafe fn leave_list(thread: *mut Thread) {
+unsafe fn leave_list(thread: *mut RecorderThread) {
     UNLISTED.store(true, SeqCst);
     signals::wait_while(|| VISITED.load(SeqCst) == thread);
     // SAFETY: the caller's: the thread's own state.

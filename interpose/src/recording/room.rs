@@ -14,7 +14,7 @@ use crate::recording::slot::store;
 use crate::recording::{filled, in_finalize, nested};
 use crate::sampling;
 use crate::state::stage::{self, RecordingState, state};
-use crate::state::thread::{Canary, Thread};
+use crate::state::thread::{Canary, RecorderThread};
 use crate::state::thread_log::ThreadLog;
 use crate::system::clock::ticks;
 
@@ -23,7 +23,7 @@ use crate::system::clock::ticks;
 /// # Safety
 /// `thread` is the calling thread's state, `canary` a word of the caller's frame that outlives the call.
 #[inline(always)]
-pub unsafe fn reserve(thread: *mut Thread, canary: *mut Canary) -> Option<NonNull<Record>> {
+pub unsafe fn reserve(thread: *mut RecorderThread, canary: *mut Canary) -> Option<NonNull<Record>> {
     // SAFETY: the caller's promises; between cursor and limit lie slots of this thread's ring.
     unsafe {
         let cursor = (*thread).cursor;
@@ -45,7 +45,7 @@ pub unsafe fn reserve(thread: *mut Thread, canary: *mut Canary) -> Option<NonNul
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
+pub unsafe fn append(thread: *mut RecorderThread, mut record: Record) -> bool {
     // SAFETY: as in `reserve`.
     unsafe {
         let mut slot = (*thread).cursor;
@@ -73,7 +73,7 @@ pub unsafe fn append(thread: *mut Thread, mut record: Record) -> bool {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn add_part(thread: *mut Thread, template: &Record) -> *mut Record {
+pub unsafe fn add_part(thread: *mut RecorderThread, template: &Record) -> *mut Record {
     // SAFETY: as in `reserve`.
     unsafe {
         let (mut slot, mut end) = ((*thread).cursor, template.end);
@@ -101,7 +101,7 @@ pub unsafe fn add_part(thread: *mut Thread, template: &Record) -> *mut Record {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
+pub unsafe fn make_room(thread: *mut RecorderThread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
         let is_recording = state() == RecordingState::Recording;
@@ -132,7 +132,7 @@ pub unsafe fn make_room(thread: *mut Thread) -> *mut Record {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn refill_for_call(thread: *mut Thread) -> *mut Record {
+unsafe fn refill_for_call(thread: *mut RecorderThread) -> *mut Record {
     // SAFETY: the caller's promise.
     unsafe {
         let slot = refill(thread);
@@ -149,7 +149,7 @@ unsafe fn refill_for_call(thread: *mut Thread) -> *mut Record {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn left_out(thread: *mut Thread, is_recording: bool) {
+unsafe fn left_out(thread: *mut RecorderThread, is_recording: bool) {
     // SAFETY: the thread's own state.
     unsafe {
         if is_recording && !nesting::is_any_mpi((*thread).caller) {
@@ -170,7 +170,7 @@ unsafe fn left_out(thread: *mut Thread, is_recording: bool) {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
+pub unsafe fn refill(thread: *mut RecorderThread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
         if let Some(log) = (*thread).log.as_mut() {
@@ -208,7 +208,7 @@ pub unsafe fn refill(thread: *mut Thread) -> *mut Record {
 ///
 /// # Safety
 /// `thread` is the calling thread's state, and `log` its log.
-unsafe fn is_at_check_point(thread: *mut Thread, log: &ThreadLog) -> bool {
+unsafe fn is_at_check_point(thread: *mut RecorderThread, log: &ThreadLog) -> bool {
     // SAFETY: the thread's own state.
     let (cursor, limit) = unsafe { ((*thread).cursor, (*thread).limit) };
     cursor == limit && !log.closed && (log.ring.slots()..log.limit()).contains(&cursor)
@@ -218,7 +218,7 @@ unsafe fn is_at_check_point(thread: *mut Thread, log: &ThreadLog) -> bool {
 ///
 /// # Safety
 /// As [`is_at_check_point`].
-unsafe fn pass_check_point(thread: *mut Thread, log: &mut ThreadLog, now: u64) -> bool {
+unsafe fn pass_check_point(thread: *mut RecorderThread, log: &mut ThreadLog, now: u64) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let passes = is_at_check_point(thread, log);
@@ -234,7 +234,7 @@ unsafe fn pass_check_point(thread: *mut Thread, log: &mut ThreadLog, now: u64) -
 ///
 /// # Safety
 /// As [`is_at_check_point`], which is so: there is a free slot.
-unsafe fn look_at_samples(thread: *mut Thread, log: &mut ThreadLog) {
+unsafe fn look_at_samples(thread: *mut RecorderThread, log: &mut ThreadLog) {
     let begin = ticks();
     if sampling::is_due(begin) {
         // SAFETY: the thread's own ring.
@@ -255,7 +255,7 @@ unsafe fn look_at_samples(thread: *mut Thread, log: &mut ThreadLog) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn set_aside(thread: *mut Thread) -> *mut Record {
+pub unsafe fn set_aside(thread: *mut RecorderThread) -> *mut Record {
     // SAFETY: the thread's own state.
     unsafe {
         let aside = (&raw mut (*thread).aside).cast::<Record>();

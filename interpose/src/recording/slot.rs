@@ -5,14 +5,14 @@
 
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
-use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
 
 use crate::recording::call_path;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 
 /// What a call's arguments say, before it is made.
 #[derive(Clone, Copy)]
-pub struct Facts {
+pub struct CallArguments {
     /// As [`Record::peer`].
     pub peer: i32,
     /// As [`Record::tag`].
@@ -27,11 +27,11 @@ pub struct Facts {
     pub flags: u16,
 }
 
-impl Facts {
+impl CallArguments {
     /// Nothing known but the communicator.
     #[inline(always)]
     pub fn on(comm: u32) -> Self {
-        Facts { peer: NO_PEER, tag: NO_PEER, comm, sent: 0, received: 0, flags: 0 }
+        CallArguments { peer: NO_PEER, tag: NO_PEER, comm, sent: 0, received: 0, flags: 0 }
     }
 
     /// Nothing known at all.
@@ -46,7 +46,13 @@ impl Facts {
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread.
 #[inline(always)]
-pub unsafe fn fill(thread: *mut Thread, slot: *mut Record, operation: u16, activity: u16, facts: Facts) {
+pub unsafe fn fill(
+    thread: *mut RecorderThread,
+    slot: *mut Record,
+    operation: u16,
+    activity: u16,
+    facts: CallArguments,
+) {
     // SAFETY: the slot is this thread's own until the ring wraps.
     unsafe {
         // `end` is 0 since the slot was cleared.
@@ -58,7 +64,7 @@ pub unsafe fn fill(thread: *mut Thread, slot: *mut Record, operation: u16, activ
         (*slot).comm = facts.comm;
         (*slot).request = NONE;
         (*slot).operation = operation;
-        (*slot).flags = Flags(facts.flags | activity);
+        (*slot).flags = CallFlags(facts.flags | activity);
         (*slot).count = 0;
     }
 }
@@ -78,7 +84,7 @@ pub unsafe fn begin(slot: *mut Record, ticks: u64) {
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread and its call has just returned.
-pub unsafe fn learn(thread: *mut Thread, slot: *mut Record, facts: impl FnOnce() -> Facts) {
+pub unsafe fn learn(thread: *mut RecorderThread, slot: *mut Record, facts: impl FnOnce() -> CallArguments) {
     // SAFETY: as above.
     unsafe {
         (*thread).asking = true;
@@ -92,14 +98,14 @@ pub unsafe fn learn(thread: *mut Thread, slot: *mut Record, facts: impl FnOnce()
 ///
 /// # Safety
 /// `slot` came from [`reserve`](super::room::reserve) on this thread.
-pub unsafe fn correct(slot: *mut Record, facts: Facts) {
+pub unsafe fn correct(slot: *mut Record, facts: CallArguments) {
     // SAFETY: as above.
     unsafe {
         (*slot).sent = facts.sent;
         (*slot).received = facts.received;
         (*slot).peer = facts.peer;
         (*slot).comm = facts.comm;
-        (*slot).flags |= Flags(facts.flags);
+        (*slot).flags |= CallFlags(facts.flags);
     }
 }
 
@@ -152,7 +158,7 @@ pub unsafe fn publish_part(slot: *mut Record) {
 ///
 /// # Safety
 /// `slot` is the newest record of this thread's ring.
-pub unsafe fn take_back(thread: *mut Thread, slot: *mut Record) {
+pub unsafe fn take_back(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the caller's promise.
     unsafe {
         (&raw mut (*slot).begin).write_volatile(0);

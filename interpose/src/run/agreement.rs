@@ -19,23 +19,23 @@ use crate::harmless::guard;
 use crate::mpi::call::{call, call_at, call2};
 use crate::mpi::symbols::symbol;
 use crate::mpi::{abi, predefined, world};
-use crate::run::messages::{Measuring, Offer, Peer, Place};
+use crate::run::messages::{ClockMeasurer, LeaderOffer, RankIntroduction, RunDirectory};
 use crate::run::node;
-use crate::run::peers::{self, Company, Meeting};
+use crate::run::peers::{self, HostMeeting, HostPeers};
 use crate::run::place;
-use crate::run::settings::Settings;
+use crate::run::settings::RecorderSettings;
 use crate::run::{hosts, job, launcher, offsets};
 use crate::word::Word;
 
 /// What the ranks agree on: the folder, `None` where nothing is recorded, and this rank's clock against that of the others, `None`
 /// where it is not known.
-pub type Agreement = (Option<Place>, Option<ClockOffset>);
+pub type Agreement = (Option<RunDirectory>, Option<ClockOffset>);
 
 /// What a rank knows when it begins.
 #[derive(Clone, Copy)]
 pub struct StartingRank<'a> {
     /// The settings.
-    pub settings: &'a Settings,
+    pub settings: &'a RecorderSettings,
     /// Its number in MPI_COMM_WORLD.
     pub rank: i32,
     /// How many ranks there are.
@@ -54,11 +54,15 @@ pub unsafe fn agree(own: StartingRank) -> Agreement {
     unsafe {
         match key_of_job(own.size) {
             Some(key) if own.size > 1 => {
-                let peer = Peer { rank: own.rank as u32, wanted: own.wanted, clock: offsets::clock_identity(own.rank) };
-                match registered.map_or(Meeting::Alone, |registered| peers::meet(registered, peer)) {
-                    Meeting::Leader(company) => lead(own, &key, peer, company),
-                    Meeting::Member(leader, offer) => follow(own, peer, Offer::decoded(&offer), leader),
-                    Meeting::Alone => by_key(own, &key),
+                let peer = RankIntroduction {
+                    rank: own.rank as u32,
+                    wanted: own.wanted,
+                    clock: offsets::clock_identity(own.rank),
+                };
+                match registered.map_or(HostMeeting::Alone, |registered| peers::meet(registered, peer)) {
+                    HostMeeting::Leader(company) => lead(own, &key, peer, company),
+                    HostMeeting::Member(leader, offer) => follow(own, peer, LeaderOffer::decoded(&offer), leader),
+                    HostMeeting::Alone => by_key(own, &key),
                 }
             }
             None if launcher::started_in_parts() => apart(own, "the job is of several programs"),
@@ -95,7 +99,14 @@ fn by_key(own: StartingRank, key: &str) -> Agreement {
 }
 
 /// Finds or makes the folder, where anybody wants it; says so where that fails.
-fn found(own: StartingRank, key: &str, ranks: &[u32], clock: i32, one_host: bool, wanted: bool) -> Option<Place> {
+fn found(
+    own: StartingRank,
+    key: &str,
+    ranks: &[u32],
+    clock: i32,
+    one_host: bool,
+    wanted: bool,
+) -> Option<RunDirectory> {
     let place = || place::of_job(own.settings, key, ranks, clock, one_host);
     match guard::caught(|| wanted.then(place))? {
         Ok(place) => Some(place),
@@ -116,21 +127,26 @@ fn apart(own: StartingRank, why: &str) -> Agreement {
 ///
 /// # Safety
 /// MPI is initialised, and all ranks that measure call this.
-unsafe fn offset(measuring: &Measuring, own: StartingRank, peer: Peer, place: Option<&Place>) -> Option<ClockOffset> {
+unsafe fn offset(
+    measuring: &ClockMeasurer,
+    own: StartingRank,
+    peer: RankIntroduction,
+    place: Option<&RunDirectory>,
+) -> Option<ClockOffset> {
     match measuring {
-        Measuring::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
+        ClockMeasurer::Nobody => place.filter(|place| place.clock == Some(peer.clock)).map(|_| same_clock()),
         // SAFETY: the caller's promise.
-        Measuring::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
-        Measuring::These(_) => None,
+        ClockMeasurer::These(ranks) if ranks.contains(&peer.rank) => unsafe { measured_among(ranks, own) },
+        ClockMeasurer::These(_) => None,
     }
 }
 
 /// # Safety
 /// MPI is initialised.
-unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -> Agreement {
+unsafe fn lead(own: StartingRank, key: &str, peer: RankIntroduction, mut company: HostPeers) -> Agreement {
     let (settings, size) = (own.settings, own.size as usize);
     company.keep_plausible(peer.rank, size);
-    let host: Vec<Peer> = company.peers().chain([peer]).collect();
+    let host: Vec<RankIntroduction> = company.peers().chain([peer]).collect();
     let ranks: Vec<u32> = host.iter().map(|peer| peer.rank).collect();
     let one_host = host.len() == size || launcher::single_host(own.size) == Some(true);
     // Others may want it on other hosts.
@@ -141,10 +157,10 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
     if let Some(place) = &mut place {
         place.node = guard::caught(|| node::made(&place.dir, place.run_id, settings, &ranks, recording, size));
     }
-    let offer = place.map_or(Offer::Nothing, Offer::Place);
+    let offer = place.map_or(LeaderOffer::Nothing, LeaderOffer::Place);
     company.offer(&offer.encoded());
-    let Offer::Place(place) = offer else { return (None, None) };
-    let mut peers: Vec<Peer> = company.peers().chain([peer]).collect();
+    let LeaderOffer::Place(place) = offer else { return (None, None) };
+    let mut peers: Vec<RankIntroduction> = company.peers().chain([peer]).collect();
     peers.sort_unstable_by_key(|peer| peer.rank);
     if let Some(files) = place.node {
         let writing: Vec<u32> = peers.iter().filter(|peer| peer.wanted).map(|peer| peer.rank).collect();
@@ -153,9 +169,9 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
     let here: Vec<u32> = peers.iter().map(|peer| peer.rank).collect();
     let one_clock = host.iter().all(|peer| place.clock == Some(peer.clock));
     let measuring = match (one_host, one_clock) {
-        (true, true) => Measuring::Nobody,
-        (true, false) => Measuring::These(here),
-        (false, _) => Measuring::These(guard::caught(|| of_all_hosts(own, &place, &here))),
+        (true, true) => ClockMeasurer::Nobody,
+        (true, false) => ClockMeasurer::These(here),
+        (false, _) => ClockMeasurer::These(guard::caught(|| of_all_hosts(own, &place, &here))),
     };
     company.conclude(&measuring.encoded());
     // SAFETY: all that measure have been asked to.
@@ -164,18 +180,18 @@ unsafe fn lead(own: StartingRank, key: &str, peer: Peer, mut company: Company) -
 }
 
 /// The ranks of all hosts that measure their clocks; none where others may be there that cannot be seen.
-fn of_all_hosts(own: StartingRank, place: &Place, here: &[u32]) -> Vec<u32> {
+fn of_all_hosts(own: StartingRank, place: &RunDirectory, here: &[u32]) -> Vec<u32> {
     let all = hosts::all(&place.dir, here, own.size as usize, hosts::PATIENCE);
     if all == here && place::is_of_one_host(own.settings) { Vec::new() } else { all }
 }
 
 /// # Safety
 /// MPI is initialised.
-unsafe fn follow(own: StartingRank, peer: Peer, offer: Offer, leader: UnixStream) -> Agreement {
+unsafe fn follow(own: StartingRank, peer: RankIntroduction, offer: LeaderOffer, leader: UnixStream) -> Agreement {
     match offer {
-        Offer::Nothing => (None, None),
-        Offer::Place(place) => {
-            let measuring = Measuring::decoded(&peers::conclusion(leader));
+        LeaderOffer::Nothing => (None, None),
+        LeaderOffer::Place(place) => {
+            let measuring = ClockMeasurer::decoded(&peers::conclusion(leader));
             // SAFETY: all that measure have been asked to.
             let offset = unsafe { offset(&measuring, own, peer, Some(&place)) };
             (Some(place), offset)
@@ -302,7 +318,7 @@ fn say_waiting(size: i32, rest: Duration) -> Option<UnixListener> {
 ///
 /// # Safety
 /// As [`by_messages`]; all ranks are there.
-unsafe fn broadcast(own: StartingRank) -> Option<Place> {
+unsafe fn broadcast(own: StartingRank) -> Option<RunDirectory> {
     let StartingRank { settings, rank, size, wanted } = own;
     let world = predefined::comm_world();
     let (own, mut all) = ([u8::from(wanted)], vec![0u8; if rank == 0 { size as usize } else { 0 }]);
@@ -336,6 +352,6 @@ unsafe fn broadcast(own: StartingRank) -> Option<Place> {
         if broadcast(path.as_mut_ptr() as Word, path.len()) != 0 {
             return None;
         }
-        Some(Place { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None, node: None })
+        Some(RunDirectory { dir: PathBuf::from(OsString::from_vec(path)), run_id, clock: None, node: None })
     }
 }

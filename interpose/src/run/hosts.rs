@@ -32,7 +32,7 @@ fn agreed(folder: &Path, size: usize, patience: Duration) -> io::Result<Vec<u32>
     let [mut nap, longest] = NAPS;
     let until = Instant::now() + patience;
     let result = folder.join("all");
-    let mut seen = Seen::default();
+    let mut seen = DiscoveredHosts::default();
     loop {
         if let Ok(text) = read_owned(&result) {
             return Ok(ranks(&text));
@@ -68,12 +68,12 @@ fn write(folder: &Path, own: &[u32]) -> io::Result<()> {
 
 /// What a host has seen of the others so far.
 #[derive(Default)]
-struct Seen {
+struct DiscoveredHosts {
     files: BTreeSet<OsString>,
     ranks: BTreeSet<u32>,
 }
 
-impl Seen {
+impl DiscoveredHosts {
     fn look(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;

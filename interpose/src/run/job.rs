@@ -29,15 +29,17 @@ const GENERATIONS: usize = 64;
 pub fn key() -> Option<String> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     match nearest_launcher() {
-        Launcher::Hydra(key) => Some(key.clone()),
-        Launcher::Other => of_environment(variable),
+        JobLauncher::Hydra(key) => Some(key.clone()),
+        JobLauncher::Other => of_environment(variable),
         // Hydra's proxy may be hidden from us, but not from lb-run.
-        Launcher::None => variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable)),
+        JobLauncher::None => {
+            variable(VARIABLE).filter(|key| key.starts_with(HYDRA)).or_else(|| of_environment(variable))
+        }
     }
 }
 
 /// The launcher that this process descends from.
-enum Launcher {
+enum JobLauncher {
     /// MPICH's or Intel MPI's, with the key of the job.
     Hydra(String),
     /// One that names its jobs in the environment.
@@ -47,24 +49,24 @@ enum Launcher {
 }
 
 /// The launcher that this process descends from, looked for once: a process asks several times while MPI starts.
-fn nearest_launcher() -> &'static Launcher {
-    static FOUND: OnceLock<Launcher> = OnceLock::new();
+fn nearest_launcher() -> &'static JobLauncher {
+    static FOUND: OnceLock<JobLauncher> = OnceLock::new();
     FOUND.get_or_init(find_launcher)
 }
 
 /// Looks among this process's ancestors. The nearest one counts, because jobs may be nested.
-fn find_launcher() -> Launcher {
+fn find_launcher() -> JobLauncher {
     for process in ancestors() {
-        let Ok(command) = read_at_once(format!("/proc/{process}/cmdline")) else { return Launcher::None };
+        let Ok(command) = read_at_once(format!("/proc/{process}/cmdline")) else { return JobLauncher::None };
         let words: Vec<&[u8]> = command.split(|&byte| byte == 0).collect();
         if let Some(key) = of_hydra(&words) {
-            return Launcher::Hydra(key);
+            return JobLauncher::Hydra(key);
         }
         if words.first().is_some_and(|program| is_launcher(program)) {
-            return Launcher::Other;
+            return JobLauncher::Other;
         }
     }
-    Launcher::None
+    JobLauncher::None
 }
 
 /// The ancestors of this process, nearest first, by their numbers in /proc. Where that is of another PID namespace than the process, an outer one,

@@ -12,7 +12,7 @@ const NO_RANK: u32 = u32::MAX;
 
 /// What a rank says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
+pub struct RankIntroduction {
     /// Its rank in MPI_COMM_WORLD.
     pub rank: u32,
     /// Whether it is to be recorded.
@@ -21,7 +21,7 @@ pub struct Peer {
     pub clock: i32,
 }
 
-impl Peer {
+impl RankIntroduction {
     /// Bytes of the encoded peer.
     pub const BYTES: usize = 9;
 
@@ -33,16 +33,16 @@ impl Peer {
     }
 
     /// The peer that these bytes state.
-    pub fn decoded(bytes: [u8; Self::BYTES]) -> Peer {
+    pub fn decoded(bytes: [u8; Self::BYTES]) -> RankIntroduction {
         let [r0, r1, r2, r3, wanted, c0, c1, c2, c3] = bytes;
         let (rank, clock) = (u32::from_le_bytes([r0, r1, r2, r3]), i32::from_le_bytes([c0, c1, c2, c3]));
-        Peer { rank, wanted: wanted != 0, clock }
+        RankIntroduction { rank, wanted: wanted != 0, clock }
     }
 }
 
 /// Where a run's logs go, and the number that marks them as one run's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RunDirectory {
     /// The folder, absolute.
     pub dir: PathBuf,
     /// The run's number.
@@ -90,19 +90,19 @@ impl NodeFiles {
 
 /// What the leader of a host offers to the others on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Offer {
+pub enum LeaderOffer {
     /// Nothing is recorded.
     Nothing,
     /// The folder.
-    Place(Place),
+    Place(RunDirectory),
 }
 
-impl Offer {
+impl LeaderOffer {
     /// As bytes.
     pub fn encoded(&self) -> Vec<u8> {
         match self {
-            Offer::Nothing => vec![0],
-            Offer::Place(Place { dir, run_id, clock, node }) => {
+            LeaderOffer::Nothing => vec![0],
+            LeaderOffer::Place(RunDirectory { dir, run_id, clock, node }) => {
                 let mut bytes = vec![1];
                 bytes.extend(run_id.to_le_bytes());
                 bytes.extend(clock.unwrap_or_default().to_le_bytes());
@@ -114,51 +114,51 @@ impl Offer {
     }
 
     /// The offer that these bytes state. Without any there is nothing.
-    pub fn decoded(bytes: &[u8]) -> Offer {
+    pub fn decoded(bytes: &[u8]) -> LeaderOffer {
         let place = |rest: &[u8]| {
             let (run_id, rest) = rest.split_first_chunk()?;
             let (clock, dir) = rest.split_first_chunk()?;
             let (node, dir) = dir.split_first_chunk()?;
             let dir = PathBuf::from(OsString::from_vec(dir.to_vec()));
             let (run_id, clock) = (u64::from_le_bytes(*run_id), Some(i32::from_le_bytes(*clock)));
-            Some(Place { dir, run_id, clock, node: NodeFiles::decoded(node) })
+            Some(RunDirectory { dir, run_id, clock, node: NodeFiles::decoded(node) })
         };
         match bytes.split_first() {
-            Some((1, rest)) => place(rest).map_or(Offer::Nothing, Offer::Place),
-            _ => Offer::Nothing,
+            Some((1, rest)) => place(rest).map_or(LeaderOffer::Nothing, LeaderOffer::Place),
+            _ => LeaderOffer::Nothing,
         }
     }
 }
 
 /// Who measures clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Measuring {
+pub enum ClockMeasurer {
     /// Nobody: ranks of one host compare theirs with that of the folder's maker.
     Nobody,
     /// These ranks, ascending.
     These(Vec<u32>),
 }
 
-impl Measuring {
+impl ClockMeasurer {
     /// As bytes.
     pub fn encoded(&self) -> Vec<u8> {
         match self {
-            Measuring::Nobody => vec![0],
-            Measuring::These(ranks) => {
+            ClockMeasurer::Nobody => vec![0],
+            ClockMeasurer::These(ranks) => {
                 [1].into_iter().chain(ranks.iter().flat_map(|rank| rank.to_le_bytes())).collect()
             }
         }
     }
 
     /// The conclusion that these bytes state. Without any the leader is gone.
-    pub fn decoded(bytes: &[u8]) -> Measuring {
+    pub fn decoded(bytes: &[u8]) -> ClockMeasurer {
         match bytes.split_first() {
-            Some((0, _)) => Measuring::Nobody,
+            Some((0, _)) => ClockMeasurer::Nobody,
             Some((_, ranks)) => {
                 let (ranks, _) = ranks.as_chunks();
-                Measuring::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
+                ClockMeasurer::These(ranks.iter().map(|&rank| u32::from_le_bytes(rank)).collect())
             }
-            None => Measuring::These(Vec::new()),
+            None => ClockMeasurer::These(Vec::new()),
         }
     }
 }

@@ -16,7 +16,7 @@ use lbprof_collector::ring::RINGS_HEAD_BYTES;
 use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::messages::NodeFiles;
-use crate::run::settings::{Files, Settings};
+use crate::run::settings::{FileSharing, RecorderSettings};
 use crate::system::descriptors::{identify, quietly};
 use crate::system::owned_files::open_owned;
 
@@ -29,16 +29,16 @@ const MANY: usize = 1024;
 pub fn made(
     dir: &Path,
     run_id: u64,
-    settings: &Settings,
+    settings: &RecorderSettings,
     ranks: &[u32],
     recording: usize,
     size: usize,
 ) -> Option<NodeFiles> {
     let is_wanted = recording > 1
         && match settings.files {
-            Files::Rank => false,
-            Files::Node => true,
-            Files::Auto => (recording >= MANY_HERE || size >= MANY) && !has_size_limit(),
+            FileSharing::Rank => false,
+            FileSharing::Node => true,
+            FileSharing::Auto => (recording >= MANY_HERE || size >= MANY) && !has_size_limit(),
         };
     if !is_wanted || world::is_spawned() {
         return None;
@@ -48,7 +48,7 @@ pub fn made(
     let log = match open_owned(&path, libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT) {
         Ok(log) => log,
         Err(error) => {
-            if settings.files == Files::Node {
+            if settings.files == FileSharing::Node {
                 guard::say(format_args!(
                     "cannot make {}: {error}; the ranks of this node write files of their own",
                     path.display()

@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, Hasher};
 
 use lbprof_collector::definition::ClockOffset;
 
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::mpi::call::{call, call2};
 use crate::mpi::{abi, predefined};
 use crate::system::clock::{monotonic_ns, ticks};
@@ -19,7 +19,7 @@ const EXCHANGES: usize = 12;
 const TAG: Word = 0x6c62;
 
 /// Communicators kept for the measurement at the end, where there are several clocks.
-struct Several {
+struct ClockComms {
     /// Ranks that read one clock.
     domain: Word,
     /// Rank 0 of each domain; null on the others.
@@ -27,7 +27,7 @@ struct Several {
 }
 
 /// Held for two words at a time, never while messages are sent: a handler may call MPI_Finalize.
-static SEVERAL: Lock<Option<Several>> = Lock::new(None);
+static SEVERAL: HandlerLock<Option<ClockComms>> = HandlerLock::new(None);
 
 /// A number that is the same for processes that read the same clock.
 pub fn clock_identity(rank: i32) -> i32 {
@@ -78,7 +78,7 @@ pub unsafe fn measure_first(comm: Word, rank: i32) -> Option<ClockOffset> {
             call2(c"PMPI_Comm_size", leaders, &raw mut clocks as Word);
         }
         broadcast(&raw mut clocks as Word, size_of::<i32>(), domain);
-        let several = Several { domain, leaders };
+        let several = ClockComms { domain, leaders };
         if clocks > 1 {
             let offset = several.measure();
             if let Some(mut kept) = SEVERAL.lock() {
@@ -113,7 +113,7 @@ unsafe fn broadcast(address: Word, bytes: usize, comm: Word) -> i32 {
     unsafe { call(c"PMPI_Bcast", [address, bytes, predefined::byte(), 0, comm, 0, 0, 0]) }
 }
 
-impl Several {
+impl ClockComms {
     /// # Safety
     /// MPI is still initialised.
     unsafe fn free(self) {

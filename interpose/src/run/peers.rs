@@ -28,9 +28,9 @@ use std::time::{Duration, Instant};
 use foldhash::quality::FixedState;
 
 use crate::harmless::guard;
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::run::launcher;
-use crate::run::messages::{Peer, framed, receive};
+use crate::run::messages::{RankIntroduction, framed, receive};
 use crate::system::descriptors;
 
 /// How long the leader waits for ranks that it has found, and these for its folder.
@@ -38,10 +38,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// This process, as it was registered: kept while MPI is initialised. A handler that comes then may leave MPI_Init by siglongjmp, or end the
 /// process.
-static REGISTERED: Lock<Option<Registered>> = Lock::new(None);
+static REGISTERED: HandlerLock<Option<RegisteredSocket>> = HandlerLock::new(None);
 
 /// A socket that others of the job find.
-pub struct Registered {
+pub struct RegisteredSocket {
     listener: UnixListener,
     /// What the names of the job's sockets begin with.
     job: String,
@@ -61,12 +61,12 @@ pub fn register(key: &str, rank: u32) {
     if let Ok(listener) = listener.and_then(out_of_the_way)
         && let Some(mut registered) = REGISTERED.lock()
     {
-        *registered = Some(Registered { listener, job, name });
+        *registered = Some(RegisteredSocket { listener, job, name });
     }
 }
 
 /// Takes what [`register`] has made; others cannot find it any more once it is dropped.
-pub fn registered() -> Option<Registered> {
+pub fn registered() -> Option<RegisteredSocket> {
     REGISTERED.lock()?.take()
 }
 
@@ -78,9 +78,9 @@ fn out_of_the_way(listener: UnixListener) -> io::Result<UnixListener> {
 }
 
 /// What the ranks of a host have agreed on so far.
-pub enum Meeting {
+pub enum HostMeeting {
     /// This rank leads the others.
-    Leader(Company),
+    Leader(HostPeers),
     /// Another one leads; it has sent the folder.
     Member(UnixStream, Vec<u8>),
     /// There is nobody to ask.
@@ -88,12 +88,12 @@ pub enum Meeting {
 }
 
 /// The others, as their leader sees them.
-pub struct Company {
-    peers: Vec<(Peer, UnixStream)>,
+pub struct HostPeers {
+    peers: Vec<(RankIntroduction, UnixStream)>,
 }
 
 /// Finds the ranks of this host; `own`: this one.
-pub fn meet(registered: Registered, own: Peer) -> Meeting {
+pub fn meet(registered: RegisteredSocket, own: RankIntroduction) -> HostMeeting {
     let mut names = all_sockets(&registered.job);
     names.insert(registered.name.clone());
     for name in names.iter().take_while(|name| **name != registered.name) {
@@ -103,12 +103,12 @@ pub fn meet(registered: Registered, own: Peer) -> Meeting {
             if answer.is_none() {
                 guard::say(format_args!("rank {} goes on alone: the first rank of the host did not answer", own.rank));
             }
-            return answer.map_or(Meeting::Alone, |(stream, offer)| Meeting::Member(stream, offer));
+            return answer.map_or(HostMeeting::Alone, |(stream, offer)| HostMeeting::Member(stream, offer));
         }
     }
     let later = names.range((Excluded(registered.name.clone()), Unbounded));
     let others = later.filter(|name| connect_to_own_user(name).is_some()).count();
-    Meeting::Leader(accept(&registered.listener, others))
+    HostMeeting::Leader(accept(&registered.listener, others))
 }
 
 /// Connects to a socket of this host, if a process of this user and PID namespace listens there. Never waits for others.
@@ -187,7 +187,7 @@ fn sockets(prefix: &str) -> Vec<String> {
 }
 
 /// Waits for so many connections of this user, no longer than [`PATIENCE`], and for what they say of themselves.
-fn accept(listener: &UnixListener, others: usize) -> Company {
+fn accept(listener: &UnixListener, others: usize) -> HostPeers {
     const NAP: Duration = Duration::from_micros(200);
     let mut streams = Vec::new();
     let until = Instant::now() + PATIENCE;
@@ -209,7 +209,7 @@ fn accept(listener: &UnixListener, others: usize) -> Company {
             PATIENCE.as_secs()
         ));
     }
-    Company { peers }
+    HostPeers { peers }
 }
 
 /// Limits how long reading from `stream` takes: until `until`, or what has arrived already.
@@ -220,15 +220,15 @@ fn set_deadline(stream: &UnixStream, until: Instant) -> io::Result<()> {
 }
 
 /// Reads what the other end says of itself.
-fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(Peer, UnixStream)> {
+fn read_introduction(mut stream: UnixStream, until: Instant) -> Option<(RankIntroduction, UnixStream)> {
     stream.set_nonblocking(false).ok()?;
     set_deadline(&stream, until).ok()?;
-    let mut bytes = [0u8; Peer::BYTES];
+    let mut bytes = [0u8; RankIntroduction::BYTES];
     stream.read_exact(&mut bytes).ok()?;
-    Some((Peer::decoded(bytes), stream))
+    Some((RankIntroduction::decoded(bytes), stream))
 }
 
-fn ask(mut stream: UnixStream, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
+fn ask(mut stream: UnixStream, own: RankIntroduction) -> Option<(UnixStream, Vec<u8>)> {
     send(&mut stream, &own.encoded()).ok()?;
     // The leader may wait for others as long as this, and then for the folder's file system.
     stream.set_read_timeout(Some(2 * PATIENCE)).ok()?;
@@ -238,9 +238,9 @@ fn ask(mut stream: UnixStream, own: Peer) -> Option<(UnixStream, Vec<u8>)> {
     Some((stream, offer))
 }
 
-impl Company {
+impl HostPeers {
     /// What the others say of themselves.
-    pub fn peers(&self) -> impl Iterator<Item = Peer> {
+    pub fn peers(&self) -> impl Iterator<Item = RankIntroduction> {
         self.peers.iter().map(|&(peer, _)| peer)
     }
 

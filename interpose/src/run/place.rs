@@ -10,14 +10,14 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use foldhash::quality::FixedState;
 use lbprof_collector::format::log_name;
-use lbprof_collector::starter::{STARTER_FILE, Starter};
+use lbprof_collector::starter::{RunStarter, STARTER_FILE};
 
 use crate::harmless::guard;
 use crate::mpi::world;
 use crate::run::launcher;
-use crate::run::messages::Place;
+use crate::run::messages::RunDirectory;
 use crate::run::node;
-use crate::run::settings::Settings;
+use crate::run::settings::RecorderSettings;
 use crate::system::clock::ticks;
 use crate::system::owned_files::{OwnedFolder, open_owned};
 use crate::system::process;
@@ -49,7 +49,7 @@ fn all_taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "100,000 runs lie there")
 }
 
-fn prepared(settings: &Settings) -> io::Result<PathBuf> {
+fn prepared(settings: &RecorderSettings) -> io::Result<PathBuf> {
     let wanted = std::path::absolute(settings.folder())?;
     if let Some(parent) = wanted.parent() {
         fs::create_dir_all(parent)?;
@@ -61,21 +61,21 @@ fn prepared(settings: &Settings) -> io::Result<PathBuf> {
 fn note_starter(dir: &Path) {
     let Some((process, started)) = launcher::starter() else { return };
     let number = hash(&[process::host().as_bytes(), &process.to_le_bytes(), &started.to_le_bytes()]);
-    let starter = Starter { number, spawned: world::is_spawned() };
+    let starter = RunStarter { number, spawned: world::is_spawned() };
     // Without it the spawned run is reported as not recorded, no more.
     let file = open_owned(&dir.join(STARTER_FILE), libc::O_WRONLY | libc::O_CREAT);
     let _ = file.and_then(|mut file| file.write_all(starter.to_string().as_bytes()));
 }
 
 /// Says that the folder has another name than the user gave.
-fn say_name(settings: &Settings, made: &Path, wanted: &Path) {
+fn say_name(settings: &RecorderSettings, made: &Path, wanted: &Path) {
     if made != wanted && settings.dir_given {
         guard::say(format_args!("the logs go to {}, for {} exists", made.display(), wanted.display()));
     }
 }
 
 /// Says why nothing is recorded.
-pub fn say_failure(settings: &Settings, error: &io::Error) {
+pub fn say_failure(settings: &RecorderSettings, error: &io::Error) {
     guard::say(format_args!(
         "cannot make the folder {}: {error}; nothing is recorded. Point LBPROF_DIR to a place that can be written",
         settings.folder().display()
@@ -85,7 +85,7 @@ pub fn say_failure(settings: &Settings, error: &io::Error) {
 /// Makes the folder, or the next free one of its name: a run never mixes with an older one. `size`: how many ranks there are.
 ///
 /// Errors: what the system says.
-pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
+pub fn new(settings: &RecorderSettings, size: i32) -> io::Result<RunDirectory> {
     let wanted = prepared(settings)?;
     for dir in names(&wanted) {
         match OwnedFolder::create(&dir) {
@@ -95,7 +95,7 @@ pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
                     say_name(settings, &dir, &wanted);
                 }
                 note_starter(&dir);
-                return Ok(Place { dir, run_id: new_run_id(), clock: None, node: None });
+                return Ok(RunDirectory { dir, run_id: new_run_id(), clock: None, node: None });
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(error),
@@ -110,7 +110,13 @@ pub fn new(settings: &Settings, size: i32) -> io::Result<Place> {
 /// `one_host`: all of the job's ranks see the same file system, because they are on one host.
 ///
 /// Errors: what the system says.
-pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_host: bool) -> io::Result<Place> {
+pub fn of_job(
+    settings: &RecorderSettings,
+    key: &str,
+    ranks: &[u32],
+    clock: i32,
+    one_host: bool,
+) -> io::Result<RunDirectory> {
     let wanted = prepared(settings)?;
     let mut earlier = 0u32;
     for dir in names(&wanted) {
@@ -120,7 +126,7 @@ pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_hos
         if made {
             say_name(settings, &dir, &wanted);
             note_starter(&dir);
-            return Ok(Place { dir, run_id, clock: Some(clock), node: None });
+            return Ok(RunDirectory { dir, run_id, clock: Some(clock), node: None });
         }
         let Some((run_id, clock)) = JobFile::read(&dir, key) else { continue };
         let has_logs = ranks.iter().any(|&rank| dir.join(log_name(rank)).exists());
@@ -128,13 +134,13 @@ pub fn of_job(settings: &Settings, key: &str, ranks: &[u32], clock: i32, one_hos
             earlier += 1;
             continue;
         }
-        return Ok(Place { dir, run_id, clock: Some(clock), node: None });
+        return Ok(RunDirectory { dir, run_id, clock: Some(clock), node: None });
     }
     Err(all_taken())
 }
 
 /// Whether each host would make a folder of its own: its name holds the host's, or its file system is none that hosts share.
-pub fn is_of_one_host(settings: &Settings) -> bool {
+pub fn is_of_one_host(settings: &RecorderSettings) -> bool {
     /// Magic numbers of file systems on a disk or in memory of one host (statfs(2)): ext, XFS, Btrfs, tmpfs, ramfs, overlay, F2FS.
     const LOCAL: [i64; 7] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x8584_58f6, 0x794c_7630, 0xf2f5_2010];
     if settings.dir.to_string_lossy().contains("%h") {
@@ -236,7 +242,7 @@ fn new_run_id() -> u64 {
 }
 
 /// A folder that ranks find which have nothing to agree by: named after what the launcher's processes have in common. `why` is said.
-pub fn apart(settings: &Settings, rank: i32, size: i32, why: &str) -> Option<Place> {
+pub fn apart(settings: &RecorderSettings, rank: i32, size: i32, why: &str) -> Option<RunDirectory> {
     let run_id = launcher::job(size);
     let mut dir: OsString = std::path::absolute(settings.folder()).ok()?.into_os_string();
     dir.push(format!("-{:08x}", run_id as u32));
@@ -244,5 +250,5 @@ pub fn apart(settings: &Settings, rank: i32, size: i32, why: &str) -> Option<Pla
     if rank == 0 && settings.dir_given && settings.mode.is_some() {
         guard::say(format_args!("the logs go to {}, for {why}", dir.display()));
     }
-    Some(Place { dir, run_id, clock: None, node: None })
+    Some(RunDirectory { dir, run_id, clock: None, node: None })
 }

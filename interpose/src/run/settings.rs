@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::format::{ClockSource, Mode};
-use lbprof_collector::options::{self, BUFFER_BYTES, SETTINGS, Setting};
+use lbprof_collector::format::{ClockSource, RecordingMode};
+use lbprof_collector::options::{self, BUFFER_BYTES, RecorderSetting, SETTINGS};
 use lbprof_collector::words::is_utf8_locale;
 
 use crate::run::job;
 
 /// Who writes a file of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Files {
+pub enum FileSharing {
     /// The ranks of a node, where there are many.
     Auto,
     /// The ranks of a node.
@@ -23,7 +23,7 @@ pub enum Files {
 
 /// When a rank sums up what it did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Summaries {
+pub enum SummaryPolicy {
     /// Where that costs nothing worth mentioning.
     Auto,
     /// Always.
@@ -34,13 +34,13 @@ pub enum Summaries {
 
 /// The settings in force.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct RecorderSettings {
     /// Folder as given, with its templates.
     pub dir: PathBuf,
     /// Whether the user gave one.
     pub dir_given: bool,
     /// What to write; `None`: nothing.
-    pub mode: Option<Mode>,
+    pub mode: Option<RecordingMode>,
     /// Bytes of a ring.
     pub buffer: usize,
     /// Bytes of log after which a rank falls back to profile mode; 0: none.
@@ -48,9 +48,9 @@ pub struct Settings {
     /// Ranks that record; `None`: all.
     pub ranks: Option<RankList>,
     /// Whether the ranks of a node write one file.
-    pub files: Files,
+    pub files: FileSharing,
     /// When a rank's log ends with its summary.
-    pub summary: Summaries,
+    pub summary: SummaryPolicy,
     /// Whether MPI_Pcontrol's second argument is a label.
     pub pcontrol_labels: bool,
     /// The clock asked for.
@@ -75,26 +75,26 @@ pub struct Settings {
     pub given: Vec<String>,
 }
 
-impl Settings {
+impl RecorderSettings {
     /// Reads the environment. What is not understood is kept as a complaint, and its default holds.
     pub fn from_env() -> Self {
         let settings = Self::from_vars(std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok()?;
             name.starts_with("LBPROF_").then(|| (name, value.to_string_lossy().into_owned()))
         }));
-        Settings { utf8: is_utf8_locale(|name| std::env::var(name).ok()), ..settings }
+        RecorderSettings { utf8: is_utf8_locale(|name| std::env::var(name).ok()), ..settings }
     }
 
     fn from_vars(vars: impl Iterator<Item = (String, String)>) -> Self {
-        let mut settings = Settings {
+        let mut settings = RecorderSettings {
             dir: PathBuf::new(),
             dir_given: false,
             mode: None,
             buffer: 0,
             limit: 0,
             ranks: None,
-            files: Files::Auto,
-            summary: Summaries::Auto,
+            files: FileSharing::Auto,
+            summary: SummaryPolicy::Auto,
             pcontrol_labels: false,
             clock: None,
             wait: Duration::ZERO,
@@ -116,12 +116,12 @@ impl Settings {
             if BETWEEN.contains(&name.as_str()) || value.trim().is_empty() {
                 continue;
             }
-            match Setting::named(&name) {
+            match RecorderSetting::named(&name) {
                 None => settings
                     .complaints
                     .push(format!("{name}={value}: there is no such setting; lb-run --help has them all")),
                 Some(setting) if !setting.accepts(&value) => {
-                    let Setting { values, default, .. } = setting;
+                    let RecorderSetting { values, default, .. } = setting;
                     settings
                         .complaints
                         .push(format!("{name}={value}: expected {values}; the default {default} is used"));
@@ -143,9 +143,9 @@ impl Settings {
             "LBPROF_DIR" => self.dir = PathBuf::from(value),
             "LBPROF_MODE" => {
                 self.mode = match value {
-                    "profile" => Some(Mode::Profile),
+                    "profile" => Some(RecordingMode::Profile),
                     "off" => None,
-                    _ => Some(Mode::Events),
+                    _ => Some(RecordingMode::Events),
                 }
             }
             "LBPROF_BUFFER" => self.buffer = options::bytes(value).unwrap_or(*BUFFER_BYTES.start()) as usize,
@@ -154,16 +154,16 @@ impl Settings {
             "LBPROF_RANKS" => self.ranks = options::ranks(value),
             "LBPROF_FILES" => {
                 self.files = match value {
-                    "node" => Files::Node,
-                    "rank" => Files::Rank,
-                    _ => Files::Auto,
+                    "node" => FileSharing::Node,
+                    "rank" => FileSharing::Rank,
+                    _ => FileSharing::Auto,
                 }
             }
             "LBPROF_SUMMARY" => {
                 self.summary = match value {
-                    "on" => Summaries::On,
-                    "off" => Summaries::Off,
-                    _ => Summaries::Auto,
+                    "on" => SummaryPolicy::On,
+                    "off" => SummaryPolicy::Off,
+                    _ => SummaryPolicy::Auto,
                 }
             }
             "LBPROF_PCONTROL" => self.pcontrol_labels = value == "labels",

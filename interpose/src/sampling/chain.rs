@@ -15,7 +15,7 @@ use std::ops::Range;
 use crate::mpi::symbols;
 use crate::system::perf::StackCopy;
 use crate::system::{objects, own_code};
-use crate::unwind::{self, End, Interruption, Rules};
+use crate::unwind::{self, InterruptedRegisters, PathEnd, RuleCache};
 
 /// Bytes of the stack that the kernel copies: those of some ten frames, as optimized code has them.
 pub const COPIED_BYTES: u32 = 1024;
@@ -31,7 +31,7 @@ pub struct UnwoundChain {
 
 /// Unwinds the stacks of samples.
 pub struct SampleUnwinder {
-    rules: Rules,
+    rules: RuleCache,
     /// How often something was unloaded when `rules` were found.
     unloads: u64,
     /// Calls of a chain at most.
@@ -46,7 +46,7 @@ impl SampleUnwinder {
         let mpi =
             objects::look_at(symbols::symbol(c"PMPI_Init"), |object| object.bounds().filter(|_| !object.is_program()));
         let (begin, end) = mpi.flatten().unwrap_or_default();
-        SampleUnwinder { rules: Rules::default(), unloads: 0, depth, mpi: begin..end }
+        SampleUnwinder { rules: RuleCache::default(), unloads: 0, depth, mpi: begin..end }
     }
 
     /// Returns the chain of a sample at the instruction `address`, or `None` if nothing is known of it.
@@ -56,9 +56,9 @@ impl SampleUnwinder {
         }
         let unloads = objects::unloads();
         if self.unloads != unloads {
-            (self.rules, self.unloads) = (Rules::default(), unloads);
+            (self.rules, self.unloads) = (RuleCache::default(), unloads);
         }
-        let at = Interruption { pc: address as usize, sp: stack.sp, bp: stack.bp };
+        let at = InterruptedRegisters { pc: address as usize, sp: stack.sp, bp: stack.bp };
         let path = unwind::walk_from(at, self.depth, &mut self.rules, |address| stack.word(address));
         let is_inside = |caller: &usize| own_code::is_wrapper(*caller) || self.mpi.contains(caller);
         let outside = path.callers.iter().rposition(is_inside).map_or(0, |last| last + 1);
@@ -66,6 +66,6 @@ impl SampleUnwinder {
         let mut callers: Vec<usize> = of_program.copied().collect();
         // A function that calls itself gives ever new chains.
         callers.dedup();
-        (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == End::Cut })
+        (!callers.is_empty()).then_some(UnwoundChain { callers, is_cut: path.end == PathEnd::Cut })
     }
 }

@@ -7,7 +7,7 @@ use crate::system::clock::sample_instant;
 
 /// An instant on both clocks.
 #[derive(Clone, Copy, Debug)]
-struct Instant {
+struct SampleInstant {
     ticks: u64,
     ns: u64,
 }
@@ -15,8 +15,8 @@ struct Instant {
 /// The line through the first instant and the last.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleClock {
-    first: Instant,
-    last: Instant,
+    first: SampleInstant,
+    last: SampleInstant,
     /// Bound of the error of reading, in ticks.
     error: u64,
     /// Length of a nanosecond in ticks, as far as it is known without the instants.
@@ -30,7 +30,7 @@ impl SampleClock {
     /// Reads the first instant. `assumed`: ticks of a nanosecond, roughly.
     pub fn new(assumed: f64) -> Self {
         let (ticks, ns, error) = sample_instant();
-        let first = Instant { ticks, ns };
+        let first = SampleInstant { ticks, ns };
         SampleClock { first, last: first, error, assumed }
     }
 
@@ -39,7 +39,7 @@ impl SampleClock {
         let (ticks, ns, error) = sample_instant();
         // Now and then the thread loses its core in between: the line goes on without that instant.
         if error <= 8 * self.error.max(1) {
-            self.last = Instant { ticks, ns };
+            self.last = SampleInstant { ticks, ns };
             self.error = self.error.max(error);
         }
     }

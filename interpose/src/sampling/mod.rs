@@ -1,6 +1,6 @@
 //! Samples: where each thread of the process executes, by its CPU time in user space.
 //!
-//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal, no descriptor, no thread of ours. Whichever
+//! The kernel takes them ([`crate::system::perf`]), into a small ring of each thread; there is no signal and no thread of ours. Whichever
 //! thread of the program flushes its records, or comes by a check point of its ring ([`crate::recording::room`]), looks at all rings, a few times
 //! a second at most, and writes to the log what has gathered there. Threads that call no MPI function are found in /proc and sampled alike.
 //!
@@ -29,20 +29,20 @@ use lbprof_collector::format::BatchHead;
 use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{SampledThread, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{SampledThread, SamplingOutcome, SamplingSetup};
 
-use crate::harmless::signals::Lock;
-use crate::log::{self, FIRST_THREAD, LOG, RankLog};
+use crate::harmless::signals::HandlerLock;
+use crate::log::{self, FIRST_THREAD, LOG, OpenLog};
 use crate::sampling::chain::{COPIED_BYTES, SampleUnwinder};
 use crate::sampling::clock::SampleClock;
 use crate::sampling::locked::LockedShare;
-use crate::sampling::sampled::{SampleReading, Sampled};
+use crate::sampling::sampled::{SampleReading, ThreadSampling};
 use crate::system::clock::{sample_clock, ticks};
-use crate::system::perf::{Event, Options, PAGE, Refused, StackCopies};
+use crate::system::perf::{EventOptions, PAGE, PerfEvent, SamplingRefusal, StackCopies};
 use crate::system::{objects, sandbox};
 
 /// Taken before the log's lock, where both are, and after that of the list of recording threads.
-static SAMPLER: Lock<Option<Sampler>> = Lock::new(None);
+static SAMPLER: HandlerLock<Option<ThreadSampler>> = HandlerLock::new(None);
 
 /// Ticks from which on the rings are to be looked at again; `u64::MAX`: never.
 static NEXT_LOOK: AtomicU64 = AtomicU64::new(u64::MAX);
@@ -58,14 +58,17 @@ const SCAN_S: f64 = 1.0;
 /// system calls.
 const MAX_BIRTHS: u32 = 256;
 
+/// Threads whose period changes now and then. Each keeps a descriptor open; among more threads the periods differ by chance anyway.
+const MAX_CHANGING_PERIODS: usize = 16;
+
 /// All that is sampled.
-struct Sampler {
+struct ThreadSampler {
     period_ns: u64,
     counted: bool,
     reading: SampleReading,
     /// Whether stacks are copied.
     has_chains: bool,
-    threads: Vec<Sampled>,
+    threads: Vec<ThreadSampling>,
     /// Threads that record: their numbers in the system and in the log.
     recording: Vec<(libc::pid_t, u32)>,
     /// Memory that more threads may get for their samples.
@@ -107,20 +110,20 @@ pub fn interval() -> u64 {
 /// Chains have `depth` calls at most; 0: there are none.
 pub fn start(per_second: u64, depth: usize) {
     let period_ns = 1_000_000_000u64.checked_div(per_second).unwrap_or(0);
-    let not = |outcome| Sampling { period_ns, outcome, counted: false, error_ns: 0 };
+    let not = |outcome| SamplingSetup { period_ns, outcome, counted: false, error_ns: 0 };
     if period_ns == 0 {
         log::define(Definition::Sampling(not(SamplingOutcome::Off)));
         return;
     }
-    let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(RankLog::ticks_of_ns) else { return };
+    let Some(assumed) = LOG.lock().as_deref().and_then(Option::as_ref).map(OpenLog::ticks_of_ns) else { return };
     if sandbox::was_filtered() {
         let reason = "the program was started under a system call filter, which might end it";
         refuse(not(SamplingOutcome::Refused(libc::EPERM)), reason);
         return;
     }
-    let mut sampler = Sampler {
+    let mut sampler = ThreadSampler {
         period_ns,
-        counted: Event::has_counters(),
+        counted: PerfEvent::has_counters(),
         reading: SampleReading { clock: SampleClock::new(assumed), unwinder: SampleUnwinder::new(depth) },
         has_chains: depth > 0,
         threads: Vec::new(),
@@ -148,12 +151,12 @@ pub fn start(per_second: u64, depth: usize) {
     *place = Some(sampler);
 }
 
-impl Refused {
+impl SamplingRefusal {
     /// The system's error number.
     fn number(&self) -> i32 {
         match self {
-            Refused::Event(error) | Refused::Memory(error) => error.raw_os_error().unwrap_or(0),
-            Refused::Share => libc::ENOMEM,
+            SamplingRefusal::Event(error) | SamplingRefusal::Memory(error) => error.raw_os_error().unwrap_or(0),
+            SamplingRefusal::Share => libc::ENOMEM,
         }
     }
 
@@ -164,9 +167,9 @@ impl Refused {
             format!("kernel.{name} is {}", value.trim())
         };
         match self {
-            Refused::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
-            Refused::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
-            Refused::Share => {
+            SamplingRefusal::Event(error) => format!("perf_event_open: {error}; {}", limit("perf_event_paranoid")),
+            SamplingRefusal::Memory(error) => format!("memory for samples: {error}; {}", limit("perf_event_mlock_kb")),
+            SamplingRefusal::Share => {
                 "memory for samples: the recorder takes only a small share of the memory that may be locked (ulimit -l)"
                     .into()
             }
@@ -174,7 +177,7 @@ impl Refused {
     }
 }
 
-fn refuse(facts: Sampling, reason: &str) {
+fn refuse(facts: SamplingSetup, reason: &str) {
     log::define(Definition::Sampling(facts));
     log::define(Definition::Problem(ProblemKind::NotSampled as u16, 1, reason.to_owned()));
 }
@@ -205,7 +208,7 @@ pub fn place(head: &BatchHead, records: &[Record]) -> Vec<CpuSample> {
     let placed = with(|sampler| {
         sampler.is_placing = true;
         sampler.reading.clock.look();
-        let Sampler { reading, threads, .. } = sampler;
+        let ThreadSampler { reading, threads, .. } = sampler;
         let mut of_first = Vec::new();
         for sampled in threads.iter_mut() {
             sampled.read(reading, Some((head, records)));
@@ -238,7 +241,7 @@ pub fn pause(thread: libc::pid_t) {
 pub fn resume(thread: libc::pid_t) {
     with(|sampler| {
         sampler.reading.clock.look();
-        let Sampler { reading, threads, .. } = sampler;
+        let ThreadSampler { reading, threads, .. } = sampler;
         threads.iter_mut().find(|one| one.is_of(thread)).map(|sampled| sampled.resume(reading))
     });
 }
@@ -286,7 +289,7 @@ pub fn end_at_exit() {
     let Some(mut sampler) = SAMPLER.lock_at_end() else { return };
     let Some(mut log) = LOG.lock_at_end() else { return };
     if let (Some(sampler), Some(log)) = (sampler.as_mut(), log.as_mut()) {
-        let Sampler { reading, threads, .. } = sampler;
+        let ThreadSampler { reading, threads, .. } = sampler;
         reading.clock.look();
         threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading));
     }
@@ -299,7 +302,7 @@ pub fn abandon() {
 }
 
 /// What is done with all that is sampled, unless nothing is.
-fn with<T>(work: impl FnOnce(&mut Sampler) -> T) -> Option<T> {
+fn with<T>(work: impl FnOnce(&mut ThreadSampler) -> T) -> Option<T> {
     if !is_on() {
         return None;
     }
@@ -308,28 +311,28 @@ fn with<T>(work: impl FnOnce(&mut Sampler) -> T) -> Option<T> {
 }
 
 /// What is done with the log, if that is open.
-fn write_log(work: impl FnOnce(&mut RankLog)) {
+fn write_log(work: impl FnOnce(&mut OpenLog)) {
     if let Some(log) = LOG.lock().as_deref_mut().and_then(Option::as_mut) {
         work(log);
     }
 }
 
-impl Sampler {
-    fn facts(&self) -> Sampling {
-        let Sampler { period_ns, counted, ref reading, .. } = *self;
-        Sampling { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: reading.clock.error_ns() }
+impl ThreadSampler {
+    fn facts(&self) -> SamplingSetup {
+        let ThreadSampler { period_ns, counted, ref reading, .. } = *self;
+        SamplingSetup { period_ns, outcome: SamplingOutcome::Sampled, counted, error_ns: reading.clock.error_ns() }
     }
 
     /// The thread of this number in the system.
-    fn of(&mut self, thread: libc::pid_t) -> Option<&mut Sampled> {
+    fn of(&mut self, thread: libc::pid_t) -> Option<&mut ThreadSampling> {
         self.threads.iter_mut().find(|one| one.is_of(thread))
     }
 
     /// Samples one more thread. One that cannot be sampled is noted all the same, so that it is not tried again and again.
-    fn add(&mut self, thread: libc::pid_t) -> Result<(), Refused> {
+    fn add(&mut self, thread: libc::pid_t) -> Result<(), SamplingRefusal> {
         let n_threads = self.threads.len();
         let copies = self.copies(n_threads);
-        let beside = Event::bytes_beside(self.counted);
+        let beside = PerfEvent::bytes_beside(self.counted);
         let beside_copies = copies.map_or(0, |copies| (copies.ring_bytes + PAGE) as u64);
         let wanted = if copies.is_some() { BACKUP_BYTES } else { ring_bytes(n_threads) };
         let event = match self.share.fitting(wanted, beside) {
@@ -339,7 +342,7 @@ impl Sampler {
                 if opened.is_err() && copies.is_some() { self.open(thread, bytes, None) } else { opened }
             }
             Some(bytes) => self.open(thread, bytes, None),
-            None => Err(Refused::Share),
+            None => Err(SamplingRefusal::Share),
         };
         if let Ok(event) = &event {
             self.share.take(event.locked_bytes());
@@ -352,7 +355,7 @@ impl Sampler {
         };
         let number = self.recording.iter().find(|(known, _)| *known == thread).map_or(NONE, |(_, number)| *number);
         let sampled = SampledThread { id, system_id: thread as u32, number };
-        self.threads.push(Sampled::new(sampled, event, ticks()));
+        self.threads.push(ThreadSampling::new(sampled, event, ticks()));
         result
     }
 
@@ -363,15 +366,27 @@ impl Sampler {
             1..16 => MIN_COPIES_BYTES,
             _ => return None,
         };
-        let beside = (BACKUP_BYTES + PAGE) as u64 + Event::bytes_beside(self.counted);
+        let beside = (BACKUP_BYTES + PAGE) as u64 + PerfEvent::bytes_beside(self.counted);
         let ring_bytes = self.share.fitting_copies(wanted, beside, n_threads == 0)?;
         (self.has_chains && ring_bytes >= MIN_COPIES_BYTES)
             .then_some(StackCopies { copied_bytes: COPIED_BYTES, ring_bytes })
     }
 
-    fn open(&mut self, thread: libc::pid_t, bytes: usize, copies: Option<StackCopies>) -> Result<Event, Refused> {
-        let options = Options { period_ns: self.period(), clock: sample_clock(), counted: self.counted, bytes, copies };
-        Event::open(thread, options)
+    fn open(
+        &mut self,
+        thread: libc::pid_t,
+        bytes: usize,
+        copies: Option<StackCopies>,
+    ) -> Result<PerfEvent, SamplingRefusal> {
+        let options = EventOptions {
+            period_ns: self.period(),
+            has_changing_period: self.threads.len() < MAX_CHANGING_PERIODS,
+            clock: sample_clock(),
+            counted: self.counted,
+            bytes,
+            copies,
+        };
+        PerfEvent::open(thread, options)
     }
 
     /// A period near the one that was asked for, up to a tenth shorter or longer.
@@ -384,7 +399,7 @@ impl Sampler {
     }
 
     /// Reports, once, that a thread cannot be sampled.
-    fn report(&mut self, added: Result<(), Refused>) {
+    fn report(&mut self, added: Result<(), SamplingRefusal>) {
         // One that has ended meanwhile is no loss.
         if let Err(refused) = added
             && refused.number() != libc::ESRCH
@@ -397,12 +412,12 @@ impl Sampler {
 
     /// Looks at all rings, and for new threads, from the thread of this number. Whether anything was written.
     fn look(&mut self, now: u64, number: u32) -> bool {
-        if self.is_placing && number != FIRST_THREAD && !self.threads.iter().any(Sampled::is_half_full) {
+        if self.is_placing && number != FIRST_THREAD && !self.threads.iter().any(ThreadSampling::is_half_full) {
             return false;
         }
         let second = 1e9 * self.reading.clock.rate();
         NEXT_LOOK.store(now.saturating_add(interval()), Relaxed);
-        let is_any_due = self.threads.iter().any(Sampled::is_due);
+        let is_any_due = self.threads.iter().any(ThreadSampling::is_due);
         let is_scan_due = now.saturating_sub(self.scanned) as f64 >= SCAN_S * second;
         if !is_any_due && !is_scan_due {
             return false;
@@ -413,12 +428,12 @@ impl Sampler {
             (self.scanned, self.births) = (now, 0);
             self.scan();
         }
-        let Sampler { reading, threads, .. } = self;
+        let ThreadSampler { reading, threads, .. } = self;
         write_log(|log| {
             threads.iter_mut().filter(|one| one.is_due()).for_each(|sampled| sampled.write(log, reading));
         });
         if !is_filtered {
-            self.renew(now);
+            self.change_periods(now);
         }
         is_any_due
     }
@@ -427,8 +442,8 @@ impl Sampler {
     fn scan(&mut self) {
         let Some((links, there)) = tasks::threads(self.links) else { return };
         self.links = links;
-        let Sampler { reading, threads, share, .. } = self;
-        let is_there = |one: &Sampled| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
+        let ThreadSampler { reading, threads, share, .. } = self;
+        let is_there = |one: &ThreadSampling| there.binary_search(&(one.thread.system_id as libc::pid_t)).is_ok();
         write_log(|log| {
             threads.retain_mut(|one| {
                 let stays = is_there(one);
@@ -448,18 +463,13 @@ impl Sampler {
         }
     }
 
-    /// Opens events anew that have had the same period for long.
-    fn renew(&mut self, now: u64) {
+    /// Changes the periods that have been the same for long.
+    fn change_periods(&mut self, now: u64) {
         for at in 0..self.threads.len() {
-            let clock = &self.reading.clock;
-            let Some(thread) = self.threads.get(at).filter(|one| one.is_old(now, clock)) else { continue };
-            let number = thread.thread.system_id as libc::pid_t;
-            let Some((bytes, copies)) = thread.ring_bytes() else { continue };
-            // Where that fails the old one goes on.
-            if let Ok(event) = self.open(number, bytes, copies)
-                && let Some(sampled) = self.threads.get_mut(at)
-            {
-                sampled.renew(event, ticks(), &mut self.reading);
+            let period_ns = self.period();
+            let ThreadSampler { reading, threads, .. } = self;
+            if let Some(sampled) = threads.get_mut(at).filter(|one| one.is_period_old(now, &reading.clock)) {
+                sampled.change_period(period_ns, reading);
             }
         }
     }
@@ -467,14 +477,14 @@ impl Sampler {
     /// Writes all that there is.
     fn write_all(&mut self) {
         self.reading.clock.look();
-        let Sampler { reading, threads, .. } = self;
+        let ThreadSampler { reading, threads, .. } = self;
         write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write(log, reading)));
     }
 
-    /// As [`Sampler::write_all`], for the last time.
+    /// As [`ThreadSampler::write_all`], for the last time.
     fn write_last(&mut self) {
         self.reading.clock.look();
-        let Sampler { reading, threads, .. } = self;
+        let ThreadSampler { reading, threads, .. } = self;
         write_log(|log| threads.iter_mut().for_each(|sampled| sampled.write_last(log, reading)));
     }
 }

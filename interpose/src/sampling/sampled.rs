@@ -3,23 +3,26 @@
 use lbprof_collector::definition::Definition;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::gap_survey::CpuSample;
-use lbprof_collector::placing::Places;
+use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::record::{NONE, Record};
-use lbprof_collector::sample::{Counts, Location, MAX_SAMPLES, Place, Sample, SampleHead, SamplePlaces, SampledThread};
+use lbprof_collector::sample::{
+    HardwareCounts, MAX_SAMPLES, ModuleAddress, Place, Sample, SampleHead, SamplePlaces, SampledThread,
+};
 
-use crate::log::RankLog;
+use crate::log::OpenLog;
 use crate::sampling::chain::{SampleUnwinder, UnwoundChain};
 use crate::sampling::clock::SampleClock;
-use crate::system::perf::{Event, RawCounts, RawSample, StackCopies, Written};
+use crate::system::clock::sample_instant;
+use crate::system::perf::{KernelRecord, PerfEvent, RawCounts, RawSample};
 
 /// A thread that is sampled.
-pub struct Sampled {
+pub struct ThreadSampling {
     /// What the log says of it.
     pub thread: SampledThread,
     /// `None`: it could not be sampled, which is not tried again.
-    event: Option<Event>,
-    /// When the event was opened, in ticks.
-    opened: u64,
+    event: Option<PerfEvent>,
+    /// Since when the event has its period, in ticks.
+    period_since: u64,
     /// Where the next block begins.
     head: SampleHead,
     /// Samples that wait for being written. Their locations are addresses still.
@@ -28,7 +31,7 @@ pub struct Sampled {
     places: Vec<Option<Place>>,
     /// The calls that led to each of them, as far as they are known.
     chains: Vec<Option<UnwoundChain>>,
-    /// The same samples and those written since the last call of [`Sampled::take_cpu_samples`]; `None` before the first.
+    /// The same samples and those written since the last call of [`ThreadSampling::take_cpu_samples`]; `None` before the first.
     unfolded: Option<Vec<CpuSample>>,
     /// After how many of them how many were lost.
     losses: Vec<(usize, u64)>,
@@ -49,16 +52,16 @@ pub struct SampleReading {
 /// A block is worth writing from so many samples on.
 const WORTH_A_BLOCK: usize = 128;
 
-/// An event is opened anew after so many seconds, with another period.
-const RENEW_S: f64 = 5.0;
+/// How long an event keeps a period, in seconds.
+const PERIOD_S: f64 = 5.0;
 
-impl Sampled {
+impl ThreadSampling {
     /// A thread of which nothing was read yet; it is sampled from `now` on.
-    pub fn new(thread: SampledThread, event: Option<Event>, now: u64) -> Self {
-        Sampled {
+    pub fn new(thread: SampledThread, event: Option<PerfEvent>, now: u64) -> Self {
+        ThreadSampling {
             thread,
             event,
-            opened: now,
+            period_since: now,
             head: SampleHead { thread: thread.id, previous: now, ..SampleHead::default() },
             waiting: Vec::new(),
             places: Vec::new(),
@@ -99,30 +102,25 @@ impl Sampled {
         self.is_half_full() || event.n_waiting() + self.waiting.len() >= WORTH_A_BLOCK
     }
 
-    /// Bytes for samples, and for those with copies of the stack; `None`: it is not sampled.
-    pub fn ring_bytes(&self) -> Option<(usize, Option<StackCopies>)> {
-        self.event.as_ref().map(Event::bytes)
-    }
-
     /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
-        self.event.as_ref().map_or(0, Event::locked_bytes)
+        self.event.as_ref().map_or(0, PerfEvent::locked_bytes)
     }
 
     /// Whether there is soon no place for more.
     pub fn is_half_full(&self) -> bool {
-        self.event.as_ref().is_some_and(Event::is_half_full)
+        self.event.as_ref().is_some_and(PerfEvent::is_half_full)
     }
 
     /// Takes over what the kernel wrote. `first_thread`: the records that the rank's first thread made meanwhile, after a head.
     pub fn read(&mut self, reading: &mut SampleReading, first_thread: Option<(&BatchHead, &[Record])>) {
-        let Sampled { event, waiting, places, chains, unfolded, losses, counts, paused, .. } = self;
+        let ThreadSampling { event, waiting, places, chains, unfolded, losses, counts, paused, .. } = self;
         let SampleReading { clock, unwinder } = reading;
         let Some(event) = event.as_mut() else { return };
-        let mut found = first_thread.map(|(head, records)| Places::new(head, records));
+        let mut found = first_thread.map(|(head, records)| ThreadLocator::new(head, records));
         let mut is_in_pause = false;
         event.read(|written| match written {
-            Written::Sample(raw, stack) => {
+            KernelRecord::Sample(raw, stack) => {
                 let ticks = clock.ticks(raw.time_ns);
                 let counts = since(counts, raw.counts);
                 is_in_pause = paused.is_some_and(|since| since <= ticks);
@@ -135,8 +133,8 @@ impl Sampled {
                     }
                 }
             }
-            Written::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),
-            Written::Lost(_) => {}
+            KernelRecord::Lost(n) if !is_in_pause => losses.push((waiting.len(), n)),
+            KernelRecord::Lost(_) => {}
         });
     }
 
@@ -146,7 +144,7 @@ impl Sampled {
     }
 
     /// Writes all samples that there are.
-    pub fn write(&mut self, log: &mut RankLog, reading: &mut SampleReading) {
+    pub fn write(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.read(reading, None);
         self.head.rate = SampleHead::rate_of(1.0 / reading.clock.rate());
         let mut waiting = std::mem::take(&mut self.waiting);
@@ -171,7 +169,7 @@ impl Sampled {
     }
 
     /// Writes samples with their places, none of which was lost between the others.
-    fn write_blocks(&mut self, log: &mut RankLog, samples: &mut [Sample], places: &[Option<Place>]) {
+    fn write_blocks(&mut self, log: &mut OpenLog, samples: &mut [Sample], places: &[Option<Place>]) {
         for (block, places) in samples.chunks_mut(MAX_SAMPLES).zip(places.chunks(MAX_SAMPLES)) {
             if !std::mem::replace(&mut self.is_defined, true) {
                 log.define(&[Definition::SampledThread(self.thread)]);
@@ -189,25 +187,27 @@ impl Sampled {
         }
     }
 
-    /// As [`Sampled::write`], for the last time: also how many were lost after all others.
-    pub fn write_last(&mut self, log: &mut RankLog, reading: &mut SampleReading) {
+    /// As [`ThreadSampling::write`], for the last time: also how many were lost after all others.
+    pub fn write_last(&mut self, log: &mut OpenLog, reading: &mut SampleReading) {
         self.write(log, reading);
         if self.head.lost != 0 && log.samples(&self.head, &mut []) {
             self.head.lost = 0;
         }
     }
 
-    /// Whether the event is to be opened anew.
-    pub fn is_old(&self, now: u64, clock: &SampleClock) -> bool {
-        self.event.is_some() && now.saturating_sub(self.opened) as f64 > RENEW_S * 1e9 * clock.rate()
+    /// Returns whether the event has had the same period for long.
+    pub fn is_period_old(&self, now: u64, clock: &SampleClock) -> bool {
+        self.event.is_some() && now.saturating_sub(self.period_since) as f64 > PERIOD_S * 1e9 * clock.rate()
     }
 
-    /// The thread's new event. What the old one still holds is taken over.
-    pub fn renew(&mut self, event: Event, now: u64, reading: &mut SampleReading) {
+    /// Changes the event's period.
+    pub fn change_period(&mut self, period_ns: u64, reading: &mut SampleReading) {
         self.read(reading, None);
-        self.event = Some(event);
-        self.opened = now;
-        self.counts = RawCounts::default();
+        let (now, now_ns, _) = sample_instant();
+        if let Some(event) = &mut self.event {
+            event.change_period(period_ns, now_ns);
+        }
+        self.period_since = now;
     }
 
     /// The thread is sampled no more. `may_unmap`: whether the event's memory may be given back.
@@ -220,12 +220,12 @@ impl Sampled {
     }
 }
 
-fn sample(raw: RawSample, ticks: u64, counts: Option<Counts>) -> Sample {
-    Sample { ticks, location: Location::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
+fn sample(raw: RawSample, ticks: u64, counts: Option<HardwareCounts>) -> Sample {
+    Sample { ticks, location: ModuleAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
 }
 
 /// What was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
-fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<Counts> {
+fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<HardwareCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
@@ -238,5 +238,5 @@ fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<Counts> {
         (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
     };
     let instructions = whole(now.instructions, before.instructions);
-    Some(Counts { instructions, cycles: whole(now.cycles, before.cycles) })
+    Some(HardwareCounts { instructions, cycles: whole(now.cycles, before.cycles) })
 }

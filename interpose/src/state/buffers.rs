@@ -1,6 +1,6 @@
 //! Arrays that a thread keeps for calls that complete several requests.
 
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 
 /// Makes room for `count` kept requests.
 ///
@@ -8,7 +8,7 @@ use crate::state::thread::Thread;
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-pub unsafe fn grow_requests(thread: *mut Thread, count: usize) {
+pub unsafe fn grow_requests(thread: *mut RecorderThread, count: usize) {
     // SAFETY: the thread's own buffer, by the C allocator; where it has none left the old one stays.
     unsafe {
         let room = count.next_power_of_two().max(64);
@@ -25,7 +25,7 @@ pub unsafe fn grow_requests(thread: *mut Thread, count: usize) {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-pub unsafe fn grow_statuses(thread: *mut Thread, bytes: usize) {
+pub unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
     // SAFETY: as above.
     unsafe {
         let room = bytes.next_power_of_two().max(2048);
@@ -40,7 +40,7 @@ pub unsafe fn grow_statuses(thread: *mut Thread, bytes: usize) {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn free(thread: *mut Thread) {
+pub unsafe fn free(thread: *mut RecorderThread) {
     // SAFETY: the thread's own buffers, by the C allocator, or null.
     unsafe {
         libc::free((*thread).requests.cast());

@@ -3,8 +3,8 @@
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use crate::state::path_tree::{PathRoot, PathTree};
-use crate::unwind::python::Read;
-use crate::unwind::{Rules, StackWord};
+use crate::unwind::python::ReadState;
+use crate::unwind::{RuleCache, StackWord};
 
 /// Places of a way in a thread's table of paths: the paths of a program with few call sites share two pages.
 pub const PLACES: usize = 128;
@@ -51,21 +51,21 @@ pub struct PathDetails {
     /// Its words.
     pub words: Vec<StackWord>,
     /// What shows that Python's functions are the same; `None`: there is no need.
-    pub python: Option<Read>,
+    pub python: Option<ReadState>,
 }
 
 /// A value that nobody writes to.
-pub struct Constant<T>(pub T);
+pub struct ReadOnlyValue<T>(pub T);
 
 // SAFETY: see above; what it points to is as constant.
-unsafe impl<T> Sync for Constant<T> {}
+unsafe impl<T> Sync for ReadOnlyValue<T> {}
 
 /// A table without paths. A way whose place is free is the last that is looked at.
-pub static NO_PATHS: Constant<[KnownPath; PLACES]> = Constant([KnownPath::NONE; PLACES]);
+pub static NO_PATHS: ReadOnlyValue<[KnownPath; PLACES]> = ReadOnlyValue([KnownPath::NONE; PLACES]);
 
 /// A thread's paths: those compared at each call, and all of them in a tree.
 pub struct CallPaths {
-    /// The paths compared at each call, by way and place. [`crate::state::thread::Thread`] has its address. It never moves.
+    /// The paths compared at each call, by way and place. [`crate::state::thread::RecorderThread`] has its address. It never moves.
     known: Box<[KnownPath]>,
     /// By the same index, what else they have.
     details: Vec<PathDetails>,
@@ -78,7 +78,7 @@ pub struct CallPaths {
     /// The words of a path that was found in the tree; its room is that of the longest one.
     pub found: Vec<StackWord>,
     /// How to unwind from the instructions met so far.
-    pub rules: Rules,
+    pub rules: RuleCache,
     /// How often something was unloaded when `rules` and the paths were found.
     pub unloads: usize,
     /// Whether this is the process's first thread: a Python interpreter that ends there takes nothing away under its feet.
@@ -127,7 +127,7 @@ impl CallPaths {
             tree: PathTree::default(),
             found_in_tree: 0,
             found: Vec::new(),
-            rules: Rules::default(),
+            rules: RuleCache::default(),
             unloads: 0,
             // SAFETY: plain queries.
             is_first_thread: unsafe { libc::gettid() == libc::getpid() },

@@ -36,8 +36,8 @@ impl CommInfo {
     }
 
     /// What of it goes into the ids of communicators that are made from it.
-    pub fn as_parent(&self) -> Parent {
-        Parent { id: self.id, uid: self.uid }
+    pub fn as_parent(&self) -> ParentId {
+        ParentId { id: self.id, uid: self.uid }
     }
 
     const fn unknown() -> Self {
@@ -61,7 +61,7 @@ pub static UNKNOWN: CommInfo = CommInfo::unknown();
 
 /// What a communicator's id is made of that outlives its parent.
 #[derive(Clone, Copy)]
-pub struct Parent {
+pub struct ParentId {
     /// As [`CommInfo::id`].
     pub id: u32,
     /// As [`CommInfo::uid`].

@@ -9,19 +9,19 @@
 use std::mem::offset_of;
 
 use crate::processor::{EnteredCall, MAX_PARKED};
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 
-const _: () = assert!(offset_of!(Thread, caller) == offset_of!(EnteredCall, caller));
-const _: () = assert!(offset_of!(Thread, next) == offset_of!(EnteredCall, next));
-const _: () = assert!(offset_of!(Thread, sp) == offset_of!(EnteredCall, sp));
-const _: () = assert!(offset_of!(Thread, bp) == offset_of!(EnteredCall, bp));
-const _: () = assert!(offset_of!(Thread, n_parked) == size_of::<EnteredCall>());
+const _: () = assert!(offset_of!(RecorderThread, caller) == offset_of!(EnteredCall, caller));
+const _: () = assert!(offset_of!(RecorderThread, next) == offset_of!(EnteredCall, next));
+const _: () = assert!(offset_of!(RecorderThread, sp) == offset_of!(EnteredCall, sp));
+const _: () = assert!(offset_of!(RecorderThread, bp) == offset_of!(EnteredCall, bp));
+const _: () = assert!(offset_of!(RecorderThread, n_parked) == size_of::<EnteredCall>());
 
 /// Notes what is known of a call that came here without an entry of ours.
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which enters no call; the words are those of a call under way on it.
-pub unsafe fn note(thread: *mut Thread, call: EnteredCall) {
+pub unsafe fn note(thread: *mut RecorderThread, call: EnteredCall) {
     // SAFETY: the thread's own state. As in an entry, the stack pointer comes first.
     unsafe {
         (&raw mut (*thread).sp).write_volatile(call.sp);
@@ -35,7 +35,7 @@ pub unsafe fn note(thread: *mut Thread, call: EnteredCall) {
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
 #[inline(always)]
-pub unsafe fn forget(thread: *mut Thread) {
+pub unsafe fn forget(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe { (&raw mut (*thread).sp).write_volatile(0) };
 }
@@ -45,7 +45,7 @@ pub unsafe fn forget(thread: *mut Thread) {
 /// # Safety
 /// As [`forget`], which came before.
 #[inline(always)]
-pub unsafe fn bring_back(thread: *mut Thread) {
+pub unsafe fn bring_back(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         if (&raw const (*thread).n_parked).read_volatile() != 0 {
@@ -59,7 +59,7 @@ pub unsafe fn bring_back(thread: *mut Thread) {
 /// # Safety
 /// As both.
 #[inline(always)]
-pub unsafe fn leave(thread: *mut Thread) {
+pub unsafe fn leave(thread: *mut RecorderThread) {
     // SAFETY: the caller's promise.
     unsafe {
         forget(thread);
@@ -70,7 +70,7 @@ pub unsafe fn leave(thread: *mut Thread) {
 /// Puts back what was parked last: of the call that this one has interrupted.
 #[cold]
 #[inline(never)]
-unsafe fn restore(thread: *mut Thread) {
+unsafe fn restore(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state, before which the parked calls lie. The stack pointer comes first: from then on a handler's call parks what is there, and puts it back.
     unsafe {
         let number = (&raw const (*thread).n_parked).read_volatile();

@@ -10,7 +10,7 @@ use crate::system::clock::ticks;
 
 /// A phase that the program has open.
 #[derive(Clone)]
-pub struct Phase {
+pub struct OpenPhase {
     /// Its region, and which iteration of that it is.
     pub region: OpenRegion,
     /// Its name.
@@ -24,9 +24,9 @@ pub struct Phase {
 /// While recording is paused the program goes on to begin and end phases. These are followed, but leave no records; what
 /// has changed when recording goes on is written then ([`crate::markers::stack::catch_up`]), with the times of the changes.
 #[derive(Default)]
-pub struct Phases {
+pub struct OpenPhases {
     /// As the program has them, outermost first.
-    pub stack: Vec<Phase>,
+    pub stack: Vec<OpenPhase>,
     /// As the records have them. Unless recording is paused, the same as `stack`.
     pub recorded: Vec<OpenRegion>,
     /// While paused: when the innermost of `recorded` was ended, then the one around it, and so on.
@@ -35,7 +35,7 @@ pub struct Phases {
     pub iterations: HashMap<u32, u32, FixedState>,
 }
 
-impl Phases {
+impl OpenPhases {
     /// The regions that are open by the records so far, outermost first.
     pub fn open(&self) -> Vec<OpenRegion> {
         self.recorded.clone()

@@ -25,7 +25,7 @@ pub type Canary = MaybeUninit<usize>;
 /// A thread's state. The first five fields are used by the entries of wrappers (crate::processor) at these offsets. What most calls use fills the first
 /// cache lines.
 #[repr(C)]
-pub struct Thread {
+pub struct RecorderThread {
     /// Return address of the call being entered: the call site.
     pub caller: usize,
     /// Address of the slot in `forward::NEXT` of the Fortran function being entered.
@@ -116,12 +116,12 @@ pub struct Thread {
     /// That of its outermost one.
     pub first_at_work: usize,
     /// How the thread may be cancelled, while the recorder is at work on it and puts that off.
-    pub cancellation: Cancellation,
+    pub cancellation: CancelState,
     /// Whether it does put that off.
     pub put_off: bool,
     /// The thread's number in the system; 0: not known.
     pub id: c_int,
-    /// The locks that it holds, each by a counter of its own ([`crate::harmless::signals::Lock`]); null: none.
+    /// The locks that it holds, each by a counter of its own ([`crate::harmless::signals::HandlerLock`]); null: none.
     pub held: [*const AtomicU32; MAX_HELD],
     /// Whether the recorder is known to have been left by siglongjmp while it was at work on this thread.
     pub left: bool,
@@ -129,12 +129,12 @@ pub struct Thread {
     pub team: TeamMember,
 }
 
-/// In [`Thread::unusual`]: the call being entered names a communicator or datatype of which nothing is known.
+/// In [`RecorderThread::unusual`]: the call being entered names a communicator or datatype of which nothing is known.
 pub const UNSEEN: u32 = 1;
-/// In [`Thread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
+/// In [`RecorderThread::unusual`]: ticks are read from CLOCK_MONOTONIC ([`crate::system::clock`]).
 pub const CLOCK_MONOTONIC: u32 = 2;
 
-/// What fewer calls use than what is in [`Thread`], before which it lies: so that is near to the C library's data of the thread, most often in the same page.
+/// What fewer calls use than what is in [`RecorderThread`], before which it lies: so that is near to the C library's data of the thread, most often in the same page.
 #[repr(C, align(64))]
 pub struct ThreadTables {
     /// Communicators lately used, by a hash of their handles.
@@ -147,7 +147,7 @@ pub struct ThreadTables {
 
 /// Returns the tables of a thread.
 #[inline(always)]
-pub fn tables(thread: *mut Thread) -> *mut ThreadTables {
+pub fn tables(thread: *mut RecorderThread) -> *mut ThreadTables {
     thread.wrapping_byte_sub(PARKED_BYTES + size_of::<ThreadTables>()).cast()
 }
 
@@ -159,14 +159,14 @@ pub const N_FREQUENT: usize = 40;
 pub static NEXT_FREQUENT: [AtomicUsize; N_FREQUENT] = [const { AtomicUsize::new(0) }; N_FREQUENT];
 
 /// Where the state has what was passed to the call that starts a region, for the entry of that call.
-pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(Thread, team.launch);
+pub const LAUNCH_OFFSET: usize = std::mem::offset_of!(RecorderThread, team.launch);
 
 /// So many requests of an array have room in the thread's state.
 pub const FEW: usize = 8;
 
 /// How a thread may be cancelled (pthread_setcancelstate(3)).
 #[derive(Clone, Copy)]
-pub struct Cancellation {
+pub struct CancelState {
     /// Enabled or disabled.
     pub state: c_int,
     /// Deferred or asynchronous.
@@ -176,8 +176,8 @@ pub struct Cancellation {
 /// Locks that a thread holds at one time, of those that another thread may look at.
 pub const MAX_HELD: usize = 4;
 
-/// Bytes of a [`Thread`] in thread-local storage, after those of its tables and of parked calls.
-const THREAD_BYTES: usize = size_of::<Thread>().next_multiple_of(64);
+/// Bytes of a [`RecorderThread`] in thread-local storage, after those of its tables and of parked calls.
+const THREAD_BYTES: usize = size_of::<RecorderThread>().next_multiple_of(64);
 const _: () = assert!(PARKED_BYTES.is_multiple_of(64));
 
 global_asm!(
@@ -197,7 +197,7 @@ global_asm!(
 
 /// The state of the calling thread; all zero at first. It is valid for as long as the thread lives.
 #[inline(always)]
-pub fn current() -> *mut Thread {
+pub fn current() -> *mut RecorderThread {
     processor::thread_state().cast()
 }
 
@@ -205,7 +205,7 @@ pub fn current() -> *mut Thread {
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-pub unsafe fn forget_comms(thread: *mut Thread) {
+pub unsafe fn forget_comms(thread: *mut RecorderThread) {
     // SAFETY: the thread's own state.
     unsafe {
         (*thread).comm_handle = 0;

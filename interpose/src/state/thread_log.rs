@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::record::Record;
 use lbprof_collector::ring::Ring;
 use lbprof_collector::summary::SummarySums;
 
-use crate::state::phases::Phases;
+use crate::state::phases::OpenPhases;
 use crate::system::faults;
 
 /// A ring's file.
@@ -32,7 +32,7 @@ pub struct ThreadLog {
     /// Where the ring's first slot stands.
     pub head: BatchHead,
     /// Sums of what is not written as events, or of what the summary needs.
-    pub fold: Option<Fold>,
+    pub fold: Option<ProfileFold>,
     /// Samples of the thread's CPU time for what is not folded yet.
     pub cpu_samples: Vec<CpuSample>,
     /// When the sums were last taken from it.
@@ -44,7 +44,7 @@ pub struct ThreadLog {
     /// The thread's summary so far.
     pub summary: Option<SummarySums>,
     /// Open phases.
-    pub phases: Phases,
+    pub phases: OpenPhases,
     /// While recording is paused, or no thread has the ring: the ring's cursor.
     pub paused: Option<*mut Record>,
     /// Whether the records so far end within a pause.

@@ -9,7 +9,7 @@ use crate::processor;
 /// What the system does about a signal, in the layout that the system has.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Action {
+pub struct SignalAction {
     /// The address of a handler, or SIG_DFL, or SIG_IGN.
     pub handler: usize,
     /// SA_SIGINFO and others.
@@ -23,22 +23,22 @@ pub struct Action {
 /// Of the system's headers; the C library keeps it to itself.
 const SA_RESTORER: u64 = 0x0400_0000;
 
-impl Action {
+impl SignalAction {
     /// The system's own action.
-    pub const DEFAULT: Action = Action { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
+    pub const DEFAULT: SignalAction = SignalAction { handler: libc::SIG_DFL, flags: 0, restorer: 0, mask: 0 };
 
     /// Returns an action that calls a handler, which blocks no further signals.
-    pub fn of_handler(handler: usize, flags: u64) -> Action {
+    pub fn of_handler(handler: usize, flags: u64) -> SignalAction {
         match processor::signal_return() {
-            Some(restorer) => Action { handler, flags: flags | SA_RESTORER, restorer, mask: 0 },
-            None => Action { handler, flags, restorer: 0, mask: 0 },
+            Some(restorer) => SignalAction { handler, flags: flags | SA_RESTORER, restorer, mask: 0 },
+            None => SignalAction { handler, flags, restorer: 0, mask: 0 },
         }
     }
 }
 
 /// Sets the action of a signal, where there is a new one; gives the one before. `None`: the system refuses.
-pub fn exchange(signal: c_int, new: Option<&Action>) -> Option<Action> {
-    let mut old = Action::DEFAULT;
+pub fn exchange(signal: c_int, new: Option<&SignalAction>) -> Option<SignalAction> {
+    let mut old = SignalAction::DEFAULT;
     let new = new.map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: both have the system's layout, whose mask is 8 bytes long.
     let code = unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, new, &raw mut old, size_of::<u64>()) };
@@ -46,7 +46,7 @@ pub fn exchange(signal: c_int, new: Option<&Action>) -> Option<Action> {
 }
 
 /// Puts an action in the place of one with this handler; whether that was there. An action that another thread sets at this instant stays.
-pub fn replace(signal: c_int, handler: usize, new: &Action) -> bool {
+pub fn replace(signal: c_int, handler: usize, new: &SignalAction) -> bool {
     if exchange(signal, None).is_none_or(|now| now.handler != handler) {
         return false;
     }

@@ -2,16 +2,16 @@
 
 use std::cell::UnsafeCell;
 
-use lbprof_collector::definition::Instant;
+use lbprof_collector::definition::ClockPair;
 use lbprof_collector::format::ClockSource;
 
 use crate::processor;
 
 /// Whether ticks are read from CLOCK_MONOTONIC. Not an atomic, whose load and test are one instruction more, twice a call.
-struct Choice(UnsafeCell<bool>);
+struct ClockChoice(UnsafeCell<bool>);
 // SAFETY: written by `choose` alone, before MPI_Init, when no thread records yet.
-unsafe impl Sync for Choice {}
-static MONOTONIC: Choice = Choice(UnsafeCell::new(false));
+unsafe impl Sync for ClockChoice {}
+static MONOTONIC: ClockChoice = ClockChoice(UnsafeCell::new(false));
 
 /// The present instant, in ticks.
 #[inline(always)]
@@ -87,14 +87,14 @@ fn is_trusted_by_kernel() -> bool {
 }
 
 /// The same instant on both clocks: of several readings the one that took the shortest time.
-pub fn instant() -> Instant {
-    let mut best = (u64::MAX, Instant { ticks: 0, monotonic_ns: 0 });
+pub fn instant() -> ClockPair {
+    let mut best = (u64::MAX, ClockPair { ticks: 0, monotonic_ns: 0 });
     for _ in 0..8 {
         let before = ticks();
         let monotonic_ns = monotonic_ns();
         let took = ticks().saturating_sub(before);
         if took < best.0 {
-            best = (took, Instant { ticks: before + took / 2, monotonic_ns });
+            best = (took, ClockPair { ticks: before + took / 2, monotonic_ns });
         }
     }
     best.1

@@ -19,59 +19,59 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
-use crate::system::actions::{Action, exchange};
+use crate::system::actions::{SignalAction, exchange};
 use crate::system::clock::ticks;
 
 /// A handler of ours.
 type Handler = unsafe extern "C-unwind" fn(c_int, *mut libc::siginfo_t, *mut c_void);
 
 /// An action of the program, and the handler that stands in its place.
-struct Covered {
+struct CoveredAction {
     ours: Handler,
     /// Whether `theirs` is there; it never changes from then on.
     taken: AtomicBool,
-    theirs: UnsafeCell<Action>,
+    theirs: UnsafeCell<SignalAction>,
 }
 
 // SAFETY: written once, by who holds `COVERING`, before `taken` is set.
-unsafe impl Sync for Covered {}
+unsafe impl Sync for CoveredAction {}
 
-impl Covered {
+impl CoveredAction {
     const fn by(ours: Handler) -> Self {
-        Covered { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(Action::DEFAULT) }
+        CoveredAction { ours, taken: AtomicBool::new(false), theirs: UnsafeCell::new(SignalAction::DEFAULT) }
     }
 
     /// The action of the program that this one stands for.
-    fn theirs(&self) -> Option<Action> {
+    fn theirs(&self) -> Option<SignalAction> {
         // SAFETY: it does not change any more.
         self.taken.load(Acquire).then(|| unsafe { *self.theirs.get() })
     }
 
     /// What is installed in its place. No other handler is to come in between. On the stack that the program has
     /// chosen, for it may have taken another one away; a system call that it would see interrupted is interrupted.
-    fn action(&self, theirs: Action) -> Action {
+    fn action(&self, theirs: SignalAction) -> SignalAction {
         let kept = theirs.flags & (libc::SA_ONSTACK | libc::SA_RESTART) as u64;
         let flags = kept | libc::SA_SIGINFO as u64;
-        Action { mask: u64::MAX, ..Action::of_handler(self.ours as usize, flags) }
+        SignalAction { mask: u64::MAX, ..SignalAction::of_handler(self.ours as usize, flags) }
     }
 }
 
 /// Actions of the program: one as it comes from MPI, and some that it installs. With one more it is left alone.
-static COVERED: [Covered; 8] = [
-    Covered::by(caught::<0>),
-    Covered::by(caught::<1>),
-    Covered::by(caught::<2>),
-    Covered::by(caught::<3>),
-    Covered::by(caught::<4>),
-    Covered::by(caught::<5>),
-    Covered::by(caught::<6>),
-    Covered::by(caught::<7>),
+static COVERED: [CoveredAction; 8] = [
+    CoveredAction::by(caught::<0>),
+    CoveredAction::by(caught::<1>),
+    CoveredAction::by(caught::<2>),
+    CoveredAction::by(caught::<3>),
+    CoveredAction::by(caught::<4>),
+    CoveredAction::by(caught::<5>),
+    CoveredAction::by(caught::<6>),
+    CoveredAction::by(caught::<7>),
 ];
 
 /// Whether a thread is covering an action.
 static COVERING: AtomicBool = AtomicBool::new(false);
 
-fn covered_by(handler: usize) -> Option<&'static Covered> {
+fn covered_by(handler: usize) -> Option<&'static CoveredAction> {
     COVERED.iter().find(|covered| covered.ours as usize == handler)
 }
 
@@ -90,7 +90,7 @@ pub fn cover() -> bool {
 }
 
 /// The place for an action: where it was before, or a free one.
-fn taken_for(now: Action) -> Option<&'static Covered> {
+fn taken_for(now: SignalAction) -> Option<&'static CoveredAction> {
     let known = COVERED.iter().find(|covered| covered.theirs() == Some(now));
     known.or_else(|| {
         let free = COVERED.iter().find(|covered| covered.theirs().is_none())?;
@@ -101,7 +101,7 @@ fn taken_for(now: Action) -> Option<&'static Covered> {
     })
 }
 
-fn install(covered: &Covered, now: Action) -> bool {
+fn install(covered: &CoveredAction, now: SignalAction) -> bool {
     let Some(before) = exchange(libc::SIGBUS, Some(&covered.action(now))) else { return false };
     if before != now {
         // The program has installed another one at this instant.
@@ -112,7 +112,8 @@ fn install(covered: &Covered, now: Action) -> bool {
 
 /// Puts the program's action back, where ours is there.
 pub fn uncover() {
-    if let Some(theirs) = exchange(libc::SIGBUS, None).and_then(|now| covered_by(now.handler)).and_then(Covered::theirs)
+    if let Some(theirs) =
+        exchange(libc::SIGBUS, None).and_then(|now| covered_by(now.handler)).and_then(CoveredAction::theirs)
     {
         exchange(libc::SIGBUS, Some(&theirs));
     }
@@ -132,7 +133,7 @@ unsafe extern "C-unwind" fn caught<const N: usize>(signal: c_int, info: *mut lib
 
 /// # Safety
 /// The arguments are those that the system gives to a handler.
-unsafe fn handle(covered: &Covered, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+unsafe fn handle(covered: &CoveredAction, signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let (Some(now), Some(theirs)) = (exchange(libc::SIGBUS, None), covered.theirs()) else { return };
     let is_installed = now.handler == covered.ours as usize;
     if is_installed && now.flags & libc::SA_SIGINFO as u64 == 0 {
@@ -180,7 +181,7 @@ unsafe fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
 }
 
 /// A ring's memory.
-struct Mapped {
+struct RingMapping {
     /// 0: none.
     start: AtomicUsize,
     bytes: AtomicUsize,
@@ -201,8 +202,8 @@ const KNOWN: u8 = 3;
 const STUCK: u8 = 4;
 
 /// By number of the ring.
-static RINGS: [Mapped; MAX_RINGS + 1] = [const {
-    Mapped {
+static RINGS: [RingMapping; MAX_RINGS + 1] = [const {
+    RingMapping {
         start: AtomicUsize::new(0),
         bytes: AtomicUsize::new(0),
         state: AtomicU8::new(OF_FILE),
@@ -281,7 +282,7 @@ pub fn try_pages(number: u32) {
 /// Whether the address is in a ring and can be used now.
 fn rescue(address: usize) -> bool {
     let rings = RINGS.get(..N_RINGS.load(Acquire)).unwrap_or_default();
-    let holds = |ring: &&Mapped| {
+    let holds = |ring: &&RingMapping| {
         let start = ring.start.load(Acquire);
         start != 0 && address.checked_sub(start).is_some_and(|offset| offset < ring.bytes.load(Relaxed))
     };

@@ -20,16 +20,16 @@ pub fn find_out() {
 
 /// Reads words. Pages are looked at before, the last one only once.
 #[derive(Default)]
-pub struct Readable {
+pub struct MemoryReader {
     /// Memory that is known to be there.
     known: Range<usize>,
     page: Option<usize>,
 }
 
-impl Readable {
+impl MemoryReader {
     /// Looks at no page of `known`, which is there.
     pub fn with(known: Range<usize>) -> Self {
-        Readable { known, page: None }
+        MemoryReader { known, page: None }
     }
 
     /// Whether the word at an address is known to be there.

@@ -7,7 +7,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
 
-use crate::system::memory::Readable;
+use crate::system::memory::MemoryReader;
 
 /// The loader's function that finds an object without a lock; 0: it has none, as before version 2.35 of the GNU C library.
 pub static FIND: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +57,7 @@ pub fn unloads() -> u64 {
 
 /// The structure that `_dl_find_object` fills (dlfcn.h).
 #[repr(C)]
-struct Found {
+struct ObjectLookup {
     flags: u64,
     begin: usize,
     end: usize,
@@ -83,7 +83,7 @@ struct DebuggersList {
 }
 
 /// Looks at the object that holds an address; `None`: there is none.
-pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> {
+pub fn look_at<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let (map, (segments, n)) = match FIND.load(Relaxed) {
         0 if LIST.load(Relaxed) == 0 => return look_in_all(address, look),
         0 => listed(address)?,
@@ -91,8 +91,8 @@ pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> 
             // SAFETY: the loader's function of this type, which fills the structure where it gives 0. Its description of the object lives as long
             // as the object.
             let found = unsafe {
-                let find: unsafe extern "C" fn(usize, *mut Found) -> c_int = std::mem::transmute(find);
-                let mut found: Found = std::mem::zeroed();
+                let find: unsafe extern "C" fn(usize, *mut ObjectLookup) -> c_int = std::mem::transmute(find);
+                let mut found: ObjectLookup = std::mem::zeroed();
                 if find(address, &mut found) != 0 {
                     return None;
                 }
@@ -105,11 +105,11 @@ pub fn look_at<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> 
     let (map, mut info): (&LinkMap, libc::dl_phdr_info) = unsafe { (&*map, std::mem::zeroed()) };
     (info.dlpi_addr, info.dlpi_name) = (map.base as u64, map.name);
     (info.dlpi_phdr, info.dlpi_phnum) = (segments as *const libc::Elf64_Phdr, n);
-    Some(look(&Object(&info)))
+    Some(look(&LoadedObject(&info)))
 }
 
 /// As [`look_at`], with the loader's lock.
-fn look_in_all<T>(address: usize, look: impl FnOnce(&Object) -> T) -> Option<T> {
+fn look_in_all<T>(address: usize, look: impl FnOnce(&LoadedObject) -> T) -> Option<T> {
     let mut look = Some(look);
     let mut result = None;
     visit(None, |object| {
@@ -130,7 +130,7 @@ fn listed(address: usize) -> Option<Described> {
     const MOST: usize = 1 << 16;
     const FIRST_AT: usize = std::mem::offset_of!(DebuggersList, first);
     const NEXT_AT: usize = std::mem::offset_of!(LinkMap, next);
-    let mut readable = Readable::default();
+    let mut readable = MemoryReader::default();
     let mut map = readable.word(LIST.load(Relaxed) + FIRST_AT)?;
     for _ in 0..MOST {
         if map == 0 || !map.is_multiple_of(align_of::<usize>()) {
@@ -167,7 +167,7 @@ fn own_segments() -> (usize, u16) {
 /// First address of an object with these segments, and one past its last.
 fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)> {
     let (segments, n) = table;
-    let mut readable = Readable::default();
+    let mut readable = MemoryReader::default();
     let mut bounds: Option<(usize, usize)> = None;
     for at in 0..usize::from(n) {
         let mut bytes = [0; size_of::<libc::Elf64_Phdr>()];
@@ -189,7 +189,7 @@ fn bounds_of_segments(base: usize, table: (usize, u16)) -> Option<(usize, usize)
 fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
     let mut bytes = [0; size_of::<libc::Elf64_Ehdr>()];
     // Another thread may be unloading what a sample has hit.
-    if bytes.len() > object.len() || !Readable::default().fill(object.start, &mut bytes) {
+    if bytes.len() > object.len() || !MemoryReader::default().fill(object.start, &mut bytes) {
         return None;
     }
     // SAFETY: a structure of numbers.
@@ -201,11 +201,11 @@ fn segments_of(object: std::ops::Range<usize>) -> Option<(usize, u16)> {
 }
 
 /// A loaded object, while all of them are visited.
-pub struct Object<'a>(&'a libc::dl_phdr_info);
+pub struct LoadedObject<'a>(&'a libc::dl_phdr_info);
 
 /// How many objects were loaded and unloaded so far. Where another object has come to the place of one, both have changed.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct Changes {
+pub struct ObjectChanges {
     /// Objects loaded.
     pub loaded: u64,
     /// Objects unloaded.
@@ -214,33 +214,37 @@ pub struct Changes {
 
 /// Visits all of them, unless nothing has changed since `known`, or the loader has stopped. Gives what has changed until now; `None`: they
 /// were not visited. The loader's lock is held meanwhile: `visit` only copies.
-pub fn visit<F: FnMut(&Object)>(known: Option<Changes>, visit: F) -> Option<Changes> {
-    let mut walk = Walk { known, changes: None, visit };
+pub fn visit<F: FnMut(&LoadedObject)>(known: Option<ObjectChanges>, visit: F) -> Option<ObjectChanges> {
+    let mut walk = ObjectWalk { known, changes: None, visit };
     // SAFETY: the callback gets `walk`, which lives here.
     unsafe { libc::dl_iterate_phdr(Some(step::<F>), (&raw mut walk).cast()) };
     walk.changes
 }
 
-struct Walk<F> {
-    known: Option<Changes>,
-    changes: Option<Changes>,
+struct ObjectWalk<F> {
+    known: Option<ObjectChanges>,
+    changes: Option<ObjectChanges>,
     visit: F,
 }
 
 /// Stops with 1 where nothing has changed.
-unsafe extern "C" fn step<F: FnMut(&Object)>(info: *mut libc::dl_phdr_info, _: usize, walk: *mut c_void) -> c_int {
+unsafe extern "C" fn step<F: FnMut(&LoadedObject)>(
+    info: *mut libc::dl_phdr_info,
+    _: usize,
+    walk: *mut c_void,
+) -> c_int {
     // SAFETY: dl_iterate_phdr passes a valid description of a loaded object, and our own pointer.
-    let (info, walk) = unsafe { (&*info, &mut *walk.cast::<Walk<F>>()) };
-    let changes = Object(info).changes();
+    let (info, walk) = unsafe { (&*info, &mut *walk.cast::<ObjectWalk<F>>()) };
+    let changes = LoadedObject(info).changes();
     if walk.known == Some(changes) {
         return 1;
     }
     walk.changes = Some(changes);
-    (walk.visit)(&Object(info));
+    (walk.visit)(&LoadedObject(info));
     0
 }
 
-impl Object<'_> {
+impl LoadedObject<'_> {
     /// What addresses in its file are relative to.
     pub fn base(&self) -> usize {
         self.0.dlpi_addr as usize
@@ -252,8 +256,8 @@ impl Object<'_> {
     }
 
     /// What has changed until now.
-    pub fn changes(&self) -> Changes {
-        Changes { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
+    pub fn changes(&self) -> ObjectChanges {
+        ObjectChanges { loaded: self.0.dlpi_adds, unloaded: self.0.dlpi_subs }
     }
 
     /// Its file; empty: the program itself, or the kernel's own object.

@@ -1,8 +1,8 @@
 //! Samples that the kernel takes of a thread (perf_event_open(2)): a memory mapping that it fills, and no signal.
 //!
 //! An event counts the CPU time of one thread in user space. Each time that a period of it has passed, the kernel writes to the mapping where
-//! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once: the program never meets it. A child of
-//! fork(2) does not inherit the mapping.
+//! the thread was executing. The mapping keeps the event alive, so the descriptor is closed at once, or stays open under a high number where the
+//! period is to be changed ([`SamplePeriod`]). A child of fork(2) does not inherit the mapping.
 //!
 //! With each sample comes a copy of the upper end of the thread's stack, where there is room for that. A sample with a copy takes a kilobyte, so that a
 //! mapping is full after two seconds in which nobody reads it. Then a second event, with samples without copies that are eight times rarer, says
@@ -14,6 +14,7 @@
 //! ```
 
 mod descriptor;
+mod period;
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -25,16 +26,21 @@ use std::sync::atomic::{
 
 use crate::processor::SAMPLED_REGISTERS;
 
-use self::descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
+use self::descriptor::{
+    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TASK_CLOCK, TYPE_SOFTWARE,
+};
+use self::period::SamplePeriod;
 
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
 
 /// What an event is to do.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct EventOptions {
     /// CPU time between two samples, in nanoseconds.
     pub period_ns: u64,
+    /// Whether the period is to be changed later, for which a descriptor stays open.
+    pub has_changing_period: bool,
     /// The clock of the samples' times, as clock_gettime(2) has it.
     pub clock: libc::clockid_t,
     /// Whether instructions and cycles are counted, too.
@@ -55,7 +61,7 @@ pub struct StackCopies {
 }
 
 /// What the kernel wrote.
-pub enum Written<'a> {
+pub enum KernelRecord<'a> {
     /// The thread was executing somewhere.
     Sample(RawSample, Option<StackCopy<'a>>),
     /// So many samples had no place.
@@ -69,7 +75,7 @@ pub struct RawSample {
     pub address: u64,
     /// When, in nanoseconds of the event's clock.
     pub time_ns: u64,
-    /// CPU time since the sample before.
+    /// CPU time that it stands for.
     pub period_ns: u64,
     /// What was counted since the event was opened.
     pub counts: Option<RawCounts>,
@@ -108,7 +114,7 @@ pub struct RawCounts {
 
 /// Why a thread cannot be sampled.
 #[derive(Debug)]
-pub enum Refused {
+pub enum SamplingRefusal {
     /// The system allows no event.
     Event(io::Error),
     /// There is no memory for its samples: it is locked, of which users have little.
@@ -119,8 +125,10 @@ pub enum Refused {
 
 /// The event of one thread.
 #[derive(Debug)]
-pub struct Event {
+pub struct PerfEvent {
     ring: SampleRing,
+    /// The period of the samples in `ring`.
+    period: SamplePeriod,
     /// The samples without copies of the stack, where `ring` has some with copies.
     backup: Option<SampleRing>,
     /// Bytes of the stack that come with a sample.
@@ -130,25 +138,25 @@ pub struct Event {
     /// Whether samples have counts.
     counted: bool,
     /// What keeps its counters alive.
-    _counters: Vec<Mapping>,
+    _counters: Vec<EventMapping>,
 }
 
 /// What the kernel fills: a page of positions, then the samples.
 #[derive(Debug)]
 struct SampleRing {
-    pages: Mapping,
+    pages: EventMapping,
     bytes: usize,
 }
 
 /// A mapping of an event.
 #[derive(Debug)]
-struct Mapping {
+struct EventMapping {
     start: NonNull<u8>,
     bytes: usize,
 }
 
 // SAFETY: memory of the process, which any thread may read; who changes a position has the event for itself.
-unsafe impl Send for Mapping {}
+unsafe impl Send for EventMapping {}
 
 // linux/perf_event.h.
 const TYPE_HARDWARE: u32 = 0;
@@ -173,13 +181,13 @@ const TAIL_AT: usize = 1032;
 /// The period of samples without copies of the stack, where there are others with them, in periods of these.
 const BACKUP_PERIODS: u64 = 8;
 
-impl Event {
+impl PerfEvent {
     /// Begins to sample a thread of this process.
     ///
     /// Errors: what the system says.
-    pub fn open(thread: libc::pid_t, options: Options) -> Result<Event, Refused> {
-        let Options { period_ns, clock, counted, bytes, copies } = options;
-        let sampling = Attributes {
+    pub fn open(thread: libc::pid_t, options: EventOptions) -> Result<PerfEvent, SamplingRefusal> {
+        let EventOptions { period_ns, has_changing_period, clock, counted, bytes, copies } = options;
+        let sampling = EventAttributes {
             kind: TYPE_SOFTWARE,
             config: TASK_CLOCK,
             sample_period: period_ns,
@@ -189,55 +197,56 @@ impl Event {
             flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR | WATERMARK | USE_CLOCK,
             wakeup_watermark: u32::MAX,
             clock,
-            ..Attributes::default()
+            ..EventAttributes::default()
         };
         let copied_bytes = copies.map_or(0, |copies| copies.copied_bytes);
-        let with_copies = Attributes {
+        let with_copies = EventAttributes {
             sample_type: sampling.sample_type | SAMPLE_REGISTERS | SAMPLE_STACK,
             registers: SAMPLED_REGISTERS,
             stack: copied_bytes,
             ..sampling
         };
         let attributes = if copies.is_some() { with_copies } else { sampling };
-        let leader = Descriptor::open(thread, None, attributes).map_err(Refused::Event)?;
+        let leader = EventDescriptor::open(thread, None, attributes).map_err(SamplingRefusal::Event)?;
+        let period = SamplePeriod::new(&leader, period_ns, has_changing_period);
         let mut counters = Vec::new();
         for config in [INSTRUCTIONS, CPU_CYCLES].into_iter().filter(|_| counted) {
-            let counter = Descriptor::open(
+            let counter = EventDescriptor::open(
                 thread,
                 Some(&leader),
-                Attributes {
+                EventAttributes {
                     kind: TYPE_HARDWARE,
                     config,
                     read_format: READ_TIMES | READ_GROUP,
                     flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-                    ..Attributes::default()
+                    ..EventAttributes::default()
                 },
             )
-            .map_err(Refused::Event)?;
-            counters.push(counter.map(PAGE).map_err(Refused::Memory)?);
+            .map_err(SamplingRefusal::Event)?;
+            counters.push(counter.map(PAGE).map_err(SamplingRefusal::Memory)?);
         }
         let (ring, backup) = match copies {
-            None => (leader.ring_of_at_most(bytes).map_err(Refused::Memory)?, None),
+            None => (leader.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?, None),
             Some(copies) => {
-                let rarer = Attributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
-                let backup = Descriptor::open(thread, Some(&leader), rarer).map_err(Refused::Event)?;
-                let pages = leader.map(PAGE + copies.ring_bytes).map_err(Refused::Memory)?;
+                let rarer = EventAttributes { sample_period: period_ns.saturating_mul(BACKUP_PERIODS), ..sampling };
+                let backup = EventDescriptor::open(thread, Some(&leader), rarer).map_err(SamplingRefusal::Event)?;
+                let pages = leader.map(PAGE + copies.ring_bytes).map_err(SamplingRefusal::Memory)?;
                 let ring = SampleRing { pages, bytes: copies.ring_bytes };
-                (ring, Some(backup.ring_of_at_most(bytes).map_err(Refused::Memory)?))
+                (ring, Some(backup.ring_of_at_most(bytes).map_err(SamplingRefusal::Memory)?))
             }
         };
-        Ok(Event { ring, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
+        Ok(PerfEvent { ring, period, backup, copied_bytes, last_ns: 0, counted, _counters: counters })
     }
 
     /// Whether the processor has counters that this process may use.
     pub fn has_counters() -> bool {
-        let attributes = Attributes {
+        let attributes = EventAttributes {
             kind: TYPE_HARDWARE,
             config: INSTRUCTIONS,
             flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..Attributes::default()
+            ..EventAttributes::default()
         };
-        Descriptor::open(0, None, attributes).is_ok()
+        EventDescriptor::open(0, None, attributes).is_ok()
     }
 
     /// Bytes that are locked beside those for samples: a page of positions, and a page of each counter.
@@ -248,7 +257,7 @@ impl Event {
     /// Bytes that are locked for it.
     pub fn locked_bytes(&self) -> u64 {
         let backup = self.backup.as_ref().map_or(0, |backup| backup.bytes + PAGE);
-        (self.ring.bytes + backup) as u64 + Event::bytes_beside(self.counted)
+        (self.ring.bytes + backup) as u64 + PerfEvent::bytes_beside(self.counted)
     }
 
     /// How many samples wait to be read, of those that are read first.
@@ -271,29 +280,25 @@ impl Event {
         plain + of_backup + of_copy
     }
 
-    /// Bytes for samples, without copies of the stack where there are others with them, and for those.
-    pub fn bytes(&self) -> (usize, Option<StackCopies>) {
-        match &self.backup {
-            None => (self.ring.bytes, None),
-            Some(backup) => {
-                let copies = StackCopies { copied_bytes: self.copied_bytes, ring_bytes: self.ring.bytes };
-                (backup.bytes, Some(copies))
-            }
-        }
+    /// Changes the period at a time of the event's clock, if it is one that can be changed. All samples of the time before must have been read but those of the last
+    /// moment.
+    pub fn change_period(&mut self, period_ns: u64, now_ns: u64) {
+        self.period.change(period_ns, now_ns);
     }
 
     /// Reads all that was written since the last time.
-    pub fn read(&mut self, mut each: impl FnMut(Written)) {
+    pub fn read(&mut self, mut each: impl FnMut(KernelRecord)) {
         let was_full = self.ring.bytes - self.ring.waiting() < self.sample_bytes();
-        let Event { ring, backup, last_ns, counted, .. } = self;
+        let PerfEvent { ring, period, backup, last_ns, counted, .. } = self;
         ring.read(|kind, size, position| match kind {
             RECORD_SAMPLE => {
-                let (raw, after) = ring.sample(position, *counted);
+                let (mut raw, after) = ring.sample(position, *counted);
+                raw.period_ns = period.at(raw.time_ns);
                 *last_ns = raw.time_ns;
                 let copy = backup.as_ref().and_then(|_| ring.stack_copy(position + after, position + size));
-                each(Written::Sample(raw, copy));
+                each(KernelRecord::Sample(raw, copy));
             }
-            RECORD_LOST if backup.is_none() => each(Written::Lost(ring.word(position + 16))),
+            RECORD_LOST if backup.is_none() => each(KernelRecord::Lost(ring.word(position + 16))),
             _ => {}
         });
         let Some(backup) = backup else { return };
@@ -301,10 +306,10 @@ impl Event {
             RECORD_SAMPLE => {
                 let (raw, _) = backup.sample(position, *counted);
                 if was_full && *last_ns < raw.time_ns {
-                    each(Written::Sample(raw, None));
+                    each(KernelRecord::Sample(raw, None));
                 }
             }
-            RECORD_LOST => each(Written::Lost(BACKUP_PERIODS * backup.word(position + 16))),
+            RECORD_LOST => each(KernelRecord::Lost(BACKUP_PERIODS * backup.word(position + 16))),
             _ => {}
         });
     }
@@ -381,14 +386,14 @@ impl SampleRing {
     }
 }
 
-impl Drop for Mapping {
+impl Drop for EventMapping {
     fn drop(&mut self) {
         // SAFETY: our own mapping, which nothing refers to any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
 
-impl Descriptor {
+impl EventDescriptor {
     /// Returns a ring of so many bytes, or half of them, or half of that: the memory is locked, of which a user has little.
     fn ring_of_at_most(&self, most: usize) -> io::Result<SampleRing> {
         let mut bytes = most;
@@ -401,12 +406,12 @@ impl Descriptor {
         }
     }
 
-    fn map(&self, bytes: usize) -> io::Result<Mapping> {
+    fn map(&self, bytes: usize) -> io::Result<EventMapping> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping at a place that the system chooses.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, libc::MAP_SHARED, self.as_raw_fd(), 0) };
         match NonNull::new(start.cast::<u8>()) {
-            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(Mapping { start, bytes }),
+            Some(start) if start.as_ptr().cast() != libc::MAP_FAILED => Ok(EventMapping { start, bytes }),
             _ => Err(io::Error::last_os_error()),
         }
     }

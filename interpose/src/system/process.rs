@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU8, Ordering::Relaxed};
 
-use lbprof_collector::definition::Usage;
+use lbprof_collector::definition::ResourceUsage;
 
 use crate::system::clock::ticks;
 use crate::system::kept_file::KeptFile;
@@ -72,7 +72,7 @@ pub fn program() -> String {
 }
 
 /// Resources that the process, and the calling thread, have used so far; `None` where a system call filter may not allow to ask.
-pub fn usage() -> Option<Usage> {
+pub fn usage() -> Option<ResourceUsage> {
     if sandbox::is_filtered() {
         return None;
     }
@@ -85,7 +85,7 @@ pub fn usage() -> Option<Usage> {
         (process, thread)
     };
     let ns = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    Some(Usage {
+    Some(ResourceUsage {
         ticks: ticks(),
         user_ns: ns(process.ru_utime),
         system_ns: ns(process.ru_stime),
@@ -185,7 +185,7 @@ pub fn number_in_own_namespace(number: libc::pid_t) -> Option<libc::pid_t> {
 
 /// What a thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Doing {
+pub enum ThreadActivity {
     /// It runs, or would if it had a core, or waits for a page of memory.
     Runs,
     /// It waits in a system call of this number, with this stack pointer.
@@ -193,7 +193,7 @@ pub enum Doing {
 }
 
 /// What a thread of this process is doing; `None`: there is none, or the system does not say. Allocates nothing.
-pub fn doing(thread: i32) -> Option<Doing> {
+pub fn doing(thread: i32) -> Option<ThreadActivity> {
     let (mut path, mut bytes) = ([0; 64], [0; 256]);
     write!(&mut path[..], "/proc/self/task/{thread}/syscall").ok()?;
     let path = path.split(|&byte| byte == 0).next().and_then(|path| str::from_utf8(path).ok())?;
@@ -202,10 +202,10 @@ pub fn doing(thread: i32) -> Option<Doing> {
     let mut words = str::from_utf8(bytes.get(..length)?).ok()?.split_whitespace();
     let call = words.next()?;
     if ["running", "-1"].contains(&call) {
-        return Some(Doing::Runs);
+        return Some(ThreadActivity::Runs);
     }
     let stack = words.rev().nth(1)?.strip_prefix("0x")?;
-    Some(Doing::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
+    Some(ThreadActivity::Waits(call.parse().ok()?, usize::from_str_radix(stack, 16).ok()?))
 }
 
 /// Resident and swapped memory of the process, in bytes.

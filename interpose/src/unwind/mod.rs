@@ -4,7 +4,7 @@
 //! the stack pointer alone, and the address of each word follows from the words before it. So while all of them are as they were, the path is the
 //! same, and comparing them in their order never reads a word that a walk would not read itself.
 //!
-//! Where an interpreter runs Python's functions in one of its own, [`python`] finds them; [`Path::with`] puts them where they belong.
+//! Where an interpreter runs Python's functions in one of its own, [`python`] finds them; [`StackPath::with`] puts them where they belong.
 
 mod objects;
 pub mod python;
@@ -13,9 +13,9 @@ pub mod runtime;
 
 use std::ops::Range;
 
-pub use rule::Rules;
+pub use rule::RuleCache;
 
-use rule::{Base, Location, Saved};
+use rule::{RuleBase, RuleLocation, SavedRegister};
 
 use crate::processor::{BYTES_OF_CALL, code_address};
 
@@ -34,7 +34,7 @@ pub struct StackWord {
 
 /// The registers with which a function of this library was entered.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct EntryRegisters {
     /// The return address.
     pub caller: usize,
     /// The stack pointer; where the processor pushes the return address, at that.
@@ -45,7 +45,7 @@ pub struct Entry {
 
 /// Where a thread was interrupted: the instruction that comes next, stack pointer and frame pointer.
 #[derive(Clone, Copy, Debug)]
-pub struct Interruption {
+pub struct InterruptedRegisters {
     /// The instruction's address.
     pub pc: usize,
     /// The stack pointer.
@@ -56,7 +56,7 @@ pub struct Interruption {
 
 /// Why a path goes no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum PathEnd {
     /// It is whole: the outermost frame is that of main, or of what a thread runs.
     Outermost,
     /// The outermost frame does not show who called it, or there are more frames than asked for.
@@ -65,7 +65,7 @@ pub enum End {
 
 /// A walk's result.
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct StackPath {
     /// Return addresses, the innermost first; there is one at least, except where a thread was interrupted.
     pub callers: Vec<usize>,
     /// The stack pointers at which the functions go on there; there may be more.
@@ -75,16 +75,16 @@ pub struct Path {
     /// What was read for that, in order.
     pub words: Vec<StackWord>,
     /// Why there are no more.
-    pub end: End,
+    pub end: PathEnd,
 }
 
 /// A call of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum PathCall {
     /// It returns to this address.
     To(usize),
     /// It is in a function of Python's.
-    Python(python::Line),
+    Python(python::PythonCall),
 }
 
 /// What is known of the frame pointer of a frame.
@@ -99,7 +99,7 @@ enum FramePointer {
     Unknown,
 }
 
-struct Frame {
+struct StackFrame {
     /// Where its code goes on.
     pc: usize,
     sp: usize,
@@ -111,10 +111,15 @@ struct Frame {
 /// The calling thread's path, of at most `depth` frames.
 ///
 /// `read` gives the word at an address, `None` where there is no memory.
-pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
-    let mut walk = Walk { path: Path::with_room(), bp: entry.bp, read };
+pub fn walk(
+    entry: EntryRegisters,
+    depth: usize,
+    rules: &mut RuleCache,
+    read: impl FnMut(usize) -> Option<usize>,
+) -> StackPath {
+    let mut walk = StackWalk { path: StackPath::with_room(), bp: entry.bp, read };
     let sp = entry.sp + BYTES_OF_CALL;
-    let frame = Frame { pc: entry.caller, sp, bp: FramePointer::AsOnEntry, interrupted: false };
+    let frame = StackFrame { pc: entry.caller, sp, bp: FramePointer::AsOnEntry, interrupted: false };
     walk.enter(&frame);
     walk.go_out(frame, depth, rules);
     walk.path.without_start(rules, 1)
@@ -123,35 +128,40 @@ pub fn walk(entry: Entry, depth: usize, rules: &mut Rules, read: impl FnMut(usiz
 /// The path of a thread that was interrupted, of at most `depth` frames around the function in which it was.
 ///
 /// `read` gives the word at an address, `None` where it is not known.
-pub fn walk_from(at: Interruption, depth: usize, rules: &mut Rules, read: impl FnMut(usize) -> Option<usize>) -> Path {
-    let mut walk = Walk { path: Path::with_room(), bp: StackWord { address: 0, value: at.bp }, read };
-    let frame = Frame { pc: at.pc, sp: at.sp, bp: FramePointer::Is(at.bp), interrupted: true };
+pub fn walk_from(
+    at: InterruptedRegisters,
+    depth: usize,
+    rules: &mut RuleCache,
+    read: impl FnMut(usize) -> Option<usize>,
+) -> StackPath {
+    let mut walk = StackWalk { path: StackPath::with_room(), bp: StackWord { address: 0, value: at.bp }, read };
+    let frame = StackFrame { pc: at.pc, sp: at.sp, bp: FramePointer::Is(at.bp), interrupted: true };
     walk.go_out(frame, depth, rules);
     walk.path.without_start(rules, 0)
 }
 
-enum Step {
-    To(Frame),
-    Stop(End),
+enum UnwindStep {
+    To(StackFrame),
+    Stop(PathEnd),
 }
 
-struct Walk<Read> {
-    path: Path,
+struct StackWalk<Read> {
+    path: StackPath,
     bp: StackWord,
     read: Read,
 }
 
-impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
+impl<Read: FnMut(usize) -> Option<usize>> StackWalk<Read> {
     /// Adds the frames around `frame`, until the path has `depth` of them.
-    fn go_out(&mut self, mut frame: Frame, depth: usize, rules: &mut Rules) {
+    fn go_out(&mut self, mut frame: StackFrame, depth: usize, rules: &mut RuleCache) {
         while self.path.callers.len() < depth.min(MAX_DEPTH) {
             match self.step(&frame, rules) {
-                Step::To(outer) => {
+                UnwindStep::To(outer) => {
                     frame = outer;
                     self.enter(&frame);
                     self.path.interrupted |= frame.interrupted;
                 }
-                Step::Stop(end) => {
+                UnwindStep::Stop(end) => {
                     self.path.end = end;
                     break;
                 }
@@ -159,26 +169,26 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
         }
     }
 
-    fn enter(&mut self, frame: &Frame) {
+    fn enter(&mut self, frame: &StackFrame) {
         self.path.callers.push(frame.pc);
         self.path.stack_pointers.push(frame.sp);
     }
 
     /// Goes to the frame of the caller.
-    fn step(&mut self, frame: &Frame, rules: &mut Rules) -> Step {
+    fn step(&mut self, frame: &StackFrame, rules: &mut RuleCache) -> UnwindStep {
         // A call may be a function's last instruction: what follows it is another function.
         let Some(rule) = rules.at(frame.pc - usize::from(!frame.interrupted)) else {
             // The C library's code has tables but where a stack begins: a thread's, or one of makecontext's.
-            return Step::Stop(if rules.is_start(frame.pc) { End::Outermost } else { End::Cut });
+            return UnwindStep::Stop(if rules.is_start(frame.pc) { PathEnd::Outermost } else { PathEnd::Cut });
         };
-        let Some(caller) = rule.caller else { return Step::Stop(End::Outermost) };
-        self.caller(frame, rule, caller).map_or(Step::Stop(End::Cut), |frame| match frame.pc {
-            0 => Step::Stop(End::Outermost),
-            _ => Step::To(frame),
+        let Some(caller) = rule.caller else { return UnwindStep::Stop(PathEnd::Outermost) };
+        self.caller(frame, rule, caller).map_or(UnwindStep::Stop(PathEnd::Cut), |frame| match frame.pc {
+            0 => UnwindStep::Stop(PathEnd::Outermost),
+            _ => UnwindStep::To(frame),
         })
     }
 
-    fn caller(&mut self, frame: &Frame, rule: rule::Rule, caller: Location) -> Option<Frame> {
+    fn caller(&mut self, frame: &StackFrame, rule: rule::UnwindRule, caller: RuleLocation) -> Option<StackFrame> {
         let mut bp = frame.bp;
         let mut cfa = self.at(frame, &mut bp, 0, rule.cfa)?;
         if rule.cfa_is_there {
@@ -187,19 +197,19 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
         let address = self.at(frame, &mut bp, cfa, caller)?;
         let pc = code_address(self.word(address)?);
         let outer = match rule.bp {
-            Saved::No => bp,
-            Saved::In(location) => FramePointer::In(self.at(frame, &mut bp, cfa, location)?),
-            Saved::Unknown => FramePointer::Unknown,
+            SavedRegister::No => bp,
+            SavedRegister::In(location) => FramePointer::In(self.at(frame, &mut bp, cfa, location)?),
+            SavedRegister::Unknown => FramePointer::Unknown,
         };
-        Some(Frame { pc, sp: cfa, bp: outer, interrupted: rule.is_signal })
+        Some(StackFrame { pc, sp: cfa, bp: outer, interrupted: rule.is_signal })
     }
 
     /// The address that a location stands for. Where that takes the frame pointer, it is read.
-    fn at(&mut self, frame: &Frame, bp: &mut FramePointer, cfa: usize, location: Location) -> Option<usize> {
+    fn at(&mut self, frame: &StackFrame, bp: &mut FramePointer, cfa: usize, location: RuleLocation) -> Option<usize> {
         let base = match location.base {
-            Base::StackPointer => frame.sp,
-            Base::Cfa => cfa,
-            Base::FramePointer => {
+            RuleBase::StackPointer => frame.sp,
+            RuleBase::Cfa => cfa,
+            RuleBase::FramePointer => {
                 let value = match *bp {
                     FramePointer::AsOnEntry => self.word_is(self.bp),
                     FramePointer::In(address) => self.word(address)?,
@@ -227,44 +237,44 @@ impl<Read: FnMut(usize) -> Option<usize>> Walk<Read> {
     }
 }
 
-impl Path {
-    fn with_room() -> Path {
-        Path {
+impl StackPath {
+    fn with_room() -> StackPath {
+        StackPath {
             callers: Vec::with_capacity(16),
             stack_pointers: Vec::with_capacity(16),
             interrupted: false,
             words: Vec::with_capacity(16),
-            end: End::Cut,
+            end: PathEnd::Cut,
         }
     }
 
     /// The calls of the path, the innermost first, with those in Python's functions: the functions of each run after the call in the frame
     /// of the interpreter's that has them. Where a run does not lie in such a frame, they are left out.
-    pub fn with(&self, runs: Vec<python::Run>) -> Vec<Call> {
+    pub fn with(&self, runs: Vec<python::EvalLoopFrames>) -> Vec<PathCall> {
         let mut calls = Vec::with_capacity(self.callers.len());
         let mut runs = runs.into_iter().peekable();
         let ends = self.stack_pointers.iter().skip(1).copied().chain(std::iter::repeat(0));
         for ((&caller, &from), to) in self.callers.iter().zip(&self.stack_pointers).zip(ends) {
-            calls.push(Call::To(caller));
+            calls.push(PathCall::To(caller));
             while let Some(run) = runs.next_if(|run| (from..to).contains(&run.mark)) {
-                calls.extend(run.lines.into_iter().map(Call::Python));
+                calls.extend(run.lines.into_iter().map(PathCall::Python));
             }
         }
         // Where the path is cut off, the others are further out.
         let from = self.stack_pointers.get(self.callers.len().saturating_sub(1)).copied().unwrap_or(0);
-        if self.end == End::Cut {
+        if self.end == PathEnd::Cut {
             while let Some(run) = runs.next_if(|run| from <= run.mark) {
-                calls.extend(run.lines.into_iter().map(Call::Python));
+                calls.extend(run.lines.into_iter().map(PathCall::Python));
             }
         }
         if runs.peek().is_some() {
-            calls.retain(|call| matches!(call, Call::To(_)));
+            calls.retain(|call| matches!(call, PathCall::To(_)));
         }
         calls
     }
 
     /// Leaves out the frames of some code, which are not the program's. The innermost stays.
-    pub fn without_code(mut self, code: Range<usize>) -> Path {
+    pub fn without_code(mut self, code: Range<usize>) -> StackPath {
         let frames = self.callers.iter().copied().zip(self.stack_pointers.iter().copied()).enumerate();
         let kept = frames.filter(|&(at, (caller, _))| at == 0 || !code.contains(&caller));
         (self.callers, self.stack_pointers) = kept.map(|(_, frame)| frame).unzip();
@@ -274,8 +284,8 @@ impl Path {
     /// The same without the C library's frames around main or a thread's function, and the program's own start. The first of these shows that
     /// the path ends there: the words read beyond it do not matter.
     /// `fewest` frames stay.
-    fn without_start(mut self, rules: &mut Rules, fewest: usize) -> Path {
-        if self.end != End::Outermost {
+    fn without_start(mut self, rules: &mut RuleCache, fewest: usize) -> StackPath {
+        if self.end != PathEnd::Outermost {
             return self;
         }
         let inner = self.callers.iter().rposition(|&caller| !rules.is_start(caller)).map_or(fewest, |last| last + 1);

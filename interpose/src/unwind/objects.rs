@@ -4,7 +4,7 @@ use crate::system::objects;
 
 /// A loaded object with tables for unwinding.
 #[derive(Clone, Copy, Debug)]
-pub struct Object {
+pub struct UnwindObject {
     /// Its first address, and one past its last.
     pub begin: usize,
     pub end: usize,
@@ -15,18 +15,18 @@ pub struct Object {
 }
 
 /// The one that holds `address`.
-pub fn object_at(address: usize) -> Option<Object> {
+pub fn object_at(address: usize) -> Option<UnwindObject> {
     objects::look_at(address, with_tables).flatten()
 }
 
 /// What is needed of an object; `None`: it has no tables.
-fn with_tables(object: &objects::Object) -> Option<Object> {
+fn with_tables(object: &objects::LoadedObject) -> Option<UnwindObject> {
     let (begin, end) = object.bounds()?;
     let (at, header_end) = object.segments(libc::PT_GNU_EH_FRAME).next()?;
     let (_, tables_end) = object.segments(libc::PT_LOAD).find(|(begin, end)| (*begin..*end).contains(&at))?;
     (header_end <= tables_end).then(|| {
         // SAFETY: mapped for as long as the object is loaded.
         let header = unsafe { std::slice::from_raw_parts(at as *const u8, header_end - at) };
-        Object { begin, end, header, tables_end }
+        UnwindObject { begin, end, header, tables_end }
     })
 }

@@ -7,12 +7,12 @@ use gimli::{
     RegisterRule, UnwindContext, UnwindContextStorage, UnwindExpression, UnwindSection, UnwindTableRow,
 };
 
-use super::objects::{Object, object_at};
+use super::objects::{UnwindObject, object_at};
 use crate::processor::{FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, UNWINDING_VENDOR};
 
 /// What a location is counted from. A frame's CFA (canonical frame address) is its caller's stack pointer after the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub enum RuleBase {
     StackPointer,
     FramePointer,
     Cfa,
@@ -20,41 +20,41 @@ pub enum Base {
 
 /// An address: so many bytes from a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Location {
-    pub base: Base,
+pub struct RuleLocation {
+    pub base: RuleBase,
     pub offset: i32,
 }
 
 /// What became of the caller's frame pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Saved {
+pub enum SavedRegister {
     /// The frame has not changed it.
     No,
     /// It is there.
-    In(Location),
+    In(RuleLocation),
     /// The tables do not say, or in a way that is not known here.
     Unknown,
 }
 
 /// How to find the caller's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct UnwindRule {
     /// The CFA.
-    pub cfa: Location,
+    pub cfa: RuleLocation,
     /// Whether the CFA is not that address itself but the word there.
     pub cfa_is_there: bool,
     /// Where the return address is; `None`: nobody has called this frame.
-    pub caller: Option<Location>,
+    pub caller: Option<RuleLocation>,
     /// The caller's frame pointer.
-    pub bp: Saved,
+    pub bp: SavedRegister,
     /// Whether the frame is one that the system makes when it calls a signal's handler.
     pub is_signal: bool,
 }
 
 /// The rules of instructions, each looked up once.
 #[derive(Default)]
-pub struct Rules {
-    known: HashMap<usize, Option<Rule>, foldhash::fast::FixedState>,
+pub struct RuleCache {
+    known: HashMap<usize, Option<UnwindRule>, foldhash::fast::FixedState>,
     /// Where the C library and the program's start are, once looked for.
     start: Option<[(usize, usize); 2]>,
 }
@@ -62,9 +62,9 @@ pub struct Rules {
 /// More are not kept.
 const MAX_RULES: usize = 16_384;
 
-impl Rules {
+impl RuleCache {
     /// The rule at an instruction; `None`: there is none, or one that is not known here.
-    pub fn at(&mut self, pc: usize) -> Option<Rule> {
+    pub fn at(&mut self, pc: usize) -> Option<UnwindRule> {
         if let Some(&rule) = self.known.get(&pc) {
             return rule;
         }
@@ -94,14 +94,14 @@ type Tables = EndianSlice<'static, LittleEndian>;
 
 /// Room for the rules of one function: on x86-64 six registers are kept, and all seventeen where a signal has come; on Arm twelve, and eight for
 /// floating point.
-struct Storage;
+struct RuleStorage;
 
-impl UnwindContextStorage<usize> for Storage {
+impl UnwindContextStorage<usize> for RuleStorage {
     type Rules = [(Register, RegisterRule<usize>); 24];
     type Stack = [UnwindTableRow<usize, Self>; 4];
 }
 
-fn look_up(object: &Object, pc: usize) -> Option<Rule> {
+fn look_up(object: &UnwindObject, pc: usize) -> Option<UnwindRule> {
     let header_at = object.header.as_ptr() as u64;
     let bases = BaseAddresses::default().set_eh_frame_hdr(header_at);
     let header = EhFrameHdr::new(object.header, LittleEndian).parse(&bases, 8).ok()?;
@@ -114,47 +114,46 @@ fn look_up(object: &Object, pc: usize) -> Option<Rule> {
     let (mut tables, bases) = (EhFrame::new(tables, LittleEndian), bases.set_eh_frame(tables_at as u64));
     tables.set_vendor(UNWINDING_VENDOR);
     let function = header.table()?.fde_for_address(&tables, &bases, pc as u64, EhFrame::cie_from_offset).ok()?;
-    let mut context = Box::new(UnwindContext::<usize, Storage>::new_in());
+    let mut context = Box::new(UnwindContext::<usize, RuleStorage>::new_in());
     let row = function.unwind_info_for_address(&tables, &bases, &mut context, pc as u64).ok()?;
     rule(row, &tables, function.is_signal_trampoline(), function.cie().encoding())
 }
 
 fn rule(
-    row: &UnwindTableRow<usize, Storage>,
+    row: &UnwindTableRow<usize, RuleStorage>,
     tables: &EhFrame<Tables>,
     is_signal: bool,
     encoding: gimli::Encoding,
-) -> Option<Rule> {
+) -> Option<UnwindRule> {
     let (cfa, cfa_is_there) = match row.cfa() {
         CfaRule::RegisterAndOffset { register, offset } => (based(*register, *offset)?, false),
         CfaRule::Expression(expression) => location(expression, tables, encoding)?,
     };
     let saved = |register| match row.register(register) {
-        None | Some(RegisterRule::SameValue) => Saved::No,
-        Some(RegisterRule::Offset(offset)) => {
-            i32::try_from(offset).map_or(Saved::Unknown, |offset| Saved::In(Location { base: Base::Cfa, offset }))
-        }
+        None | Some(RegisterRule::SameValue) => SavedRegister::No,
+        Some(RegisterRule::Offset(offset)) => i32::try_from(offset)
+            .map_or(SavedRegister::Unknown, |offset| SavedRegister::In(RuleLocation { base: RuleBase::Cfa, offset })),
         Some(RegisterRule::Expression(expression)) => match location(&expression, tables, encoding) {
-            Some((location, false)) => Saved::In(location),
-            _ => Saved::Unknown,
+            Some((location, false)) => SavedRegister::In(location),
+            _ => SavedRegister::Unknown,
         },
-        Some(_) => Saved::Unknown,
+        Some(_) => SavedRegister::Unknown,
     };
     let caller = match (row.register(RETURN_ADDRESS), saved(RETURN_ADDRESS)) {
         (Some(RegisterRule::Undefined), _) => None,
-        (_, Saved::In(location)) => Some(location),
+        (_, SavedRegister::In(location)) => Some(location),
         _ => return None,
     };
-    Some(Rule { cfa, cfa_is_there, caller, bp: saved(FRAME_POINTER), is_signal })
+    Some(UnwindRule { cfa, cfa_is_there, caller, bp: saved(FRAME_POINTER), is_signal })
 }
 
-fn based(register: Register, offset: i64) -> Option<Location> {
+fn based(register: Register, offset: i64) -> Option<RuleLocation> {
     let base = match register {
-        STACK_POINTER => Base::StackPointer,
-        FRAME_POINTER => Base::FramePointer,
+        STACK_POINTER => RuleBase::StackPointer,
+        FRAME_POINTER => RuleBase::FramePointer,
         _ => return None,
     };
-    Some(Location { base, offset: i32::try_from(offset).ok()? })
+    Some(RuleLocation { base, offset: i32::try_from(offset).ok()? })
 }
 
 /// The address that an expression of the forms that compilers write gives, and whether what counts is the word there: a register and an
@@ -163,7 +162,7 @@ fn location(
     expression: &UnwindExpression<usize>,
     tables: &EhFrame<Tables>,
     encoding: gimli::Encoding,
-) -> Option<(Location, bool)> {
+) -> Option<(RuleLocation, bool)> {
     let expression: Expression<Tables> = expression.get(tables).ok()?;
     let mut operations = expression.operations(encoding);
     let first = match operations.next().ok()?? {

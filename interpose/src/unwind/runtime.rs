@@ -5,24 +5,24 @@
 use std::ffi::{c_int, c_void};
 
 /// What the unwinder knows of a frame.
-pub enum Context {}
+pub enum UnwinderContext {}
 
 // Of unwind.h (Itanium C++ ABI, exception handling, §1.3).
 unsafe extern "C" {
     /// Calls `step` for each frame, the innermost first, with `data`, until it gives something other than 0.
     pub fn _Unwind_Backtrace(
-        step: unsafe extern "C" fn(*mut Context, *mut c_void) -> c_int,
+        step: unsafe extern "C" fn(*mut UnwinderContext, *mut c_void) -> c_int,
         data: *mut c_void,
     ) -> c_int;
     /// Where a frame's code goes on.
-    pub fn _Unwind_GetIP(context: *mut Context) -> usize;
+    pub fn _Unwind_GetIP(context: *mut UnwinderContext) -> usize;
     /// A frame's canonical frame address.
-    pub fn _Unwind_GetCFA(context: *mut Context) -> usize;
+    pub fn _Unwind_GetCFA(context: *mut UnwinderContext) -> usize;
 }
 
 /// Where the frames' code goes on, the innermost first.
 pub fn frames() -> Vec<usize> {
-    unsafe extern "C" fn step(context: *mut Context, found: *mut c_void) -> c_int {
+    unsafe extern "C" fn step(context: *mut UnwinderContext, found: *mut c_void) -> c_int {
         // SAFETY: the unwinder passes its own context, and our pointer.
         unsafe { (*found.cast::<Vec<usize>>()).push(_Unwind_GetIP(context)) };
         0

@@ -4,9 +4,9 @@ use std::marker::PhantomData;
 
 use crate::handles::{comms, datatypes};
 use crate::harmless::enter;
-use crate::mpi::lang::{Convert, Language};
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::state::comm::CommInfo;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
 /// The call that a verb is about. A verb gives its methods the words that it was given, and so reads them as what they are.
@@ -15,22 +15,22 @@ use crate::word::Word;
 /// This is the verbs' contract, kept by whoever makes a value ([`ThisCall::of`]). The words that a verb is given with it are the
 /// arguments of the MPI function in whose row the verb stands, in this language, as the program passed them, and in the place of the
 /// row's names; the thread is the calling one. So a method may read what the standard says is there. Null addresses are allowed
-/// where [`Language`] says so.
-pub unsafe trait Call: Copy {
+/// where [`ArgumentLanguage`] says so.
+pub unsafe trait VerbCall: Copy {
     /// The language of its arguments.
-    type Language: Language;
+    type Language: ArgumentLanguage;
 
     /// The calling thread's state.
-    fn thread(self) -> *mut Thread;
+    fn thread(self) -> *mut RecorderThread;
 
-    /// As [`Language::int`].
+    /// As [`ArgumentLanguage::int`].
     #[inline(always)]
     fn int(self, word: Word) -> i32 {
         // SAFETY: the contract.
         unsafe { Self::Language::int(word) }
     }
 
-    /// As [`Language::count`].
+    /// As [`ArgumentLanguage::count`].
     #[inline(always)]
     fn count(self, word: Word) -> u64 {
         // SAFETY: the contract.
@@ -45,42 +45,42 @@ pub unsafe trait Call: Copy {
         u64::try_from(count).unwrap_or(0)
     }
 
-    /// As [`Language::count_at`].
+    /// As [`ArgumentLanguage::count_at`].
     #[inline(always)]
     fn count_at(self, array: Word, i: usize) -> u64 {
         // SAFETY: the contract.
         unsafe { Self::Language::count_at(array, i) }
     }
 
-    /// As [`Language::handle`].
+    /// As [`ArgumentLanguage::handle`].
     #[inline(always)]
-    fn handle(self, word: Word, convert: Convert) -> Word {
+    fn handle(self, word: Word, convert: ConvertedHandle) -> Word {
         // SAFETY: the contract.
         unsafe { Self::Language::handle(word, convert) }
     }
 
-    /// As [`Language::handle_at`].
+    /// As [`ArgumentLanguage::handle_at`].
     #[inline(always)]
-    fn handle_at(self, array: Word, i: usize, convert: Convert) -> Word {
+    fn handle_at(self, array: Word, i: usize, convert: ConvertedHandle) -> Word {
         // SAFETY: the contract.
         unsafe { Self::Language::handle_at(array, i, convert) }
     }
 
-    /// As [`Language::status_ignored`].
+    /// As [`ArgumentLanguage::status_ignored`].
     #[inline(always)]
     fn status_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
         unsafe { Self::Language::status_ignored(word) }
     }
 
-    /// As [`Language::statuses_ignored`].
+    /// As [`ArgumentLanguage::statuses_ignored`].
     #[inline(always)]
     fn statuses_ignored(self, word: Word) -> bool {
         // SAFETY: the contract.
         unsafe { Self::Language::statuses_ignored(word) }
     }
 
-    /// As [`Language::in_place`].
+    /// As [`ArgumentLanguage::in_place`].
     #[inline(always)]
     fn in_place(self, word: Word) -> bool {
         // SAFETY: the contract.
@@ -104,7 +104,7 @@ pub unsafe trait Call: Copy {
             {
                 return last;
             }
-            comms::find(self.thread(), self.handle(comm, Convert::Comm))
+            comms::find(self.thread(), self.handle(comm, ConvertedHandle::Comm))
         }
     }
 
@@ -131,7 +131,7 @@ pub unsafe trait Call: Copy {
         unsafe {
             let thread = self.thread();
             if Self::Language::FORTRAN {
-                datatypes::size(thread, self.handle(datatype, Convert::Datatype))
+                datatypes::size(thread, self.handle(datatype, ConvertedHandle::Datatype))
             } else if datatype == (*thread).type_handle {
                 (*thread).type_size
             } else {
@@ -144,7 +144,7 @@ pub unsafe trait Call: Copy {
     #[inline(always)]
     fn size_at(self, array: Word, i: usize) -> u64 {
         // SAFETY: the contract.
-        unsafe { datatypes::size(self.thread(), self.handle_at(array, i, Convert::Datatype)) }
+        unsafe { datatypes::size(self.thread(), self.handle_at(array, i, ConvertedHandle::Datatype)) }
     }
 
     /// Bytes of `count` elements of a datatype.
@@ -154,52 +154,52 @@ pub unsafe trait Call: Copy {
     }
 }
 
-/// As [`Call::comm_id`], of a word that is not the handle used last.
+/// As [`VerbCall::comm_id`], of a word that is not the handle used last.
 ///
 /// # Safety
-/// The contract of [`Call`].
+/// The contract of [`VerbCall`].
 #[cold]
 #[inline(never)]
-unsafe fn other_comm_id<L: Language>(thread: *mut Thread, comm: Word) -> u32 {
+unsafe fn other_comm_id<L: ArgumentLanguage>(thread: *mut RecorderThread, comm: Word) -> u32 {
     // SAFETY: the caller's promise.
-    unsafe { comms::find(thread, L::handle(comm, Convert::Comm)).id }
+    unsafe { comms::find(thread, L::handle(comm, ConvertedHandle::Comm)).id }
 }
 
-/// As [`Call::size`], of a word that is not the handle used last.
+/// As [`VerbCall::size`], of a word that is not the handle used last.
 ///
 /// # Safety
-/// The contract of [`Call`].
+/// The contract of [`VerbCall`].
 #[cold]
 #[inline(never)]
-unsafe fn other_size<L: Language>(thread: *mut Thread, datatype: Word) -> u64 {
+unsafe fn other_size<L: ArgumentLanguage>(thread: *mut RecorderThread, datatype: Word) -> u64 {
     // SAFETY: the caller's promise.
-    unsafe { datatypes::size(thread, L::handle(datatype, Convert::Datatype)) }
+    unsafe { datatypes::size(thread, L::handle(datatype, ConvertedHandle::Datatype)) }
 }
 
 /// The call under way on a thread, whose arguments are those of language `L`.
 #[derive(Clone, Copy)]
 pub struct ThisCall<L> {
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     language: PhantomData<L>,
 }
 
-impl<L: Language> ThisCall<L> {
+impl<L: ArgumentLanguage> ThisCall<L> {
     /// The call under way on `thread`.
     ///
     /// # Safety
-    /// The contract of [`Call`].
+    /// The contract of [`VerbCall`].
     #[inline(always)]
-    pub unsafe fn of(thread: *mut Thread) -> Self {
+    pub unsafe fn of(thread: *mut RecorderThread) -> Self {
         ThisCall { thread, language: PhantomData }
     }
 }
 
 // SAFETY: `of` has asked for it.
-unsafe impl<L: Language> Call for ThisCall<L> {
+unsafe impl<L: ArgumentLanguage> VerbCall for ThisCall<L> {
     type Language = L;
 
     #[inline(always)]
-    fn thread(self) -> *mut Thread {
+    fn thread(self) -> *mut RecorderThread {
         self.thread
     }
 }

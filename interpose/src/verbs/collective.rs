@@ -6,15 +6,15 @@
 
 use std::ops::Range;
 
-use super::{Call, Event, known};
+use super::{VerbCall, VerbEvent, known};
 use crate::mpi::abi::abi;
-use crate::recording::slot::Facts;
+use crate::recording::slot::CallArguments;
 use crate::state::comm::CommInfo;
 use crate::word::Word;
 
 /// What a rank is to a rooted collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
+enum CollectiveRole {
     Root,
     Other,
     /// In the root's group of an inter-communicator, but not the root.
@@ -22,28 +22,28 @@ enum Role {
 }
 
 #[inline(always)]
-fn on<C: Call>(call: C, comm: Word) -> &'static CommInfo {
+fn on<C: VerbCall>(call: C, comm: Word) -> &'static CommInfo {
     call.comm(comm)
 }
 
 #[inline(always)]
-fn rooted<C: Call>(call: C, root: Word, comm: Word) -> (Facts, Role, &'static CommInfo) {
+fn rooted<C: VerbCall>(call: C, root: Word, comm: Word) -> (CallArguments, CollectiveRole, &'static CommInfo) {
     let info = on(call, comm);
     let root = call.int(root);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     let role = if info.inter {
         if root == abi().root {
             // A peer is a rank of the remote group, in which the root is not.
-            Role::Root
+            CollectiveRole::Root
         } else if root == abi().proc_null {
-            Role::Outside
+            CollectiveRole::Outside
         } else {
             facts.peer = root;
-            Role::Other
+            CollectiveRole::Other
         }
     } else {
         facts.peer = root;
-        if root == info.rank { Role::Root } else { Role::Other }
+        if root == info.rank { CollectiveRole::Root } else { CollectiveRole::Other }
     };
     (facts, role, info)
 }
@@ -56,9 +56,9 @@ fn times(bytes: u64, ranks: i64) -> u64 {
 /// The data that a rank gives or takes in a collective, in a block for each rank or neighbour.
 ///
 /// Read only where the standard calls the arguments significant.
-pub trait Data: Copy {
+pub trait CollectiveData: Copy {
     /// Bytes of the blocks with these numbers.
-    fn bytes<C: Call>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64;
+    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64;
 }
 
 /// The blocks of `n` ranks.
@@ -75,11 +75,11 @@ fn present(n: i64, absent: u64) -> impl Iterator<Item = usize> {
 
 /// See [`block`].
 #[derive(Clone, Copy)]
-pub struct Block(Word, Word);
+pub struct SingleBlock(Word, Word);
 
 /// See [`blocks`].
 #[derive(Clone, Copy)]
-pub struct Blocks(Word, Word);
+pub struct EqualBlocks(Word, Word);
 
 /// See [`typed_blocks`].
 #[derive(Clone, Copy)]
@@ -87,38 +87,38 @@ pub struct TypedBlocks(Word, Word);
 
 /// A block of `count` elements, the same for each rank.
 #[inline(always)]
-pub fn block<C: Call>(_: C, count: Word, datatype: Word) -> Block {
-    Block(count, datatype)
+pub fn block<C: VerbCall>(_: C, count: Word, datatype: Word) -> SingleBlock {
+    SingleBlock(count, datatype)
 }
 
 /// Blocks of `counts` elements, one for each rank, all of one datatype.
 #[inline(always)]
-pub fn blocks<C: Call>(_: C, counts: Word, datatype: Word) -> Blocks {
-    Blocks(counts, datatype)
+pub fn blocks<C: VerbCall>(_: C, counts: Word, datatype: Word) -> EqualBlocks {
+    EqualBlocks(counts, datatype)
 }
 
 /// Blocks of `counts` elements, one for each rank, each with its own datatype.
 #[inline(always)]
-pub fn typed_blocks<C: Call>(_: C, counts: Word, datatypes: Word) -> TypedBlocks {
+pub fn typed_blocks<C: VerbCall>(_: C, counts: Word, datatypes: Word) -> TypedBlocks {
     TypedBlocks(counts, datatypes)
 }
 
-impl Data for Block {
+impl CollectiveData for SingleBlock {
     #[inline(always)]
-    fn bytes<C: Call>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
+    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
         call.bytes(self.0, self.1).wrapping_mul(blocks.count() as u64)
     }
 }
 
-impl Data for Blocks {
-    fn bytes<C: Call>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
+impl CollectiveData for EqualBlocks {
+    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
         let elements = blocks.fold(0u64, |sum, i| sum.wrapping_add(call.count_at(self.0, i)));
         elements.wrapping_mul(call.size(self.1))
     }
 }
 
-impl Data for TypedBlocks {
-    fn bytes<C: Call>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
+impl CollectiveData for TypedBlocks {
+    fn bytes<C: VerbCall>(self, call: C, blocks: impl Iterator<Item = usize>) -> u64 {
         // Where the count is 0 the datatype is not asked.
         blocks.fold(0u64, |sum, i| match call.count_at(self.0, i) {
             0 => sum,
@@ -129,32 +129,32 @@ impl Data for TypedBlocks {
 
 /// A barrier.
 #[inline(always)]
-pub fn meets<C: Call>(call: C, comm: Word) -> Event<()> {
-    known(Facts::on(call.comm_id(comm)))
+pub fn synchronise_comm<C: VerbCall>(call: C, comm: Word) -> VerbEvent<()> {
+    known(CallArguments::on(call.comm_id(comm)))
 }
 
 /// A broadcast: the root sends, the others receive.
 #[inline(always)]
-pub fn broadcasts<C: Call>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> Event<()> {
+pub fn broadcast<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
     let (mut facts, role, _) = rooted(call, root, comm);
     match role {
-        Role::Root => facts.sent = call.bytes(count, datatype),
-        Role::Other => facts.received = call.bytes(count, datatype),
-        Role::Outside => {}
+        CollectiveRole::Root => facts.sent = call.bytes(count, datatype),
+        CollectiveRole::Other => facts.received = call.bytes(count, datatype),
+        CollectiveRole::Outside => {}
     }
     known(facts)
 }
 
 /// A reduction to a root.
 #[inline(always)]
-pub fn reduces<C: Call>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> Event<()> {
+pub fn reduce<C: VerbCall>(call: C, count: Word, datatype: Word, root: Word, comm: Word) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
-    if role != Role::Outside {
+    if role != CollectiveRole::Outside {
         let n = call.bytes(count, datatype);
-        if role == Role::Root {
+        if role == CollectiveRole::Root {
             facts.received = n;
         }
-        if role == Role::Other || !info.inter {
+        if role == CollectiveRole::Other || !info.inter {
             facts.sent = n;
         }
     }
@@ -163,8 +163,8 @@ pub fn reduces<C: Call>(call: C, count: Word, datatype: Word, root: Word, comm: 
 
 /// A reduction whose result all, or each in turn, are given.
 #[inline(always)]
-pub fn all_reduces<C: Call>(call: C, count: Word, datatype: Word, comm: Word) -> Event<()> {
-    let mut facts = Facts::on(call.comm_id(comm));
+pub fn all_reduce<C: VerbCall>(call: C, count: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
+    let mut facts = CallArguments::on(call.comm_id(comm));
     facts.sent = call.bytes(count, datatype);
     facts.received = facts.sent;
     known(facts)
@@ -172,9 +172,9 @@ pub fn all_reduces<C: Call>(call: C, count: Word, datatype: Word, comm: Word) ->
 
 /// A reduction whose result is scattered in equal blocks.
 #[inline(always)]
-pub fn all_reduces_blocks<C: Call>(call: C, recvcount: Word, datatype: Word, comm: Word) -> Event<()> {
+pub fn all_reduce_blocks<C: VerbCall>(call: C, recvcount: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     facts.received = call.bytes(recvcount, datatype);
     facts.sent = times(facts.received, info.size);
     known(facts)
@@ -182,10 +182,10 @@ pub fn all_reduces_blocks<C: Call>(call: C, recvcount: Word, datatype: Word, com
 
 /// A reduction whose result is scattered.
 #[inline(always)]
-pub fn reduce_scatters<C: Call>(call: C, recvcounts: Word, datatype: Word, comm: Word) -> Event<()> {
+pub fn reduce_scatter<C: VerbCall>(call: C, recvcounts: Word, datatype: Word, comm: Word) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
-    facts.sent = Blocks(recvcounts, datatype).bytes(call, all(info.size));
+    let mut facts = CallArguments::on(info.id);
+    facts.sent = EqualBlocks(recvcounts, datatype).bytes(call, all(info.size));
     if info.rank >= 0 {
         let own = call.count_at(recvcounts, info.rank as usize);
         facts.received = own.wrapping_mul(call.size(datatype));
@@ -195,19 +195,19 @@ pub fn reduce_scatters<C: Call>(call: C, recvcounts: Word, datatype: Word, comm:
 
 /// A gather to a root.
 #[inline(always)]
-pub fn gathers<C: Call>(
+pub fn gather<C: VerbCall>(
     call: C,
     sendbuf: Word,
-    given: impl Data,
-    taken: impl Data,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
     root: Word,
     comm: Word,
-) -> Event<()> {
+) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
-    if role == Role::Root {
+    if role == CollectiveRole::Root {
         facts.received = taken.bytes(call, all(info.others));
     }
-    if role == Role::Other || role == Role::Root && !info.inter && !call.in_place(sendbuf) {
+    if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(sendbuf) {
         facts.sent = given.bytes(call, all(1));
     }
     known(facts)
@@ -215,19 +215,19 @@ pub fn gathers<C: Call>(
 
 /// A scatter from a root.
 #[inline(always)]
-pub fn scatters<C: Call>(
+pub fn scatter<C: VerbCall>(
     call: C,
     recvbuf: Word,
-    given: impl Data,
-    taken: impl Data,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
     root: Word,
     comm: Word,
-) -> Event<()> {
+) -> VerbEvent<()> {
     let (mut facts, role, info) = rooted(call, root, comm);
-    if role == Role::Root {
+    if role == CollectiveRole::Root {
         facts.sent = given.bytes(call, all(info.others));
     }
-    if role == Role::Other || role == Role::Root && !info.inter && !call.in_place(recvbuf) {
+    if role == CollectiveRole::Other || role == CollectiveRole::Root && !info.inter && !call.in_place(recvbuf) {
         facts.received = taken.bytes(call, all(1));
     }
     known(facts)
@@ -235,9 +235,15 @@ pub fn scatters<C: Call>(
 
 /// A gather whose result all are given.
 #[inline(always)]
-pub fn all_gathers<C: Call>(call: C, sendbuf: Word, given: impl Data, taken: impl Data, comm: Word) -> Event<()> {
+pub fn all_gather<C: VerbCall>(
+    call: C,
+    sendbuf: Word,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
+    comm: Word,
+) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     facts.received = taken.bytes(call, all(info.others));
     if !call.in_place(sendbuf) {
         facts.sent = given.bytes(call, all(1));
@@ -247,9 +253,15 @@ pub fn all_gathers<C: Call>(call: C, sendbuf: Word, given: impl Data, taken: imp
 
 /// A total exchange.
 #[inline(always)]
-pub fn all_to_all<C: Call>(call: C, sendbuf: Word, given: impl Data, taken: impl Data, comm: Word) -> Event<()> {
+pub fn all_to_all<C: VerbCall>(
+    call: C,
+    sendbuf: Word,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
+    comm: Word,
+) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     facts.received = taken.bytes(call, all(info.others));
     if !call.in_place(sendbuf) {
         facts.sent = given.bytes(call, all(info.others));
@@ -259,9 +271,14 @@ pub fn all_to_all<C: Call>(call: C, sendbuf: Word, given: impl Data, taken: impl
 
 /// A gather among neighbours: each is given the same block.
 #[inline(always)]
-pub fn neighbor_all_gathers<C: Call>(call: C, given: impl Data, taken: impl Data, comm: Word) -> Event<()> {
+pub fn neighbor_all_gather<C: VerbCall>(
+    call: C,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
+    comm: Word,
+) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     facts.sent = given.bytes(call, all(1));
     facts.received = taken.bytes(call, present(info.sources, info.absent));
     known(facts)
@@ -269,9 +286,14 @@ pub fn neighbor_all_gathers<C: Call>(call: C, given: impl Data, taken: impl Data
 
 /// An exchange among neighbours: each is given its own block.
 #[inline(always)]
-pub fn neighbor_all_to_all<C: Call>(call: C, given: impl Data, taken: impl Data, comm: Word) -> Event<()> {
+pub fn neighbor_all_to_all<C: VerbCall>(
+    call: C,
+    given: impl CollectiveData,
+    taken: impl CollectiveData,
+    comm: Word,
+) -> VerbEvent<()> {
     let info = on(call, comm);
-    let mut facts = Facts::on(info.id);
+    let mut facts = CallArguments::on(info.id);
     facts.sent = given.bytes(call, present(info.destinations, info.absent));
     facts.received = taken.bytes(call, present(info.sources, info.absent));
     known(facts)

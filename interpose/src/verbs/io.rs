@@ -5,18 +5,18 @@ use std::ffi::CStr;
 use lbprof_collector::record::{NONE, Record};
 
 use super::point_to_point::status_or_own;
-use super::{After, Call, Event, Posted, known};
-use crate::handles::objects::{FILES, Known};
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, known};
+use crate::handles::objects::{FILES, ObjectIds};
 use crate::handles::requests::{READS, WRITES};
 use crate::harmless::enter;
-use crate::mpi::lang::{Convert, Language};
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::status;
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
-fn facts(file: Known) -> Facts {
-    let mut facts = Facts::on(file.comm);
+fn facts(file: ObjectIds) -> CallArguments {
+    let mut facts = CallArguments::on(file.comm);
     if file.id != NONE {
         facts.tag = file.id as i32;
     }
@@ -25,27 +25,30 @@ fn facts(file: Known) -> Facts {
 
 /// Facts of a call on a file.
 #[inline(always)]
-fn on<C: Call>(call: C, fh: Word) -> Facts {
-    facts(FILES.find(call.handle(fh, Convert::File)))
+fn on<C: VerbCall>(call: C, fh: Word) -> CallArguments {
+    facts(FILES.find(call.handle(fh, ConvertedHandle::File)))
 }
 
 /// A file is opened.
 #[derive(Clone, Copy)]
-pub struct Opens<L> {
+pub struct FileOpening<L> {
     filename: Word,
     fh: Word,
     language: std::marker::PhantomData<L>,
 }
 
-/// See [`Opens`].
+/// See [`FileOpening`].
 #[inline(always)]
-pub fn opens<C: Call>(call: C, comm: Word, filename: Word, fh: Word) -> Event<Opens<C::Language>> {
+pub fn open_file<C: VerbCall>(call: C, comm: Word, filename: Word, fh: Word) -> VerbEvent<FileOpening<C::Language>> {
     let comm = call.comm(comm);
-    Event { facts: Facts::on(comm.id), after: Opens { filename, fh, language: std::marker::PhantomData } }
+    VerbEvent {
+        facts: CallArguments::on(comm.id),
+        after: FileOpening { filename, fh, language: std::marker::PhantomData },
+    }
 }
 
-impl<L: Language> After for Opens<L> {
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+impl<L: ArgumentLanguage> AfterCall for FileOpening<L> {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call stored the handle; in C the name ends with a NUL. Fortran's has a hidden length and is not read.
         unsafe {
             if ok {
@@ -54,7 +57,7 @@ impl<L: Language> After for Opens<L> {
                 } else {
                     CStr::from_ptr(self.filename as *const std::ffi::c_char).to_string_lossy().into_owned()
                 };
-                let handle = L::handle_at(self.fh, 0, Convert::File);
+                let handle = L::handle_at(self.fh, 0, ConvertedHandle::File);
                 let comm = (*slot).comm;
                 if let Some(file) = enter::cold(thread, || Some(FILES.created(handle, comm, name))) {
                     (*slot).tag = file.id as i32;
@@ -66,8 +69,8 @@ impl<L: Language> After for Opens<L> {
 
 /// A file is closed.
 #[inline(always)]
-pub fn closes<C: Call>(call: C, fh: Word) -> Event<()> {
-    let handle = call.handle_at(fh, 0, Convert::File);
+pub fn close_file<C: VerbCall>(call: C, fh: Word) -> VerbEvent<()> {
+    let handle = call.handle_at(fh, 0, ConvertedHandle::File);
     let file = FILES.find(handle);
     call.cold(|| FILES.forget(handle));
     known(facts(file))
@@ -75,20 +78,20 @@ pub fn closes<C: Call>(call: C, fh: Word) -> Event<()> {
 
 /// Any other call on a file that can block.
 #[inline(always)]
-pub fn acts_on<C: Call>(call: C, fh: Word) -> Event<()> {
+pub fn act_on_file<C: VerbCall>(call: C, fh: Word) -> VerbEvent<()> {
     known(on(call, fh))
 }
 
 /// Takes the bytes transferred from the status.
 #[derive(Clone, Copy)]
-pub struct Transfers {
+pub struct FileTransfer {
     status: Word,
     reads: bool,
 }
 
-impl After for Transfers {
+impl AfterCall for FileTransfer {
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call filled the status.
         unsafe {
             if ok {
@@ -104,45 +107,45 @@ impl After for Transfers {
 }
 
 #[inline(always)]
-fn transfers<C: Call>(call: C, fh: Word, status: &mut Word, reads: bool) -> Event<Transfers> {
+fn transfers<C: VerbCall>(call: C, fh: Word, status: &mut Word, reads: bool) -> VerbEvent<FileTransfer> {
     let status = status_or_own(call, status);
-    Event { facts: on(call, fh), after: Transfers { status, reads } }
+    VerbEvent { facts: on(call, fh), after: FileTransfer { status, reads } }
 }
 
 /// A blocking read.
 #[inline(always)]
-pub fn reads<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+pub fn read_file<C: VerbCall>(call: C, fh: Word, status: &mut Word) -> VerbEvent<FileTransfer> {
     transfers(call, fh, status, true)
 }
 
 /// A blocking write.
 #[inline(always)]
-pub fn writes<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+pub fn write_file<C: VerbCall>(call: C, fh: Word, status: &mut Word) -> VerbEvent<FileTransfer> {
     transfers(call, fh, status, false)
 }
 
 /// A nonblocking or split read; what was read is known at its end.
 #[inline(always)]
-pub fn posts_read<C: Call>(call: C, fh: Word) -> Event<Posted<READS>> {
-    Event { facts: on(call, fh), after: Posted }
+pub fn post_read<C: VerbCall>(call: C, fh: Word) -> VerbEvent<PostedOperation<READS>> {
+    VerbEvent { facts: on(call, fh), after: PostedOperation }
 }
 
 /// A nonblocking or split write.
 #[inline(always)]
-pub fn posts_write<C: Call>(call: C, fh: Word, count: Word, datatype: Word) -> Event<Posted<WRITES>> {
+pub fn post_write<C: VerbCall>(call: C, fh: Word, count: Word, datatype: Word) -> VerbEvent<PostedOperation<WRITES>> {
     let mut facts = on(call, fh);
     facts.sent = call.bytes(count, datatype);
-    Event { facts, after: Posted }
+    VerbEvent { facts, after: PostedOperation }
 }
 
 /// The end of a split read.
 #[inline(always)]
-pub fn ends_read<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+pub fn end_read<C: VerbCall>(call: C, fh: Word, status: &mut Word) -> VerbEvent<FileTransfer> {
     transfers(call, fh, status, true)
 }
 
 /// The end of a split write.
 #[inline(always)]
-pub fn ends_write<C: Call>(call: C, fh: Word, status: &mut Word) -> Event<Transfers> {
+pub fn end_write<C: VerbCall>(call: C, fh: Word, status: &mut Word) -> VerbEvent<FileTransfer> {
     transfers(call, fh, status, false)
 }

@@ -1,8 +1,8 @@
 //! What the rows of calls.table say of a call: verbs, one function each.
 //!
-//! A verb reads the arguments before the call and gives an [`Event`]: the facts for the record, and what is left to do
+//! A verb reads the arguments before the call and gives an [`VerbEvent`]: the facts for the record, and what is left to do
 //! after the call. It may replace an argument that it takes by `&mut` (a status that the program ignores). How it may read
-//! them is the contract of [`Call`]: its first argument, which stands for the call under way.
+//! them is the contract of [`VerbCall`]: its first argument, which stands for the call under way.
 
 mod call;
 mod collective;
@@ -15,9 +15,9 @@ mod polls;
 mod probes;
 mod window_spins;
 
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
-pub use call::{Call, ThisCall};
+pub use call::{ThisCall, VerbCall};
 pub use collective::*;
 pub use completion::*;
 pub use io::*;
@@ -28,31 +28,31 @@ pub use polls::{is_unmeasured, measure};
 pub use probes::*;
 pub use window_spins::fold_repetition;
 
-use crate::handles::requests::{self, Open};
-use crate::mpi::lang::{Convert, Language};
+use crate::handles::requests::{self, OpenRequest};
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
 use crate::mpi::predefined;
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
 /// A call's facts, and what is left to do when it has returned.
 #[derive(Clone, Copy)]
-pub struct Event<A: After> {
+pub struct VerbEvent<A: AfterCall> {
     /// For the record.
-    pub facts: Facts,
+    pub facts: CallArguments,
     /// For afterwards.
     pub after: A,
 }
 
 /// What is left to do after a call.
-pub trait After: Copy {
-    /// Bits for [`Open::kind`] if the operation's completion is a request's.
+pub trait AfterCall: Copy {
+    /// Bits for [`OpenRequest::kind`] if the operation's completion is a request's.
     const KIND: u64 = 0;
 
-    /// Whether a call that has succeeded has found nothing, so that [`After::after`] passes its slot on as that of an unsuccessful poll.
+    /// Whether a call that has succeeded has found nothing, so that [`AfterCall::after`] passes its slot on as that of an unsuccessful poll.
     ///
     /// # Safety
-    /// As of [`After::after`].
+    /// As of [`AfterCall::after`].
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         false
@@ -63,33 +63,33 @@ pub trait After: Copy {
     /// # Safety
     /// The call has just returned on `thread`, the calling one, and `slot` is its record's. The addresses that the event has kept are the
     /// call's arguments still.
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool);
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool);
 }
 
-impl After for () {
+impl AfterCall for () {
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, _: *mut Record, _: bool) {}
+    unsafe fn after(self, _: *mut RecorderThread, _: *mut Record, _: bool) {}
 }
 
 /// An event that is complete before the call.
 #[inline(always)]
-fn known(facts: Facts) -> Event<()> {
-    Event { facts, after: () }
+fn known(facts: CallArguments) -> VerbEvent<()> {
+    VerbEvent { facts, after: () }
 }
 
 /// An event whose request, when it completes, has `KIND`; nothing is to be done when a blocking call of it returns.
 #[derive(Clone, Copy)]
-pub struct Posted<const KIND: u64>;
+pub struct PostedOperation<const KIND: u64>;
 
-impl<const KIND: u64> After for Posted<KIND> {
+impl<const KIND: u64> AfterCall for PostedOperation<KIND> {
     const KIND: u64 = KIND;
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, _: *mut Record, _: bool) {}
+    unsafe fn after(self, _: *mut RecorderThread, _: *mut Record, _: bool) {}
 }
 
 /// Remembers the request that the call returned.
 #[derive(Clone, Copy)]
-pub struct Starts<L, const PREPARED: bool> {
+pub struct RequestStart<L, const PREPARED: bool> {
     request: Word,
     kind: u64,
     language: std::marker::PhantomData<L>,
@@ -97,31 +97,39 @@ pub struct Starts<L, const PREPARED: bool> {
 
 /// A nonblocking operation: what it does, and the request that it returns.
 #[inline(always)]
-pub fn starts_as<C: Call, A: After>(_: C, request: Word, inner: Event<A>) -> Event<Starts<C::Language, false>> {
-    Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
+pub fn start_request<C: VerbCall, A: AfterCall>(
+    _: C,
+    request: Word,
+    inner: VerbEvent<A>,
+) -> VerbEvent<RequestStart<C::Language, false>> {
+    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND, language: std::marker::PhantomData } }
 }
 
-/// A persistent operation is made; [`starts`] starts it.
+/// A persistent operation is made; [`start`] starts it.
 #[inline(always)]
-pub fn prepares_as<C: Call, A: After>(_: C, request: Word, inner: Event<A>) -> Event<Starts<C::Language, true>> {
-    Event { facts: inner.facts, after: Starts { request, kind: A::KIND, language: std::marker::PhantomData } }
+pub fn prepare_request<C: VerbCall, A: AfterCall>(
+    _: C,
+    request: Word,
+    inner: VerbEvent<A>,
+) -> VerbEvent<RequestStart<C::Language, true>> {
+    VerbEvent { facts: inner.facts, after: RequestStart { request, kind: A::KIND, language: std::marker::PhantomData } }
 }
 
-impl<L: Language, const PREPARED: bool> After for Starts<L, PREPARED> {
+impl<L: ArgumentLanguage, const PREPARED: bool> AfterCall for RequestStart<L, PREPARED> {
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         if !ok {
             return;
         }
         // SAFETY: the call stored the request; the slot is this call's.
         unsafe {
             let kind = if PREPARED { self.kind | requests::PERSISTENT } else { self.kind };
-            remember(slot, L::handle_at(self.request, 0, Convert::Request), kind);
+            remember(slot, L::handle_at(self.request, 0, ConvertedHandle::Request), kind);
         }
     }
 }
 
-/// Remembers a request that a call has returned. `kind` has the bits of [`Open::kind`] that the record does not show. One function for all calls that start
+/// Remembers a request that a call has returned. `kind` has the bits of [`OpenRequest::kind`] that the record does not show. One function for all calls that start
 /// something, since they are made in turn.
 ///
 /// # Safety
@@ -139,10 +147,10 @@ unsafe fn remember(slot: *mut Record, handle: Word, kind: u64) {
         let id = requests::new_id();
         let flags = (*slot).flags;
         if kind & requests::PERSISTENT != 0 {
-            (*slot).flags |= Flags::PERSISTENT;
+            (*slot).flags |= CallFlags::PERSISTENT;
         }
         (*slot).request = id;
-        let open = Open {
+        let open = OpenRequest {
             id,
             comm: (*slot).comm,
             peer: (*slot).peer,

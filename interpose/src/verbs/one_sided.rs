@@ -1,23 +1,23 @@
 //! One-sided communication (MPI-4.1 chapter 12). `tag` holds the window's id.
 
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 
-use super::{After, Call, Event, known};
+use super::{AfterCall, VerbCall, VerbEvent, known};
 use crate::handles::groups;
 use crate::handles::objects::WINDOWS;
 use crate::harmless::enter;
 use crate::mpi::abi;
-use crate::mpi::lang::{Convert, Language};
-use crate::mpi::predefined::{Null, is_null};
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
+use crate::mpi::predefined::{NullHandle, is_null};
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
 use crate::word::{Word, int_at};
 
 /// Facts of a call on a window.
 #[inline(always)]
-fn on<C: Call>(call: C, win: Word) -> Facts {
-    let window = WINDOWS.find(call.handle(win, Convert::Win));
-    let mut facts = Facts::on(window.comm);
+fn on<C: VerbCall>(call: C, win: Word) -> CallArguments {
+    let window = WINDOWS.find(call.handle(win, ConvertedHandle::Win));
+    let mut facts = CallArguments::on(window.comm);
     if window.id != NONE {
         facts.tag = window.id as i32;
     }
@@ -26,18 +26,18 @@ fn on<C: Call>(call: C, win: Word) -> Facts {
 
 /// Facts of a call on a window that moves data to or from a target; nothing where that is MPI_PROC_NULL.
 #[inline(always)]
-fn at<C: Call>(call: C, target_rank: Word, win: Word) -> Facts {
+fn at<C: VerbCall>(call: C, target_rank: Word, win: Word) -> CallArguments {
     let mut facts = on(call, win);
     facts.peer = call.int(target_rank);
     if facts.peer < 0 {
-        facts.flags |= Flags::NOTHING.0;
+        facts.flags |= CallFlags::NOTHING.0;
     }
     facts
 }
 
 /// Data go to a target.
 #[inline(always)]
-pub fn puts<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> Event<()> {
+pub fn put<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = at(call, target_rank, win);
     if facts.peer >= 0 {
         facts.sent = call.bytes(count, datatype);
@@ -47,7 +47,7 @@ pub fn puts<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatyp
 
 /// Data come from a target.
 #[inline(always)]
-pub fn gets<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> Event<()> {
+pub fn get<C: VerbCall>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = at(call, target_rank, win);
     if facts.peer >= 0 {
         facts.received = call.bytes(count, datatype);
@@ -57,9 +57,16 @@ pub fn gets<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatyp
 
 /// Data come from a target; others go there, unless the operation is MPI_NO_OP.
 #[inline(always)]
-pub fn fetches<C: Call>(call: C, target_rank: Word, win: Word, count: Word, datatype: Word, op: Word) -> Event<()> {
-    let mut event = gets(call, target_rank, win, count, datatype);
-    if !is_null(Null::Op, call.handle(op, Convert::Op)) {
+pub fn fetch<C: VerbCall>(
+    call: C,
+    target_rank: Word,
+    win: Word,
+    count: Word,
+    datatype: Word,
+    op: Word,
+) -> VerbEvent<()> {
+    let mut event = get(call, target_rank, win, count, datatype);
+    if !is_null(NullHandle::Op, call.handle(op, ConvertedHandle::Op)) {
         event.facts.sent = event.facts.received;
     }
     event
@@ -67,9 +74,9 @@ pub fn fetches<C: Call>(call: C, target_rank: Word, win: Word, count: Word, data
 
 /// The same with one element.
 #[inline(always)]
-pub fn fetches_one<C: Call>(call: C, target_rank: Word, win: Word, datatype: Word, op: Word) -> Event<()> {
-    let mut event = swaps(call, target_rank, win, datatype);
-    if is_null(Null::Op, call.handle(op, Convert::Op)) {
+pub fn fetch_one<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word, op: Word) -> VerbEvent<()> {
+    let mut event = swap(call, target_rank, win, datatype);
+    if is_null(NullHandle::Op, call.handle(op, ConvertedHandle::Op)) {
         event.facts.sent = 0;
     }
     event
@@ -77,7 +84,7 @@ pub fn fetches_one<C: Call>(call: C, target_rank: Word, win: Word, datatype: Wor
 
 /// One element goes to a target, another comes back.
 #[inline(always)]
-pub fn swaps<C: Call>(call: C, target_rank: Word, win: Word, datatype: Word) -> Event<()> {
+pub fn swap<C: VerbCall>(call: C, target_rank: Word, win: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = at(call, target_rank, win);
     if facts.peer >= 0 {
         facts.sent = call.size(datatype);
@@ -88,13 +95,13 @@ pub fn swaps<C: Call>(call: C, target_rank: Word, win: Word, datatype: Word) -> 
 
 /// All ranks of the window meet.
 #[inline(always)]
-pub fn meets_on<C: Call>(call: C, win: Word) -> Event<()> {
+pub fn synchronise_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
     known(on(call, win))
 }
 
 /// Synchronisation with one target.
 #[inline(always)]
-pub fn addresses<C: Call>(call: C, rank: Word, win: Word) -> Event<()> {
+pub fn address_rank<C: VerbCall>(call: C, rank: Word, win: Word) -> VerbEvent<()> {
     let mut facts = on(call, win);
     facts.peer = call.int(rank);
     known(facts)
@@ -102,10 +109,10 @@ pub fn addresses<C: Call>(call: C, rank: Word, win: Word) -> Event<()> {
 
 /// A lock at one target.
 #[inline(always)]
-pub fn locks<C: Call>(call: C, lock_type: Word, rank: Word, win: Word) -> Event<()> {
-    let mut event = addresses(call, rank, win);
+pub fn lock_window<C: VerbCall>(call: C, lock_type: Word, rank: Word, win: Word) -> VerbEvent<()> {
+    let mut event = address_rank(call, rank, win);
     if call.int(lock_type) == abi::lock_exclusive() {
-        event.facts.flags |= Flags::EXCLUSIVE.0;
+        event.facts.flags |= CallFlags::EXCLUSIVE.0;
     }
     event
 }
@@ -118,13 +125,13 @@ pub struct AddressesGroup {
 
 /// See [`AddressesGroup`].
 #[inline(always)]
-pub fn addresses_group<C: Call>(call: C, group: Word, win: Word) -> Event<AddressesGroup> {
-    Event { facts: on(call, win), after: AddressesGroup { group: call.handle(group, Convert::Group) } }
+pub fn address_group<C: VerbCall>(call: C, group: Word, win: Word) -> VerbEvent<AddressesGroup> {
+    VerbEvent { facts: on(call, win), after: AddressesGroup { group: call.handle(group, ConvertedHandle::Group) } }
 }
 
-impl After for AddressesGroup {
+impl AfterCall for AddressesGroup {
     #[inline]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a call with the group has succeeded, so its handle is valid.
         unsafe {
             if ok && let Some(id) = enter::cold(thread, || groups::id(self.group)) {
@@ -136,7 +143,7 @@ impl After for AddressesGroup {
 
 /// Synchronisation with all ranks, or those of the epoch.
 #[inline(always)]
-pub fn addresses_all<C: Call>(call: C, win: Word) -> Event<()> {
+pub fn address_all<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
     known(on(call, win))
 }
 
@@ -148,11 +155,11 @@ pub struct TestsOn {
 
 /// See [`TestsOn`].
 #[inline(always)]
-pub fn tests_on<C: Call>(call: C, win: Word, flag: Word) -> Event<TestsOn> {
-    Event { facts: on(call, win), after: TestsOn { flag } }
+pub fn test_window<C: VerbCall>(call: C, win: Word, flag: Word) -> VerbEvent<TestsOn> {
+    VerbEvent { facts: on(call, win), after: TestsOn { flag } }
 }
 
-impl After for TestsOn {
+impl AfterCall for TestsOn {
     #[inline]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag.
@@ -160,7 +167,7 @@ impl After for TestsOn {
     }
 
     #[inline]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag is filled by a successful call.
         unsafe {
             if ok && int_at(self.flag) == 0 {
@@ -179,17 +186,17 @@ pub struct CreatesWindow<L> {
 
 /// See [`CreatesWindow`].
 #[inline(always)]
-pub fn creates_window<C: Call>(call: C, comm: Word, win: Word) -> Event<CreatesWindow<C::Language>> {
+pub fn create_window<C: VerbCall>(call: C, comm: Word, win: Word) -> VerbEvent<CreatesWindow<C::Language>> {
     let comm = call.comm(comm);
-    Event { facts: Facts::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
+    VerbEvent { facts: CallArguments::on(comm.id), after: CreatesWindow { win, language: std::marker::PhantomData } }
 }
 
-impl<L: Language> After for CreatesWindow<L> {
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+impl<L: ArgumentLanguage> AfterCall for CreatesWindow<L> {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call stored the handle.
         unsafe {
             if ok {
-                let handle = L::handle_at(self.win, 0, Convert::Win);
+                let handle = L::handle_at(self.win, 0, ConvertedHandle::Win);
                 let comm = (*slot).comm;
                 if let Some(window) = enter::cold(thread, || Some(WINDOWS.created(handle, comm, String::new()))) {
                     (*slot).tag = window.id as i32;
@@ -201,11 +208,11 @@ impl<L: Language> After for CreatesWindow<L> {
 
 /// A window is freed.
 #[inline(always)]
-pub fn frees_window<C: Call>(call: C, win: Word) -> Event<()> {
-    let handle = call.handle_at(win, 0, Convert::Win);
+pub fn free_window<C: VerbCall>(call: C, win: Word) -> VerbEvent<()> {
+    let handle = call.handle_at(win, 0, ConvertedHandle::Win);
     let window = WINDOWS.find(handle);
     call.cold(|| WINDOWS.forget(handle));
-    let mut facts = Facts::on(window.comm);
+    let mut facts = CallArguments::on(window.comm);
     if window.id != NONE {
         facts.tag = window.id as i32;
     }

@@ -1,22 +1,22 @@
-//! Sends and receives (MPI-4.1 chapter 3).
+//! Sends and receive (MPI-4.1 chapter 3).
 
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use lbprof_collector::joined::JOINED;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
-use super::{After, Call, Event, Posted, known};
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent, known};
 use crate::handles::requests::RECEIVES;
 use crate::mpi::abi::abi;
-use crate::mpi::status::{self, Arrived};
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
+use crate::mpi::status::{self, ReceivedStatus};
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 
 /// Facts of a message to or from `peer`.
 #[inline(always)]
-fn message<C: Call>(call: C, peer: Word, tag: Word, comm: Word) -> Facts {
-    let mut facts = Facts::on(call.comm_id(comm));
+fn message<C: VerbCall>(call: C, peer: Word, tag: Word, comm: Word) -> CallArguments {
+    let mut facts = CallArguments::on(call.comm_id(comm));
     facts.peer = call.int(peer);
     facts.tag = call.int(tag);
     facts
@@ -24,34 +24,34 @@ fn message<C: Call>(call: C, peer: Word, tag: Word, comm: Word) -> Facts {
 
 /// Facts of a message from `source`, with the wildcards marked.
 #[inline(always)]
-fn incoming<C: Call>(call: C, source: Word, tag: Word, comm: Word) -> Facts {
+fn incoming<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> CallArguments {
     marked(message(call, source, tag, comm))
 }
 
 /// Facts of a message from its peer, with the wildcards marked.
 #[inline(always)]
-fn marked(mut facts: Facts) -> Facts {
+fn marked(mut facts: CallArguments) -> CallArguments {
     if facts.peer < 0 {
         if facts.peer == abi().any_source {
-            facts.flags |= Flags::ANY_SOURCE.0;
+            facts.flags |= CallFlags::ANY_SOURCE.0;
         } else {
-            facts.flags |= Flags::NOTHING.0;
+            facts.flags |= CallFlags::NOTHING.0;
         }
     }
     // No tag is negative.
     if facts.tag < 0 && facts.tag == abi().any_tag {
-        facts.flags |= Flags::ANY_TAG.0;
+        facts.flags |= CallFlags::ANY_TAG.0;
     }
     facts
 }
 
 /// A send, blocking or not.
 #[inline(always)]
-pub fn sends<C: Call>(call: C, dest: Word, tag: Word, comm: Word, count: Word, datatype: Word) -> Event<()> {
+pub fn send<C: VerbCall>(call: C, dest: Word, tag: Word, comm: Word, count: Word, datatype: Word) -> VerbEvent<()> {
     let mut facts = message(call, dest, tag, comm);
     // No rank is negative: MPI_PROC_NULL, to which nothing is sent.
     if facts.peer < 0 {
-        facts.flags |= Flags::NOTHING.0;
+        facts.flags |= CallFlags::NOTHING.0;
     } else {
         facts.sent = call.bytes(count, datatype);
     }
@@ -60,7 +60,7 @@ pub fn sends<C: Call>(call: C, dest: Word, tag: Word, comm: Word, count: Word, d
 
 /// A partitioned send is made (MPI-4.1 §4.2): `partitions` × `count` elements.
 #[inline(always)]
-pub fn sends_parts<C: Call>(
+pub fn send_partitioned<C: VerbCall>(
     call: C,
     partitions: Word,
     dest: Word,
@@ -68,10 +68,10 @@ pub fn sends_parts<C: Call>(
     comm: Word,
     count: Word,
     datatype: Word,
-) -> Event<()> {
+) -> VerbEvent<()> {
     let mut facts = message(call, dest, tag, comm);
     if facts.peer < 0 {
-        facts.flags |= Flags::NOTHING.0;
+        facts.flags |= CallFlags::NOTHING.0;
     } else {
         let count = call.large_count(count);
         let elements = count.wrapping_mul(u64::try_from(call.int(partitions)).unwrap_or(0));
@@ -80,27 +80,32 @@ pub fn sends_parts<C: Call>(
     known(facts)
 }
 
-/// The receiving side of [`sends_parts`].
+/// The receiving side of [`send_partitioned`].
 #[inline(always)]
-pub fn receives_parts<C: Call>(call: C, source: Word, tag: Word, comm: Word) -> Event<Posted<RECEIVES>> {
-    posts_receive(call, source, tag, comm)
+pub fn receive_partitioned<C: VerbCall>(
+    call: C,
+    source: Word,
+    tag: Word,
+    comm: Word,
+) -> VerbEvent<PostedOperation<RECEIVES>> {
+    post_receive(call, source, tag, comm)
 }
 
 /// A nonblocking or persistent receive; what arrives is known at its completion.
 #[inline(always)]
-pub fn posts_receive<C: Call>(call: C, source: Word, tag: Word, comm: Word) -> Event<Posted<RECEIVES>> {
-    Event { facts: incoming(call, source, tag, comm), after: Posted }
+pub fn post_receive<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word) -> VerbEvent<PostedOperation<RECEIVES>> {
+    VerbEvent { facts: incoming(call, source, tag, comm), after: PostedOperation }
 }
 
 /// Reads what arrived from the status.
 #[derive(Clone, Copy)]
-pub struct Receives {
+pub struct MessageReceipt {
     pub(super) status: Word,
 }
 
 /// A status that can be read afterwards: the program's, or one of our own where the program wants none.
 #[inline(always)]
-pub(super) fn status_or_own<C: Call>(call: C, status: &mut Word) -> Word {
+pub(super) fn status_or_own<C: VerbCall>(call: C, status: &mut Word) -> Word {
     // SAFETY: the thread's own scratch status, which only its outermost call uses.
     unsafe {
         if call.status_ignored(*status) {
@@ -112,14 +117,20 @@ pub(super) fn status_or_own<C: Call>(call: C, status: &mut Word) -> Word {
 
 /// A blocking receive.
 #[inline(always)]
-pub fn receives<C: Call>(call: C, source: Word, tag: Word, comm: Word, status: &mut Word) -> Event<Receives> {
+pub fn receive<C: VerbCall>(
+    call: C,
+    source: Word,
+    tag: Word,
+    comm: Word,
+    status: &mut Word,
+) -> VerbEvent<MessageReceipt> {
     let status = status_or_own(call, status);
-    Event { facts: incoming(call, source, tag, comm), after: Receives { status } }
+    VerbEvent { facts: incoming(call, source, tag, comm), after: MessageReceipt { status } }
 }
 
-impl After for Receives {
+impl AfterCall for MessageReceipt {
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful receive has filled the status; the slot is this call's.
         unsafe {
             if ok {
@@ -144,12 +155,12 @@ pub(super) unsafe fn store_arrival(slot: *mut Record, status: Word) {
 /// # Safety
 /// `slot` is live.
 #[inline(always)]
-pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: Arrived) {
+pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: ReceivedStatus) {
     // SAFETY: the caller's: a live slot.
     unsafe {
         if arrived.source < 0 {
             // MPI_PROC_NULL: an empty message from nobody.
-            (*slot).flags |= Flags::NOTHING;
+            (*slot).flags |= CallFlags::NOTHING;
             return;
         }
         (*slot).peer = arrived.source;
@@ -160,17 +171,17 @@ pub(super) unsafe fn store_arrived(slot: *mut Record, arrived: Arrived) {
 
 /// The receiving half of a combined send and receive, a part that is in the call's record ([`lbprof_collector::joined`]).
 #[derive(Clone, Copy)]
-pub struct Exchanges {
+pub struct ExchangeReceipt {
     status: Word,
     source: i32,
     tag: i32,
-    wildcards: Flags,
+    wildcards: CallFlags,
 }
 
 /// A combined send and receive: the record is the send, its part the receive.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Sendrecv")]
-pub fn exchanges<C: Call>(
+pub fn exchange<C: VerbCall>(
     call: C,
     dest: Word,
     sendtag: Word,
@@ -180,20 +191,23 @@ pub fn exchanges<C: Call>(
     recvtag: Word,
     comm: Word,
     status: &mut Word,
-) -> Event<Exchanges> {
+) -> VerbEvent<ExchangeReceipt> {
     let status = status_or_own(call, status);
-    let send = sends(call, dest, sendtag, comm, sendcount, sendtype);
-    let receive = marked(Facts { peer: call.int(source), tag: call.int(recvtag), ..Facts::none() });
-    let wildcards = Flags(receive.flags & (Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0));
-    Event { facts: send.facts, after: Exchanges { status, source: receive.peer, tag: receive.tag, wildcards } }
+    let send = send(call, dest, sendtag, comm, sendcount, sendtype);
+    let receive = marked(CallArguments { peer: call.int(source), tag: call.int(recvtag), ..CallArguments::none() });
+    let wildcards = CallFlags(receive.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0));
+    VerbEvent {
+        facts: send.facts,
+        after: ExchangeReceipt { status, source: receive.peer, tag: receive.tag, wildcards },
+    }
 }
 
-impl After for Exchanges {
+impl AfterCall for ExchangeReceipt {
     #[inline(always)]
-    unsafe fn after(mut self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(mut self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful call has filled the status; the slot is this call's.
         unsafe {
-            let arrived = if ok { status::read_status(self.status) } else { Arrived::NOTHING };
+            let arrived = if ok { status::read_status(self.status) } else { ReceivedStatus::NOTHING };
             if arrived.source >= 0 {
                 (self.source, self.tag) = (arrived.source, arrived.tag);
                 (*slot).received = arrived.bytes;
@@ -211,7 +225,7 @@ impl After for Exchanges {
 /// A nonblocking combined send and receive (MPI-4.1 §3.7.6). The record is the send; the completion says what arrived.
 #[inline(always)]
 #[expect(clippy::too_many_arguments, reason = "the arguments of MPI_Isendrecv")]
-pub fn posts_exchange<C: Call>(
+pub fn post_exchange<C: VerbCall>(
     call: C,
     dest: Word,
     sendtag: Word,
@@ -220,9 +234,9 @@ pub fn posts_exchange<C: Call>(
     source: Word,
     recvtag: Word,
     comm: Word,
-) -> Event<Posted<RECEIVES>> {
+) -> VerbEvent<PostedOperation<RECEIVES>> {
     let incoming = incoming(call, source, recvtag, comm);
-    let mut event = sends(call, dest, sendtag, comm, sendcount, sendtype);
-    event.facts.flags |= incoming.flags & (Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0);
-    Event { facts: event.facts, after: Posted }
+    let mut event = send(call, dest, sendtag, comm, sendcount, sendtype);
+    event.facts.flags |= incoming.flags & (CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0);
+    VerbEvent { facts: event.facts, after: PostedOperation }
 }

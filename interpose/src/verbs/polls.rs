@@ -14,10 +14,10 @@ use std::mem::offset_of;
 
 use lbprof_collector::format::ClockSource;
 use lbprof_collector::polling::SPINNING;
-use lbprof_collector::record::{Flags, PollGaps, Record};
+use lbprof_collector::record::{CallFlags, PollGaps, Record};
 
 use crate::recording::slot;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::system::clock;
 
 /// Ticks between two unsuccessful polls from which they are two records: about 20 µs
@@ -46,7 +46,7 @@ const STRIDE: u32 = 16;
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn is_unmeasured(thread: *mut Thread, slot: *mut Record) -> bool {
+pub unsafe fn is_unmeasured(thread: *mut RecorderThread, slot: *mut Record) -> bool {
     // SAFETY: the thread's own state.
     unsafe {
         let quick = (*thread).quick_polls;
@@ -60,7 +60,7 @@ pub unsafe fn is_unmeasured(thread: *mut Thread, slot: *mut Record) -> bool {
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is that of the call that has just returned, after [`is_unmeasured`].
 #[inline(never)]
-pub unsafe fn measure(thread: *mut Thread, slot: *mut Record) {
+pub unsafe fn measure(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is this call's.
     unsafe {
         slot::close(slot, clock::ticks());
@@ -76,7 +76,7 @@ pub unsafe fn measure(thread: *mut Thread, slot: *mut Record) {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-unsafe fn count_measured(thread: *mut Thread, gap: u64, within: u64) -> u64 {
+unsafe fn count_measured(thread: *mut RecorderThread, gap: u64, within: u64) -> u64 {
     // SAFETY: the thread's own state.
     unsafe {
         let (quick, usual) = ((*thread).quick_polls, (*thread).usual_poll_ticks);
@@ -93,10 +93,10 @@ unsafe fn count_measured(thread: *mut Thread, gap: u64, within: u64) -> u64 {
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is that of the call that has just returned.
 #[inline]
-pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
+pub(super) unsafe fn found_nothing(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `poll` is null or an older one of the same ring and batch.
     unsafe {
-        let flags = (*slot).flags | Flags::NOTHING;
+        let flags = (*slot).flags | CallFlags::NOTHING;
         (*slot).flags = flags;
         if (*slot).end == 0 {
             if let Some(known) = known(thread, slot, flags, IN_TURN) {
@@ -136,10 +136,10 @@ pub(super) unsafe fn found_nothing(thread: *mut Thread, slot: *mut Record) {
 /// # Safety
 /// As [`found_nothing`].
 #[inline(never)]
-pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
+pub(super) unsafe fn nothing_active(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: as in `found_nothing`.
     unsafe {
-        let flags = (*slot).flags | Flags::NOTHING | Flags::INACTIVE;
+        let flags = (*slot).flags | CallFlags::NOTHING | CallFlags::INACTIVE;
         (*slot).flags = flags;
         let (begin, end) = ((*slot).begin, (*slot).end);
         let gap = begin.wrapping_sub((*thread).poll_end);
@@ -163,7 +163,7 @@ pub(super) unsafe fn nothing_active(thread: *mut Thread, slot: *mut Record) {
 /// # Safety
 /// `thread` is the calling thread's state, with such a record.
 #[inline(always)]
-unsafe fn lengthen(thread: *mut Thread, gap: u64, within: u64, end: u64) {
+unsafe fn lengthen(thread: *mut RecorderThread, gap: u64, within: u64, end: u64) {
     // SAFETY: from the record that has the time to the last one, all are of this thread's ring and batch.
     unsafe {
         let timed = (*thread).timed_poll;
@@ -206,9 +206,9 @@ const _: () = assert!(offset_of!(Record, tag) == offset_of!(Record, peer) + 4 &&
 /// As [`found_nothing`].
 #[inline]
 pub(super) unsafe fn known(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     slot: *mut Record,
-    flags: Flags,
+    flags: CallFlags,
     in_turn: usize,
 ) -> Option<*mut Record> {
     // SAFETY: records of polls lie between the first of them and the slot, without others between.

@@ -1,15 +1,15 @@
 //! Probes, and receives of what a matched probe has found (MPI-4.1 §3.8).
 
-use super::point_to_point::{Receives, receives, status_or_own, store_arrival};
+use super::point_to_point::{MessageReceipt, receive, status_or_own, store_arrival};
 use super::polls::found_nothing;
-use super::{After, Call, Event, Posted};
-use crate::handles::requests::{self, Open, RECEIVES};
-use crate::mpi::lang::{Convert, Language};
-use crate::mpi::predefined::{Null, is_null};
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
+use super::{AfterCall, PostedOperation, VerbCall, VerbEvent};
+use crate::handles::requests::{self, OpenRequest, RECEIVES};
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
+use crate::mpi::predefined::{NullHandle, is_null};
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
 use crate::word::{Word, int_at};
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
 /// Puts who sent the message into the record of a probe: the receive that follows counts its bytes.
 ///
@@ -26,13 +26,13 @@ unsafe fn store_found(slot: *mut Record, status: Word) {
 
 /// Reads what a blocking probe found.
 #[derive(Clone, Copy)]
-pub struct Probes {
+pub struct MessageProbe {
     status: Word,
 }
 
-impl After for Probes {
+impl AfterCall for MessageProbe {
     #[inline(always)]
-    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: a successful probe has filled the status.
         unsafe {
             if ok {
@@ -44,9 +44,9 @@ impl After for Probes {
 
 /// A blocking probe.
 #[inline(always)]
-pub fn probes<C: Call>(call: C, source: Word, tag: Word, comm: Word, status: &mut Word) -> Event<Probes> {
-    let event = receives(call, source, tag, comm, status);
-    Event { facts: event.facts, after: Probes { status: event.after.status } }
+pub fn probe<C: VerbCall>(call: C, source: Word, tag: Word, comm: Word, status: &mut Word) -> VerbEvent<MessageProbe> {
+    let event = receive(call, source, tag, comm, status);
+    VerbEvent { facts: event.facts, after: MessageProbe { status: event.after.status } }
 }
 
 /// A probe that may find nothing.
@@ -58,19 +58,19 @@ pub struct ProbesIf {
 
 /// A nonblocking probe. Unsuccessful ones in a row fold into one record.
 #[inline(always)]
-pub fn probes_if<C: Call>(
+pub fn try_probe<C: VerbCall>(
     call: C,
     source: Word,
     tag: Word,
     comm: Word,
     flag: Word,
     status: &mut Word,
-) -> Event<ProbesIf> {
-    let event = receives(call, source, tag, comm, status);
-    Event { facts: event.facts, after: ProbesIf { status: event.after.status, flag } }
+) -> VerbEvent<ProbesIf> {
+    let event = receive(call, source, tag, comm, status);
+    VerbEvent { facts: event.facts, after: ProbesIf { status: event.after.status, flag } }
 }
 
-impl After for ProbesIf {
+impl AfterCall for ProbesIf {
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag.
@@ -78,7 +78,7 @@ impl After for ProbesIf {
     }
 
     #[inline(always)]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: the flag and, where it is set, the status are filled by a successful call.
         unsafe {
             if !ok {
@@ -93,7 +93,7 @@ impl After for ProbesIf {
 
 /// A matched probe: the message found goes into the table of requests, under its handle.
 #[derive(Clone, Copy)]
-pub struct Matches<L> {
+pub struct MatchedProbe<L> {
     status: Word,
     /// Address of the flag; 0: the probe blocks and always finds.
     flag: Word,
@@ -103,20 +103,20 @@ pub struct Matches<L> {
 
 /// A blocking matched probe (MPI-4.1 §3.8.2).
 #[inline(always)]
-pub fn matches<C: Call>(
+pub fn matched_probe<C: VerbCall>(
     call: C,
     source: Word,
     tag: Word,
     comm: Word,
     message: Word,
     status: &mut Word,
-) -> Event<Matches<C::Language>> {
-    matches_if(call, source, tag, comm, 0, message, status)
+) -> VerbEvent<MatchedProbe<C::Language>> {
+    try_matched_probe(call, source, tag, comm, 0, message, status)
 }
 
 /// A nonblocking matched probe.
 #[inline(always)]
-pub fn matches_if<C: Call>(
+pub fn try_matched_probe<C: VerbCall>(
     call: C,
     source: Word,
     tag: Word,
@@ -124,13 +124,13 @@ pub fn matches_if<C: Call>(
     flag: Word,
     message: Word,
     status: &mut Word,
-) -> Event<Matches<C::Language>> {
-    let event = receives(call, source, tag, comm, status);
-    let after = Matches { status: event.after.status, flag, message, language: std::marker::PhantomData };
-    Event { facts: event.facts, after }
+) -> VerbEvent<MatchedProbe<C::Language>> {
+    let event = receive(call, source, tag, comm, status);
+    let after = MatchedProbe { status: event.after.status, flag, message, language: std::marker::PhantomData };
+    VerbEvent { facts: event.facts, after }
 }
 
-impl<L: Language> After for Matches<L> {
+impl<L: ArgumentLanguage> AfterCall for MatchedProbe<L> {
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag.
@@ -138,7 +138,7 @@ impl<L: Language> After for Matches<L> {
     }
 
     #[inline(always)]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: flag, message and status are filled by a successful call.
         unsafe {
             if !ok {
@@ -149,12 +149,12 @@ impl<L: Language> After for Matches<L> {
                 return;
             }
             store_found(slot, self.status);
-            let handle = L::handle_at(self.message, 0, Convert::Message);
-            if !is_null(Null::Message, handle) && !is_null(Null::MessageNoProc, handle) {
+            let handle = L::handle_at(self.message, 0, ConvertedHandle::Message);
+            if !is_null(NullHandle::Message, handle) && !is_null(NullHandle::MessageNoProc, handle) {
                 let (comm, peer, tag) = ((*slot).comm, (*slot).peer, (*slot).tag);
                 requests::insert(
                     handle,
-                    Open { id: requests::new_id(), comm, peer, tag, sent: 0, received: 0, kind: RECEIVES },
+                    OpenRequest { id: requests::new_id(), comm, peer, tag, sent: 0, received: 0, kind: RECEIVES },
                 );
             }
         }
@@ -162,30 +162,30 @@ impl<L: Language> After for Matches<L> {
 }
 
 /// Facts of the message that a matched receive takes.
-fn matched<C: Call>(call: C, message: Word) -> Facts {
-    let handle = call.handle_at(message, 0, Convert::Message);
-    let mut facts = Facts::none();
+fn matched<C: VerbCall>(call: C, message: Word) -> CallArguments {
+    let handle = call.handle_at(message, 0, ConvertedHandle::Message);
+    let mut facts = CallArguments::none();
     match requests::take(handle) {
         Some(open) => {
             facts.comm = open.comm;
             facts.peer = open.peer;
             facts.tag = open.tag;
         }
-        None if is_null(Null::MessageNoProc, handle) => facts.flags |= Flags::NOTHING.0,
-        None => facts.flags |= Flags::UNKNOWN_REQUEST.0,
+        None if is_null(NullHandle::MessageNoProc, handle) => facts.flags |= CallFlags::NOTHING.0,
+        None => facts.flags |= CallFlags::UNKNOWN_REQUEST.0,
     }
     facts
 }
 
 /// A matched receive.
 #[inline(always)]
-pub fn receives_matched<C: Call>(call: C, message: Word, status: &mut Word) -> Event<Receives> {
+pub fn receive_matched<C: VerbCall>(call: C, message: Word, status: &mut Word) -> VerbEvent<MessageReceipt> {
     let status = status_or_own(call, status);
-    Event { facts: matched(call, message), after: Receives { status } }
+    VerbEvent { facts: matched(call, message), after: MessageReceipt { status } }
 }
 
 /// A nonblocking matched receive.
 #[inline(always)]
-pub fn posts_matched<C: Call>(call: C, message: Word) -> Event<Posted<RECEIVES>> {
-    Event { facts: matched(call, message), after: Posted }
+pub fn post_matched_receive<C: VerbCall>(call: C, message: Word) -> VerbEvent<PostedOperation<RECEIVES>> {
+    VerbEvent { facts: matched(call, message), after: PostedOperation }
 }

@@ -13,7 +13,7 @@ use lbprof_collector::spinning::{IN_TURN, encode_gaps};
 
 use super::polls::{known, pull_after, short_gap};
 use crate::recording::slot;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 
 /// Repetitions that have records of their own.
 const ENOUGH_REPETITIONS: u32 = 16;
@@ -23,7 +23,7 @@ const ENOUGH_REPETITIONS: u32 = 16;
 /// # Safety
 /// `thread` is the calling thread's state. `slot` is that of the call that has just returned, and has no parts.
 #[inline(never)]
-pub unsafe fn fold_repetition(thread: *mut Thread, slot: *mut Record) {
+pub unsafe fn fold_repetition(thread: *mut RecorderThread, slot: *mut Record) {
     // SAFETY: the slot is the newest of this thread's ring; `spin` is null or an older one of the same ring and batch.
     unsafe {
         let (begin, end) = ((*slot).begin, (*slot).end);

@@ -22,24 +22,24 @@ pub mod special;
 mod unload;
 
 use lbprof_collector::Operation;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
 use crate::forward::{self, NEXT};
-use crate::mpi::lang::{self, Language};
+use crate::mpi::lang::{self, ArgumentLanguage};
 use crate::processor::{counter, entry, fortran_entry};
 use crate::recording::{nested, room, slot};
 use crate::state::entered;
 use crate::state::thread::{self, Canary, UNSEEN};
 use crate::system::clock::ticks;
-use crate::verbs::{self, After, ThisCall};
+use crate::verbs::{self, AfterCall, ThisCall};
 use crate::word::{Word, int_at};
 
 /// Calls a row's verb; fixes the type of its parameter.
 #[inline(always)]
-fn apply<L: Language, A: After>(
+fn apply<L: ArgumentLanguage, A: AfterCall>(
     call: ThisCall<L>,
-    verb: impl FnOnce(ThisCall<L>) -> verbs::Event<A>,
-) -> verbs::Event<A> {
+    verb: impl FnOnce(ThisCall<L>) -> verbs::VerbEvent<A>,
+) -> verbs::VerbEvent<A> {
     verb(call)
 }
 
@@ -113,7 +113,7 @@ macro_rules! body {
             // Asked before the call: what it calls may change the answer.
             let is_unmeasured =
                 const { Operation::polls(Operation::$operation as u16) } && verbs::is_unmeasured(thread, slot);
-            let language_flag = if <$language as lang::Language>::FORTRAN { Flags::FORTRAN.0 } else { 0 };
+            let language_flag = if <$language as lang::ArgumentLanguage>::FORTRAN { CallFlags::FORTRAN.0 } else { 0 };
             slot::fill(
                 thread,
                 slot,
@@ -155,7 +155,7 @@ macro_rules! c_wrapper {
                         verbs::measure(thread, slot);
                     }
                     if result as i32 != 0 {
-                        (*slot).flags |= Flags::FAILED;
+                        (*slot).flags |= CallFlags::FAILED;
                     }
                     event.after.after(thread, slot, result as i32 == 0);
                     if const { Operation::folds_in_spin(Operation::$operation as u16) } && result as i32 == 0 {
@@ -190,7 +190,7 @@ macro_rules! fortran_wrapper {
                         verbs::measure(thread, slot);
                     }
                     if !ok {
-                        (*slot).flags |= Flags::FAILED;
+                        (*slot).flags |= CallFlags::FAILED;
                     }
                     event.after.after(thread, slot, ok);
                     if const { Operation::folds_in_spin(Operation::$operation as u16) } && ok {

@@ -6,12 +6,12 @@ use crate::handles::datatypes;
 use crate::harmless::{enter, guard};
 use crate::lifecycle::{end, finalize, kept, start};
 use crate::markers::pcontrol;
-use crate::mpi::lang::{C, Convert, Fortran, Language};
+use crate::mpi::lang::{ArgumentLanguage, C, ConvertedHandle, Fortran};
 use crate::mpi::symbols::{self, symbol};
 use crate::mpi::{abi, call, detect};
 use crate::processor::entry;
 use crate::state::entered;
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::word::{Word, int_at};
 
 /// Looks a function up, by its profiling name or, where it has none, by its own; calls it. Rare calls only.
@@ -32,7 +32,7 @@ macro_rules! forward {
 }
 
 /// Runs the library's part of a rare function.
-fn cold(work: impl FnOnce(*mut Thread)) {
+fn cold(work: impl FnOnce(*mut RecorderThread)) {
     let thread = thread::current();
     // SAFETY: the calling thread's state.
     unsafe { enter::cold(thread, || work(thread)) };
@@ -178,7 +178,7 @@ macro_rules! abort {
             unsafe extern "C-unwind" fn abort(comm: Word, errorcode: Word, ierror: Word) -> Word {
                 cold(|thread| {
                     // SAFETY: the function's own arguments.
-                    unsafe { end::aborting(thread, <$language as Language>::int(errorcode)) };
+                    unsafe { end::aborting(thread, <$language as ArgumentLanguage>::int(errorcode)) };
                 });
                 forward!($next, c_name!($name), (comm, errorcode, ierror))
             }
@@ -203,7 +203,7 @@ macro_rules! type_free {
                     if detect::detect() {
                         // SAFETY: the address of the handle.
                         datatypes::forget(unsafe {
-                            <$language as Language>::handle_at(datatype, 0, Convert::Datatype)
+                            <$language as ArgumentLanguage>::handle_at(datatype, 0, ConvertedHandle::Datatype)
                         });
                     }
                 });
@@ -268,12 +268,12 @@ macro_rules! fortran_pcontrol {
 ///
 /// # Safety
 /// `session` is the address of a handle that MPI has stored.
-unsafe fn session_at<L: Language>(session: Word) -> Word {
+unsafe fn session_at<L: ArgumentLanguage>(session: Word) -> Word {
     let f2c = if L::FORTRAN { symbol(c"PMPI_Session_f2c") } else { 0 };
     // SAFETY: the address of a handle; Fortran's is turned into C's by a local look-up.
     unsafe {
         if f2c == 0 {
-            L::handle_at(session, 0, Convert::Comm)
+            L::handle_at(session, 0, ConvertedHandle::Comm)
         } else {
             let f2c: unsafe extern "C" fn(c_int) -> Word = std::mem::transmute(f2c);
             f2c(int_at(session))

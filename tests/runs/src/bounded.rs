@@ -1,15 +1,15 @@
 //! What a document leaves out is added up in it: with any bounds its sums are those of the run.
 
-use lbprof_report::bounds::Bounds;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::{Report, json};
 use serde_json::Value;
 
 /// Bounds that even small runs exceed.
-const TINY: Bounds = Bounds { ranks: 1, extremes: 1, numbers: 1, causes: 1, pairs: 1, groups: 1, values: 1 };
+const TINY: ListBounds = ListBounds { ranks: 1, extremes: 1, numbers: 1, causes: 1, pairs: 1, groups: 1, values: 1 };
 
 /// Checks that a document with few rows says of all ranks what that with all says.
 pub fn check_bounded(report: &Report) {
-    let (all, few) = (json::document(report, &Bounds::ALL), json::document(report, &TINY));
+    let (all, few) = (json::document(report, &ListBounds::ALL), json::document(report, &TINY));
     for document in [&all, &few] {
         check_ranks(document, report);
         check_waiting(document);

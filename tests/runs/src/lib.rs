@@ -5,25 +5,29 @@ pub mod md;
 
 use std::path::Path;
 
-use lbprof_analysis::analyse::{Options, analyse, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
 use lbprof_analysis::metrics::program_tree::ProgramTree;
 use lbprof_analysis::metrics::{load_balance, overhead};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
-use lbprof_analysis::structure::Wanted;
+use lbprof_analysis::structure::StructureOptions;
 use lbprof_analysis::structure::symbols;
-use lbprof_collector::definition::Usage;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::definition::ResourceUsage;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::{Activity, Definition};
-use lbprof_report::bounds::Bounds;
+use lbprof_report::bounds::ListBounds;
 use lbprof_report::{Report, json, text};
 use lbprof_simulator::scenario::{START, Scenario};
 use tempfile::TempDir;
 
 /// Only what is marked: most scenarios are about something else than loops and regions that are found.
-pub fn marked() -> Options {
-    Options { symbols: false, wanted: Wanted { detect: false, ..Wanted::default() }, ..Options::default() }
+pub fn marked() -> AnalysisOptions {
+    AnalysisOptions {
+        symbols: false,
+        wanted: StructureOptions { detect: false, ..StructureOptions::default() },
+        ..AnalysisOptions::default()
+    }
 }
 
 /// A scenario in a folder that goes away with it.
@@ -35,22 +39,22 @@ pub fn written(scenario: Scenario) -> TempDir {
 
 /// The model of the run in `dir`.
 pub fn model_in(dir: &Path) -> Model {
-    model_polling(dir, Polling::Auto)
+    model_polling(dir, PollGapRule::Auto)
 }
 
 /// The same with predictions of --what-if.
 pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
-    let options = Options { asked: Some(asked), ..marked() };
+    let options = AnalysisOptions { asked: Some(asked), ..marked() };
     let model = analyse(&run, &options, |_| ()).unwrap().model;
     check_invariants(&model);
     model
 }
 
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
-pub fn model_polling(dir: &Path, polling: Polling) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens").polling(polling);
+pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
+    let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
     let model = analyse(&run, &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model
@@ -58,7 +62,7 @@ pub fn model_polling(dir: &Path, polling: Polling) -> Model {
 
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let analysis = analyse_part(&run, selection, &marked(), |_| ());
     let model = analysis.map_err(|error| error.to_string())?.model;
     check_invariants(&model);
@@ -77,14 +81,14 @@ pub fn model(scenario: Scenario) -> Model {
 
 /// The model of a scenario, with all that is found in its calls.
 pub fn found_model(scenario: Scenario) -> Model {
-    found_model_of(scenario, Wanted::default())
+    found_model_of(scenario, StructureOptions::default())
 }
 
 /// The same with what is wanted.
-pub fn found_model_of(scenario: Scenario, wanted: Wanted) -> Model {
+pub fn found_model_of(scenario: Scenario, wanted: StructureOptions) -> Model {
     let dir = written(scenario);
-    let run = Run::open(Some(dir.path())).expect("the run opens");
-    let options = Options { symbols: false, wanted, ..Options::default() };
+    let run = RecordedRun::open(Some(dir.path())).expect("the run opens");
+    let options = AnalysisOptions { symbols: false, wanted, ..AnalysisOptions::default() };
     let model = analyse_part(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
     check_invariants(&model);
     model
@@ -102,7 +106,7 @@ pub fn report_on(model: &Model) -> Report {
 
 /// The text of a report, without colours.
 pub fn plain(report: &Report, columns: usize) -> String {
-    let options = text::Options {
+    let options = text::TextOptions {
         command: "lb-report",
         asked: false,
         columns,
@@ -123,7 +127,7 @@ pub fn first_screen(report: &Report, columns: usize) -> String {
 pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
     text::render(
         report,
-        &text::Options {
+        &text::TextOptions {
             command: "lb-report",
             asked: false,
             columns,
@@ -138,14 +142,14 @@ pub fn coloured_first_screen(report: &Report, columns: usize) -> String {
 /// The JSON document of a report.
 pub fn json(report: &Report) -> String {
     let mut bytes = Vec::new();
-    json::write(report, &Bounds::default(), &mut bytes).expect("writing to memory");
+    json::write(report, &ListBounds::default(), &mut bytes).expect("writing to memory");
     String::from_utf8(bytes).expect("JSON is UTF-8")
 }
 
 /// What a rank had used `at_ms` after its window's begin: CPU time and time without a core of its first thread, in
 /// milliseconds, and how often that was preempted.
 pub fn usage(at_ms: u64, cpu_ms: u64, delayed_ms: u64, preempted: u64) -> Definition {
-    Definition::Usage(Usage {
+    Definition::Usage(ResourceUsage {
         ticks: START + at_ms * 1_000_000,
         user_ns: cpu_ms * 1_000_000,
         thread_ns: cpu_ms * 1_000_000,
@@ -153,7 +157,7 @@ pub fn usage(at_ms: u64, cpu_ms: u64, delayed_ms: u64, preempted: u64) -> Defini
         thread_involuntary_switches: preempted,
         involuntary_switches: preempted,
         max_resident: 100 << 20,
-        ..Usage::default()
+        ..ResourceUsage::default()
     })
 }
 
@@ -226,7 +230,7 @@ fn check_tree(model: &Model) {
 
 /// The report on the run in `dir`, with the names of the functions that samples hit.
 pub fn sampled_report(dir: &Path) -> Report {
-    let run = Run::open(Some(dir)).expect("the run opens");
-    let analysis = analyse(&run, &Options { symbols: true, ..marked() }, |_| ()).unwrap();
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
+    let analysis = analyse(&run, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     Report::new(&analysis.model, &analysis.names)
 }

@@ -16,12 +16,12 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use lbprof_collector::fold::Fold;
-use lbprof_collector::folder::Folder;
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::writer::LogWriter;
-use lbprof_collector::{Flags, Operation, Record};
+use lbprof_collector::{CallFlags, Operation, Record};
 use lbprof_simulator::scenario;
 
 /// Records that a ring of 128 KiB holds.
@@ -64,11 +64,11 @@ fn main() -> std::io::Result<()> {
 /// All records of thread 0 of all ranks of a run, one rank after the other.
 fn recorded(folder: &Path) -> std::io::Result<Vec<Record>> {
     let mut all = Vec::new();
-    let folder = Folder::list(folder)?;
+    let folder = RunFolder::list(folder)?;
     for rank in folder.ranks() {
         let mut log = folder.open(rank).map_err(std::io::Error::other)?;
         while let Some(item) = log.next_item() {
-            if let Item::Records { head: BatchHead { thread: 0, .. }, records } = item {
+            if let LogItem::Records { head: BatchHead { thread: 0, .. }, records } = item {
                 all.extend(records);
             }
         }
@@ -95,7 +95,7 @@ fn read(log: &[u8], expected: usize) -> std::io::Result<()> {
     let mut reader = LogReader::new(log).map_err(std::io::Error::other)?;
     let mut n = 0;
     while let Some(item) = reader.next_item() {
-        if let Item::Records { records, .. } = item {
+        if let LogItem::Records { records, .. } = item {
             n += black_box(&records).len();
         }
     }
@@ -104,7 +104,7 @@ fn read(log: &[u8], expected: usize) -> std::io::Result<()> {
 }
 
 fn fold(records: &[Record]) -> std::io::Result<()> {
-    let mut fold = Fold::new(BatchHead::default());
+    let mut fold = ProfileFold::new(BatchHead::default());
     for batch in records.chunks(BATCH) {
         fold.records(batch, |record| record.call_site);
     }
@@ -183,7 +183,7 @@ impl Simulation {
         self.call(Operation::Send, at + 1, 900, |r| (r.peer, r.tag, r.sent) = (dest, 0, sent));
         self.call(Operation::Wait, at + 2, 6_000, |r| {
             (r.peer, r.tag, r.received, r.request) = (source, 0, received, request);
-            r.flags |= Flags::ANY_TAG;
+            r.flags |= CallFlags::ANY_TAG;
         });
     }
 

@@ -22,12 +22,12 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind,
+    CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, Module, RankList, Region, RegionKind,
 };
-use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{BatchHead, Header, log_name};
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::format::{BatchHead, LogHeader, log_name};
 use lbprof_collector::node::frame::node_name;
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::summary::{SummarySums, most_iterations};
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Activity, Operation};
@@ -228,7 +228,7 @@ impl Solver {
             rank.call(Site::Sendrecv, time, |record| (record.peer, record.tag, record.sent) = (dest as i32, 9, 4096));
             let mut received = Record::new(Operation::Received, rank.now);
             (received.peer, received.tag, received.comm, received.received) = (source as i32, 9, 0, 4096);
-            received.flags = Flags::of(Activity::PointToPoint);
+            received.flags = CallFlags::of(Activity::PointToPoint);
             received.call_site = Site::Sendrecv as u64;
             rank.batch.push(received);
         }
@@ -340,7 +340,7 @@ struct Rank {
     rank: u32,
     log: LogWriter<Sink>,
     /// What its summary is made from, where it gets one.
-    fold: Option<Fold>,
+    fold: Option<ProfileFold>,
     most_iterations: usize,
     head: BatchHead,
     batch: Vec<Record>,
@@ -357,7 +357,7 @@ impl Rank {
             None => Sink::Memory(Vec::new()),
         };
         let header =
-            Header { host: format!("node{}", rank / RANKS_OF_A_NODE as u32), ..scenario::header(rank, n_ranks) };
+            LogHeader { host: format!("node{}", rank / RANKS_OF_A_NODE as u32), ..scenario::header(rank, n_ranks) };
         let header = if folder.is_some() { scenario::header(rank, n_ranks) } else { header };
         let mut log = LogWriter::new(sink, &header)?;
         log.definitions(&definitions(rank, n_ranks, marked))?;
@@ -394,7 +394,7 @@ impl Rank {
         let end = self.batch.last().map_or(self.now, |before| before.end);
         let mut record = Record::new(Operation::Completed, end);
         (record.comm, record.request, record.call_site) = (0, request, Site::Waitall as u64);
-        record.flags = Flags::of(Activity::PointToPoint);
+        record.flags = CallFlags::of(Activity::PointToPoint);
         fill(&mut record);
         self.batch.push(record);
     }
@@ -430,7 +430,7 @@ impl Rank {
         self.call(Site::Finalize, 0, |_| ());
         self.write_full()?;
         self.write(self.batch.len())?;
-        let instant = Definition::Instant(Instant { ticks: end, monotonic_ns: end });
+        let instant = Definition::Instant(ClockPair { ticks: end, monotonic_ns: end });
         let ending = [clock(end), Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end), instant];
         self.log.definitions(&ending)?;
         if let Some(fold) = &mut self.fold {

@@ -1,7 +1,7 @@
 //! Records as a recorder writes them: a call and its first part in one, where that is possible.
 
 use lbprof_collector::joined::{JOINED, JOINED_COMPLETED};
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
 /// The records with each part that fits in the call before it.
 pub fn joined(records: &[Record]) -> Vec<Record> {
@@ -17,7 +17,7 @@ pub fn joined(records: &[Record]) -> Vec<Record> {
 
 /// One record for both; `None` where they would not come out of it as they are.
 fn join(call: &Record, part: &Record) -> Option<Record> {
-    let wildcards = Flags(part.flags.0 & (Flags::ANY_SOURCE | Flags::ANY_TAG).0);
+    let wildcards = CallFlags(part.flags.0 & (CallFlags::ANY_SOURCE | CallFlags::ANY_TAG).0);
     let with_receive = Record {
         operation: call.operation | JOINED,
         received: part.received,

@@ -24,22 +24,23 @@ use std::path::Path;
 
 use crate::joining::joined;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Instant, Module, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, Module, RankList, Region, RegionKind,
+    ResourceUsage,
 };
-use lbprof_collector::fold::Fold;
+use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::{
-    BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, Header, Mode, PREAMBLE_BYTES, header_checksum,
-    log_name, ring_name,
+    BLOCK_HEAD_BYTES, BLOCK_MAGIC, BatchHead, BlockHead, ClockSource, LogHeader, PREAMBLE_BYTES, RecordingMode,
+    header_checksum, log_name, ring_name,
 };
 use lbprof_collector::operation::{Activity, Operation};
 use lbprof_collector::parallel::TeamTime;
 use lbprof_collector::parallel_marks::ParallelInstance;
-use lbprof_collector::placing::Places;
-use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::placing::ThreadLocator;
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::problem::ProblemKind;
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC, MAX_OPEN, RingHead};
-use lbprof_collector::sample::{Location, SamplePlaces, Sampling, SamplingOutcome};
+use lbprof_collector::sample::{ModuleAddress, SamplePlaces, SamplingOutcome, SamplingSetup};
 use lbprof_collector::writer::LogWriter;
 
 use crate::samples::{Sampled, Speed};
@@ -55,9 +56,9 @@ const BASE: u64 = 0x40_0000;
 const LENGTH: u64 = 0x10_0000;
 
 /// The header of a rank's log in a scenario.
-pub fn header(rank: u32, n_ranks: u32) -> Header {
-    let instant = |ticks| Instant { ticks, monotonic_ns: ticks };
-    Header {
+pub fn header(rank: u32, n_ranks: u32) -> LogHeader {
+    let instant = |ticks| ClockPair { ticks, monotonic_ns: ticks };
+    LogHeader {
         run_id: RUN_ID,
         rank,
         n_ranks,
@@ -70,7 +71,7 @@ pub fn header(rank: u32, n_ranks: u32) -> Header {
         clock: ClockSource::Monotonic,
         started_unix_s: 1_700_000_000,
         recorded_ranks: RankList::default(),
-        mode: Mode::Events,
+        mode: RecordingMode::Events,
         instants: [instant(START - 1_000_000), instant(START)],
         settings: Vec::new(),
     }
@@ -79,7 +80,7 @@ pub fn header(rank: u32, n_ranks: u32) -> Header {
 /// A run made by hand.
 pub struct Scenario {
     scripts: Vec<RankScript>,
-    headers: Vec<Header>,
+    headers: Vec<LogHeader>,
     missing: Vec<u32>,
 }
 
@@ -115,7 +116,7 @@ impl Scenario {
     }
 
     /// Changes the header of `rank`.
-    pub fn header(mut self, rank: u32, change: impl FnOnce(&mut Header)) -> Self {
+    pub fn header(mut self, rank: u32, change: impl FnOnce(&mut LogHeader)) -> Self {
         change(&mut self.headers[rank as usize]);
         self
     }
@@ -140,7 +141,7 @@ impl Scenario {
 
     /// All ranks record profiles in place of events.
     pub fn profile_mode(mut self) -> Self {
-        self.headers.iter_mut().for_each(|header| header.mode = Mode::Profile);
+        self.headers.iter_mut().for_each(|header| header.mode = RecordingMode::Profile);
         self
     }
 
@@ -254,13 +255,13 @@ pub struct RankScript {
     /// Other threads: number, when each begins, its records.
     threads: Vec<(u32, u64, Vec<Record>)>,
     /// CPU time between samples, where it is sampled.
-    sampling: Option<Sampling>,
+    sampling: Option<SamplingSetup>,
     /// The thread that called MPI_Init, where it is sampled, then others without MPI calls.
     sampled: Vec<Sampled>,
     /// Whether the log says where the first thread was at each sample.
     places_samples: bool,
     /// Where calls execute that keep their core.
-    busy: Option<Location>,
+    busy: Option<ModuleAddress>,
     /// Whether samples know their callers.
     chains: bool,
 }
@@ -339,7 +340,7 @@ impl RankScript {
     pub fn sampled(mut self, per_second: u32) -> Self {
         let period_ns = 1_000_000_000 / u64::from(per_second);
         let outcome = SamplingOutcome::Sampled;
-        self.sampling = Some(Sampling { period_ns, outcome, counted: false, error_ns: 0 });
+        self.sampling = Some(SamplingSetup { period_ns, outcome, counted: false, error_ns: 0 });
         self.sampled.push(Sampled::new(0, 1000 + self.rank, 0, period_ns));
         self
     }
@@ -356,7 +357,7 @@ impl RankScript {
 
     /// What the log says about sampling, of a rank that has no samples.
     pub fn not_sampled(mut self, outcome: SamplingOutcome) -> Self {
-        self.sampling = Some(Sampling { period_ns: 5_000_000, outcome, counted: false, error_ns: 0 });
+        self.sampling = Some(SamplingSetup { period_ns: 5_000_000, outcome, counted: false, error_ns: 0 });
         self
     }
 
@@ -380,7 +381,7 @@ impl RankScript {
     }
 
     /// Computes for `ms` at any location.
-    pub fn compute_at(mut self, location: Location, ms: impl Into<f64>) -> Self {
+    pub fn compute_at(mut self, location: ModuleAddress, ms: impl Into<f64>) -> Self {
         let time = ticks(ms);
         self.execute(self.now, time, location);
         self.now += time;
@@ -388,8 +389,8 @@ impl RankScript {
     }
 
     /// The location of the place of this name.
-    pub fn location(&mut self, place: &str) -> Location {
-        Location { module: 0, offset: self.offset(place.to_owned()) }
+    pub fn location(&mut self, place: &str) -> ModuleAddress {
+        ModuleAddress { module: 0, offset: self.offset(place.to_owned()) }
     }
 
     /// The rank keeps its core in the calls that follow, and executes at the place of this name; `None`: it waits without a core.
@@ -405,7 +406,7 @@ impl RankScript {
     }
 
     /// The same at any location.
-    pub fn worker_at(mut self, system_id: u32, location: Location, ms: impl Into<f64>) -> Self {
+    pub fn worker_at(mut self, system_id: u32, location: ModuleAddress, ms: impl Into<f64>) -> Self {
         let (now, id) = (self.now, self.sampled.len() as u32);
         let period = self.sampling.map_or(5_000_000, |sampling| sampling.period_ns);
         let known = self.sampled.iter().position(|one| one.thread.system_id == system_id);
@@ -431,7 +432,7 @@ impl RankScript {
     }
 
     /// The thread that called MPI_Init executes at `location` from `begin` for `time`.
-    fn execute(&mut self, begin: u64, time: u64, location: Location) {
+    fn execute(&mut self, begin: u64, time: u64, location: ModuleAddress) {
         let call_path = match self.callers.clone() {
             callers if self.chains && !callers.is_empty() => {
                 let address = self.path_address(&callers);
@@ -672,7 +673,7 @@ impl RankScript {
     /// often it was preempted.
     pub fn usage(mut self, cpu_ms: impl Into<f64>, preempted: u64) -> Self {
         let used = ticks(cpu_ms);
-        self.later.push(Definition::Usage(Usage {
+        self.later.push(Definition::Usage(ResourceUsage {
             ticks: self.now,
             user_ns: used,
             thread_ns: used,
@@ -680,7 +681,7 @@ impl RankScript {
             thread_involuntary_switches: preempted,
             thread_delayed_ns: 0,
             max_resident: 100 << 20,
-            ..Usage::default()
+            ..ResourceUsage::default()
         }));
         self
     }
@@ -860,7 +861,7 @@ impl RankScript {
     }
 
     /// The bytes of the rank's log, and of its ring where it was killed.
-    fn finish(mut self, header: &Header) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
+    fn finish(mut self, header: &LogHeader) -> io::Result<(Vec<u8>, Option<Vec<u8>>)> {
         let clock = self.clock;
         let ahead = |time: u64| clock.ticks(time);
         let in_ring = match self.ending {
@@ -890,7 +891,7 @@ impl RankScript {
 
         let mut header = header.clone();
         for instant in &mut header.instants {
-            *instant = Instant { ticks: ahead(instant.ticks), monotonic_ns: ahead(instant.monotonic_ns) };
+            *instant = ClockPair { ticks: ahead(instant.ticks), monotonic_ns: ahead(instant.monotonic_ns) };
         }
         let mut log = LogWriter::new(Vec::new(), &header)?;
         let begin = ahead(self.begin);
@@ -911,14 +912,14 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = Polls::new(Polling::Auto, Lengths::of(&header), begin);
-        let mut fold = Fold::new(head.clone()).deciding(polls);
+        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::of(&header), begin);
+        let mut fold = ProfileFold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         let begins = head.clone();
         for batch in written.chunks(self.batch) {
             match header.mode {
-                Mode::Events => log.records(&head, &joined(batch), site_of)?,
-                Mode::Profile => {
+                RecordingMode::Events => log.records(&head, &joined(batch), site_of)?,
+                RecordingMode::Profile => {
                     fold.records(batch, site_of);
                     log.profile(&fold.take())?;
                     facts_end = log.bytes();
@@ -928,7 +929,7 @@ impl RankScript {
         }
         head.first += self.dropped;
         for thread in &self.sampled {
-            let mut places = Places::new(&begins, written);
+            let mut places = ThreadLocator::new(&begins, written);
             for (head, samples) in thread.blocks(self.batch, ahead) {
                 if self.places_samples {
                     let places = samples.iter().map(|sample| places.at(sample.ticks));
@@ -958,7 +959,7 @@ impl RankScript {
         if self.dropped > 0 {
             self.later.push(Definition::Problem(ProblemKind::Dropped as u16, self.dropped, String::new()));
         }
-        self.later.push(Definition::Instant(Instant { ticks: end, monotonic_ns: end }));
+        self.later.push(Definition::Instant(ClockPair { ticks: end, monotonic_ns: end }));
         log.definitions(&self.later)?;
         Ok((log.into_sink(), None))
     }
@@ -969,11 +970,11 @@ fn complete(record: &mut Record, start: &Record, received: u64) {
     let activity: Activity = start.activity();
     (record.peer, record.tag, record.comm, record.request) = (start.peer, start.tag, start.comm, start.request);
     (record.sent, record.received) = (start.sent, received);
-    record.flags = Flags::of(activity);
+    record.flags = CallFlags::of(activity);
 }
 
 /// The bytes of a ring file with `records` after `head`, with place for as many again. Their `call_site` is stored as it is.
-pub fn ring(header: &Header, head: &BatchHead, records: &[Record], dropped: u64) -> Vec<u8> {
+pub fn ring(header: &LogHeader, head: &BatchHead, records: &[Record], dropped: u64) -> Vec<u8> {
     use std::mem::offset_of;
     let capacity = (2 * records.len()).max(16);
     let mut bytes = vec![0; HEAD_BYTES + capacity * size_of::<Record>()];

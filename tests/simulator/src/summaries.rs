@@ -5,10 +5,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use lbprof_collector::fold::Fold;
-use lbprof_collector::format::{Header, rank_of_log};
-use lbprof_collector::polling::{Lengths, Polling, Polls};
-use lbprof_collector::reader::{Item, LogReader};
+use lbprof_collector::fold::ProfileFold;
+use lbprof_collector::format::{LogHeader, rank_of_log};
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
+use lbprof_collector::reader::{LogItem, LogReader};
 use lbprof_collector::summary::SummarySums;
 use lbprof_collector::writer::LogWriter;
 use lbprof_collector::{Definition, ProblemKind};
@@ -16,7 +16,7 @@ use lbprof_collector::{Definition, ProblemKind};
 /// A thread's summary while its log is written.
 struct Thread {
     /// `None`: its records were summed up when they were recorded.
-    fold: Option<Fold>,
+    fold: Option<ProfileFold>,
     sums: SummarySums,
 }
 
@@ -49,26 +49,26 @@ pub fn summed_up(log: &[u8], most_iterations: usize) -> io::Result<Option<Vec<u8
     let mut has_end = false;
     while let Some(item) = log.next_item() {
         match item {
-            Item::Definitions(definitions) => {
+            LogItem::Definitions(definitions) => {
                 has_end |= definitions.iter().any(|one| matches!(one, Definition::End(..)));
                 writer.definitions(&definitions)?;
             }
-            Item::Records { head, records } => {
+            LogItem::Records { head, records } => {
                 writer.records(&head, &records, |record| record.call_site)?;
                 let thread = threads.entry(head.thread).or_insert_with(|| Thread::new(&header, most_iterations));
                 thread.fold.get_or_insert_with(|| folding(&header, &head)).records(&records, |record| record.call_site);
             }
-            Item::Profile(batch) => {
+            LogItem::Profile(batch) => {
                 writer.profile(&batch)?;
                 let thread = threads.entry(batch.head.thread).or_insert_with(|| Thread::new(&header, most_iterations));
                 thread.take();
                 thread.sums.add(*batch);
             }
-            Item::Samples { head, samples } => writer.samples(&head, &samples)?,
+            LogItem::Samples { head, samples } => writer.samples(&head, &samples)?,
             // The number of lost samples is in the blocks of samples.
-            Item::Problem(problem) if problem.kind == ProblemKind::SamplesLost => {}
-            Item::Problem(_) => return Ok(None),
-            Item::Summary(_) | Item::Polls(_) => {}
+            LogItem::Problem(problem) if problem.kind == ProblemKind::SamplesLost => {}
+            LogItem::Problem(_) => return Ok(None),
+            LogItem::Summary(_) | LogItem::Polls(_) => {}
         }
     }
     for thread in threads.values_mut() {
@@ -81,13 +81,13 @@ pub fn summed_up(log: &[u8], most_iterations: usize) -> io::Result<Option<Vec<u8
 }
 
 /// A fold of what follows `head`, as the recorder's.
-pub fn folding(header: &Header, head: &lbprof_collector::format::BatchHead) -> Fold {
-    let polls = Polls::new(Polling::Auto, Lengths::of(header), head.previous_end);
-    Fold::new(head.clone()).deciding(polls)
+pub fn folding(header: &LogHeader, head: &lbprof_collector::format::BatchHead) -> ProfileFold {
+    let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::of(header), head.previous_end);
+    ProfileFold::new(head.clone()).deciding(polls)
 }
 
 impl Thread {
-    fn new(header: &Header, most_iterations: usize) -> Self {
+    fn new(header: &LogHeader, most_iterations: usize) -> Self {
         Thread { fold: None, sums: SummarySums::new(header.run_id, header.rank, most_iterations) }
     }
 

@@ -1,10 +1,10 @@
 //! Scripts: when their calls end, worked out by hand, what their logs hold, and what is wrong with those that are.
 
-use lbprof_collector::definition::{Definition, Group, RankList};
-use lbprof_collector::folder::Folder;
-use lbprof_collector::reader::Item;
+use lbprof_collector::definition::{Definition, RankGroup, RankList};
+use lbprof_collector::folder::RunFolder;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::{NO_PEER, NONE, Record};
-use lbprof_collector::{Flags, Operation};
+use lbprof_collector::{CallFlags, Operation};
 use lbprof_simulator::scenario::START;
 use lbprof_simulator::script::{Network, Script, Simulation, Wait};
 
@@ -37,15 +37,15 @@ fn calls(text: &str, rank: u32) -> Vec<Record> {
 fn read(text: &str, rank: u32) -> (Vec<Record>, Vec<Definition>) {
     let dir = tempfile::tempdir().unwrap();
     script(text).write(dir.path()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut log = Folder::list(dir.path()).unwrap().open(rank).unwrap();
+    let mut log = RunFolder::list(dir.path()).unwrap().open(rank).unwrap();
     let (mut records, mut definitions) = (Vec::new(), Vec::new());
     while let Some(item) = log.next_item() {
         match item {
-            Item::Records { records: more, .. } => records.extend(more),
-            Item::Definitions(more) => definitions.extend(more),
-            Item::Profile(_) => panic!("a script writes events"),
-            Item::Summary(_) => {}
-            Item::Samples { .. } | Item::Problem(_) | Item::Polls(_) => panic!("{item:?}"),
+            LogItem::Records { records: more, .. } => records.extend(more),
+            LogItem::Definitions(more) => definitions.extend(more),
+            LogItem::Profile(_) => panic!("a script writes events"),
+            LogItem::Summary(_) => {}
+            LogItem::Samples { .. } | LogItem::Problem(_) | LogItem::Polls(_) => panic!("{item:?}"),
         }
     }
     (records, definitions)
@@ -122,7 +122,7 @@ fn probes_find_a_message_when_its_head_is_there_and_tests_what_arrives_at_that_m
     assert_eq!(waits(&run(&with("probe 0")), 1), [(0, 0.0, 1.0)]);
     assert_eq!(ends(&with("probe 0; recv 0"))[1], 6.0);
     assert_eq!(ends(&with("mprobe any as m; compute 2; mrecv m"))[1], 6.0);
-    let finds = |text: &str, call: usize| !calls(text, 1)[call].flags.contains(Flags::NOTHING);
+    let finds = |text: &str, call: usize| !calls(text, 1)[call].flags.contains(CallFlags::NOTHING);
     assert!(!finds(&with("compute 0.999; iprobe 0"), 0));
     assert!(finds(&with("compute 1; iprobe 0"), 0));
     assert!(!finds(&with("irecv 0 as a; compute 5.999; test a"), 1));
@@ -262,7 +262,7 @@ fn a_log_is_read_back_as_it_was_simulated() {
     // 7 to 30.1 ms on a clock that is 3 ms ahead and gains 1 µs a millisecond.
     let recv = records[4];
     assert_eq!((recv.begin - START, recv.end - START), (10_007_000, 33_130_100));
-    assert_eq!(recv.flags, Flags::of(Operation::Recv.activity()) | Flags::ANY_SOURCE | Flags::ANY_TAG);
+    assert_eq!(recv.flags, CallFlags::of(Operation::Recv.activity()) | CallFlags::ANY_SOURCE | CallFlags::ANY_TAG);
     assert_eq!((recv.peer, recv.tag, recv.received, recv.request), (0, 0, 100, NONE));
     let offsets: Vec<_> = definitions
         .iter()
@@ -359,7 +359,7 @@ fn start_waits_for_post_and_wait_for_complete() {
     assert_eq!(counts[1..3], [(Some(post), 1), (Some(wait), 0)]);
     let groups: Vec<_> = read(text, 0).1.into_iter().filter(|one| matches!(one, Definition::Group(_))).collect();
     let ranks = RankList::from_ranks([1, 2]);
-    assert_eq!(groups, [Definition::Group(Group { id: 0, ranks })]);
+    assert_eq!(groups, [Definition::Group(RankGroup { id: 0, ranks })]);
     // Where the epoch begins late, complete waits.
     let deferred = text.replace("latency 1", "latency 1\nepochs deferred");
     assert_eq!(ends(&deferred), [32.0, 12.0, 31.0]);
@@ -376,6 +376,6 @@ fn a_lock_waits_for_those_that_it_does_not_go_with() {
     assert_eq!(ends(text), [31.0, 42.0, 52.0, 53.0]);
     assert_eq!(waits(&run(text), 3)[1..], [(2, 52.0, 53.0)]);
     let locks = |rank| calls(text, rank)[1];
-    assert!(locks(0).flags.contains(Flags::EXCLUSIVE) && !locks(1).flags.contains(Flags::EXCLUSIVE));
+    assert!(locks(0).flags.contains(CallFlags::EXCLUSIVE) && !locks(1).flags.contains(CallFlags::EXCLUSIVE));
     assert_eq!((locks(0).peer, locks(2).peer), (3, NO_PEER));
 }

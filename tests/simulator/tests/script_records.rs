@@ -1,21 +1,21 @@
 //! What the logs of scripts hold: what tests/programs/records say of the records of real programs, in the words of scripts.
 
 use lbprof_collector::definition::{Definition, ObjectKind};
-use lbprof_collector::folder::Folder;
-use lbprof_collector::reader::Item;
-use lbprof_collector::record::{Flags, NO_PEER, NONE, Record};
+use lbprof_collector::folder::RunFolder;
+use lbprof_collector::reader::LogItem;
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE, Record};
 use lbprof_simulator::script::Script;
 
 /// The records of rank 0 but for its MPI_Finalize, and its definitions.
 fn read(text: &str) -> (Vec<Record>, Vec<Definition>) {
     let dir = tempfile::tempdir().unwrap();
     Script::parse(text).unwrap().write(dir.path()).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let mut log = Folder::list(dir.path()).unwrap().open(0).unwrap();
+    let mut log = RunFolder::list(dir.path()).unwrap().open(0).unwrap();
     let (mut records, mut definitions) = (Vec::new(), Vec::new());
     while let Some(item) = log.next_item() {
         match item {
-            Item::Records { records: more, .. } => records.extend(more),
-            Item::Definitions(more) => definitions.extend(more),
+            LogItem::Records { records: more, .. } => records.extend(more),
+            LogItem::Definitions(more) => definitions.extend(more),
             other => panic!("{other:?}"),
         }
     }
@@ -38,8 +38,9 @@ fn shown(record: &Record) -> String {
     if record.activity() != operation.activity() {
         parts.push(format!("as {}", record.activity().name()));
     }
-    parts
-        .extend(Flags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag)).map(|&(_, name)| name.to_owned()));
+    parts.extend(
+        CallFlags::NAMED.iter().filter(|(flag, _)| record.flags.contains(*flag)).map(|&(_, name)| name.to_owned()),
+    );
     parts.join(" ")
 }
 

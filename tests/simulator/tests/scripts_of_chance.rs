@@ -1,10 +1,10 @@
 //! Scripts of chance: that they end, whoever writes them, and what holds for every run.
 
 use lbprof_collector::Operation;
-use lbprof_collector::folder::Folder;
-use lbprof_collector::reader::Item;
+use lbprof_collector::folder::RunFolder;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::Record;
-use lbprof_collector::semantics::Completes;
+use lbprof_collector::semantics::CompletionEffect;
 use lbprof_simulator::script::{Network, Script, Simulation};
 use proptest::prelude::*;
 
@@ -16,14 +16,14 @@ fn run(script: &Script) -> Simulation {
 fn written(script: &Script) -> Vec<Vec<Record>> {
     let dir = tempfile::tempdir().unwrap();
     script.write(dir.path()).unwrap();
-    let folder = Folder::list(dir.path()).unwrap();
+    let folder = RunFolder::list(dir.path()).unwrap();
     let read = |rank| {
         let mut log = folder.open(rank).unwrap();
         let mut records = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Records { records: more, .. } => records.extend(more),
-                Item::Problem(problem) => panic!("{problem:?}\n{}", script.text()),
+                LogItem::Records { records: more, .. } => records.extend(more),
+                LogItem::Problem(problem) => panic!("{problem:?}\n{}", script.text()),
                 _ => {}
             }
         }
@@ -50,8 +50,8 @@ proptest! {
         for (simulated, records) in run.ranks.iter().zip(written(&script)) {
             let calls: Vec<_> = records.iter().filter(|record| record.is_call()).collect();
             // Polls that found nothing may be one record; MPI_Finalize is no call of the script.
-            let folded: usize = calls.iter().filter(|call| Operation::completes(call.operation) != Completes::Nothing || call.operation == Operation::Iprobe as u16)
-                .filter(|call| call.flags.contains(lbprof_collector::Flags::NOTHING)).map(|call| call.count as usize).sum();
+            let folded: usize = calls.iter().filter(|call| Operation::completes(call.operation) != CompletionEffect::Nothing || call.operation == Operation::Iprobe as u16)
+                .filter(|call| call.flags.contains(lbprof_collector::CallFlags::NOTHING)).map(|call| call.count as usize).sum();
             prop_assert_eq!(simulated.calls.len(), calls.len() + folded - 1);
             prop_assert!(records.windows(2).all(|pair| pair[0].end <= pair[1].begin));
             let in_calls: u64 = simulated.calls.iter().map(|call| call.end_ns - call.begin_ns).sum();

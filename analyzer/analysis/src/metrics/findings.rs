@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 
 use lbprof_collector::definition::EndReason;
-use lbprof_collector::polling::Polling;
-use lbprof_collector::words::{Count, Plural, seconds, seconds_like};
+use lbprof_collector::polling::PollGapRule;
+use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::metrics::functions::{Estimate, SIGNIFICANT};
-use crate::metrics::preemption::{MAX_SWITCHES_PER_S, Preemption, preemption, without_core};
+use crate::metrics::functions::{SIGNIFICANT, SampledEstimate};
+use crate::metrics::preemption::{MAX_SWITCHES_PER_S, PreemptionLoss, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
-/// What the figures of `model` show, those of its ranks that lost most to others first: only the first are reported.
+/// Returns the findings about the ranks of `model`, starting with the rank that lost most: only the first are reported.
 pub fn findings(model: &Model) -> Vec<Problem> {
     let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
     let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
-    let mut by_loss: Vec<(Option<Preemption>, &RankModel)> =
+    let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
         model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
-    let delayed_s = |lost: &Option<Preemption>| lost.map_or(0.0, |lost| lost.delayed_s);
+    let delayed_s = |lost: &Option<PreemptionLoss>| lost.map_or(0.0, |lost| lost.delayed_s);
     by_loss.sort_by(|a, b| delayed_s(&b.0).total_cmp(&delayed_s(&a.0)));
     let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
         let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
@@ -45,7 +45,8 @@ fn of_run(model: &Model) -> Vec<Problem> {
     let mut found = Vec::new();
     let n_recorded = n_recorded(&model.facts.recorded_ranks, model.facts.n_ranks);
     if n_recorded < u64::from(model.facts.n_ranks) && model.facts.selected.ranks.is_none() {
-        let detail = format!("{} of {} recorded", Count(n_recorded), Count(u64::from(model.facts.n_ranks)));
+        let detail =
+            format!("{} of {} recorded", GroupedNumber(n_recorded), GroupedNumber(u64::from(model.facts.n_ranks)));
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
@@ -67,12 +68,13 @@ fn of_run(model: &Model) -> Vec<Problem> {
     found
 }
 
-/// That the user says what the time between polls is, but the recorder has decided that already.
+/// Reports that the user's rule for the time between polls comes too late, because the recorder has applied one already.
 fn polling_decided(model: &Model) -> Option<Problem> {
     let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
     let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
-    let detail = format!("{} of {}; --polling {}", Count(decided), Plural(all, "poll"), model.facts.polling);
-    let is_asked = model.facts.polling != Polling::Auto;
+    let detail =
+        format!("{} of {}; --polling {}", GroupedNumber(decided), CountedNoun(all, "poll"), model.facts.polling);
+    let is_asked = model.facts.polling != PollGapRule::Auto;
     (is_asked && decided > 0).then_some(Problem {
         kind: ProblemKind::PollingDecided,
         rank: None,
@@ -84,22 +86,22 @@ fn polling_decided(model: &Model) -> Option<Problem> {
 /// Returns what the recorder cost a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
 ///
 /// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
-pub fn recorder_cost(rank: &RankModel) -> Estimate {
+pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
     let in_calls = rank.samples.recorder;
     let seconds = rank.inclusive(0)[Activity::Recorder as usize] + in_calls.seconds;
-    Estimate { seconds, error_s: in_calls.error_s() }
+    SampledEstimate { seconds, error_s: in_calls.error_s() }
 }
 
 /// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
-fn pushed_off(lost: &Preemption) -> String {
+fn pushed_off(lost: &PreemptionLoss) -> String {
     match lost.switches_per_s <= MAX_SWITCHES_PER_S {
-        true => format!(", pushed off {} times per second", Count(lost.switches_per_s.round() as u64)),
+        true => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),
         false => String::new(),
     }
 }
 
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
-fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
+fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
     if ended_early {
@@ -149,7 +151,7 @@ fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_earl
         let detail = format!(
             "rank {}: {}, {} in MPI",
             rank.rank,
-            Plural(u64::from(rank.other_threads), "more thread"),
+            CountedNoun(u64::from(rank.other_threads), "more thread"),
             seconds(rank.other_threads_mpi_s)
         );
         found.push(problem(ProblemKind::OtherThreads, u64::from(rank.other_threads), detail));
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
     use crate::model::samples::CpuTime;
 
-    /// What is found of a rank that ran for 10 s, with so many samples of 5 ms in the recorder's code.
+    /// Returns the finding for a rank that ran for 10 s with this number of 5 ms samples in the recorder's code.
     fn found_with(samples: usize) -> Option<String> {
         let mut rank = RankModel { end_s: 10.0, ..RankModel::default() };
         for _ in 0..samples {

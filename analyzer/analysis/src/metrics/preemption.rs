@@ -1,4 +1,4 @@
-//! Which ranks shared their core with others, from the scheduler's figures for the thread that called MPI_Init (docs/metrics.md §7).
+//! Finds ranks that shared their core with others, from the scheduler's figures for the thread that called MPI_Init (docs/metrics.md §7).
 //!
 //! Time outside MPI is called computation, whether or not the rank had a core meanwhile. The system knows for how long a thread
 //! could have run but had no core (its run delay); sleeping and waiting for a disk are not in it. That delay lies partly in
@@ -20,7 +20,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::model::{RankModel, Usage};
+use crate::model::{RankModel, ResourceUsage};
 
 /// Involuntary context switches a second from which on others ran on a thread's core.
 pub const MIN_SWITCHES_PER_S: f64 = 10.0;
@@ -31,32 +31,35 @@ pub const MAX_SWITCHES_PER_S: f64 = 2000.0;
 /// Share of the computation that must have been delayed for a rank to be called preempted.
 pub const MIN_SHARE: f64 = 0.05;
 
+/// The same as a share of the rank's time: a rank that hardly computes loses nothing by it.
+pub const MIN_SHARE_OF_TIME: f64 = 0.005;
+
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
 pub const MIN_ELAPSED_S: f64 = 0.1;
 
-/// The same of time without a core, in MPI or outside, which the system counts to the nanosecond.
+/// Minimum time without a core, in MPI or outside, which the system counts to the nanosecond.
 pub const MIN_WITHOUT_CORE_S: f64 = 0.01;
 
-/// What a rank lost to other users of its core.
+/// The time that a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preemption {
+pub struct PreemptionLoss {
     /// Seconds outside of MPI.
     pub computation_s: f64,
     /// Seconds of those without a core though the rank could have run; the larger of the certain bound and, where it holds,
     /// the proportional share.
     pub delayed_s: f64,
-    /// Whether `delayed_s` is the certain bound, so that the rank lost at least that.
+    /// True if `delayed_s` is the certain bound, so that the rank lost at least that.
     pub certain: bool,
     /// Involuntary context switches a second.
     pub switches_per_s: f64,
 }
 
-/// What `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
+/// Returns the time that `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
 ///
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
-/// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
+/// computation, and [`MIN_SHARE_OF_TIME`] of its time, was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
-pub fn preemption(rank: &RankModel) -> Option<Preemption> {
+pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     judge(rank.usage.as_ref()?, computation_s)
 }
@@ -72,7 +75,7 @@ pub fn without_core(rank: &RankModel) -> Option<f64> {
     (share >= MUCH_OF_THE_TIME).then_some(share)
 }
 
-fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
+fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     if usage.elapsed_s < MIN_ELAPSED_S || computation_s <= 0.0 {
         return None;
     }
@@ -87,8 +90,10 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
         false => 0.0,
     };
     let found =
-        Preemption { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
-    (switches_per_s >= MIN_SWITCHES_PER_S && found.delayed_s >= MIN_SHARE * computation_s).then_some(found)
+        PreemptionLoss { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
+    let is_much =
+        found.delayed_s >= MIN_SHARE * computation_s && found.delayed_s >= MIN_SHARE_OF_TIME * usage.elapsed_s;
+    (switches_per_s >= MIN_SWITCHES_PER_S && is_much).then_some(found)
 }
 
 #[cfg(test)]
@@ -96,9 +101,15 @@ mod tests {
     use super::*;
 
     /// Usage over 10 s by a thread that never sleeps.
-    fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> Usage {
+    fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> ResourceUsage {
         let thread_cpu_s = 10.0 - thread_delayed_s;
-        Usage { elapsed_s: 10.0, thread_cpu_s, thread_delayed_s, thread_involuntary, ..Usage::default() }
+        ResourceUsage {
+            elapsed_s: 10.0,
+            thread_cpu_s,
+            thread_delayed_s,
+            thread_involuntary,
+            ..ResourceUsage::default()
+        }
     }
 
     #[test]
@@ -116,6 +127,13 @@ mod tests {
     }
 
     #[test]
+    fn a_rank_that_hardly_computes_is_not_preempted() {
+        // An idle master: delayed half of the time, and so for 20 ms of computation.
+        assert_eq!(judge(&usage(5.0, 900), 0.04), None);
+        assert!(judge(&usage(5.0, 900), 0.4).is_some());
+    }
+
+    #[test]
     fn an_mpi_that_yields_while_it_waits_says_nothing_of_the_computation() {
         assert_eq!(judge(&usage(5.0, 1_000_000), 4.0), None);
     }
@@ -125,7 +143,7 @@ mod tests {
         // Sleeping is no delay, however many switches its short waits in MPI add.
         assert_eq!(judge(&usage(0.01, 6_000), 9.9), None);
         // 8 s of its computation are sleep, 1 s of the rest had no core: 1 s of 2 s awake, but only 1 s of it computes.
-        let sleeper = Usage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
+        let sleeper = ResourceUsage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
         assert_eq!(judge(&sleeper, 9.0).map(|found| found.delayed_s), Some(0.5));
         assert_eq!(judge(&sleeper, 8.0), None);
     }
@@ -141,13 +159,13 @@ mod tests {
         let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
         assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
         assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);
-        let short = |elapsed_s: f64| rank(Usage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
+        let short = |elapsed_s: f64| rank(ResourceUsage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
         assert_eq!((without_core(&short(0.05)), without_core(&short(0.005))), (Some(0.5), None));
         assert_eq!(without_core(&RankModel::default()), None);
     }
 
     #[test]
     fn too_short_a_run_is_not_judged() {
-        assert_eq!(judge(&Usage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
+        assert_eq!(judge(&ResourceUsage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
     }
 }

@@ -25,7 +25,7 @@ use crate::model::{Model, RankModel};
 /// Share of a rank's time that teams of a size take at least where that is its number of cores.
 const MIN_SHARE: f64 = 0.01;
 
-/// What the cores of a rank do, in seconds of core time.
+/// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankCores {
     /// n: the size of the largest team that takes 1 % of the rank's time; else 1.
@@ -67,13 +67,13 @@ impl RankCores {
     }
 
     /// X: waiting for mutexes, turns and tasks.
-    pub fn waits_s(&self) -> f64 {
+    pub fn waiting_s(&self) -> f64 {
         self.inside.mutex_s + self.inside.ordered_s + self.inside.tasks_s
     }
 
     /// A: all time but that in MPI, and waiting for it.
     pub fn outside_mpi_s(&self) -> f64 {
-        self.useful_s() + self.serial_s + self.inside.imbalance_s + self.waits_s() + self.inside.fork_join_s
+        self.useful_s() + self.serial_s + self.inside.imbalance_s + self.waiting_s() + self.inside.fork_join_s
     }
 
     /// o: the same by core.
@@ -175,7 +175,7 @@ impl ThreadEfficiency {
     /// (A − S − L − X) / (A − S − L).
     pub fn waits(&self) -> Option<f64> {
         let balanced_s = self.without_serial_s() - self.sum.inside.imbalance_s;
-        ratio(balanced_s - self.sum.waits_s(), balanced_s)
+        ratio(balanced_s - self.sum.waiting_s(), balanced_s)
     }
 
     /// U / (A − S − L − X).

@@ -14,13 +14,13 @@ pub struct OwnLoops {
 
 impl OwnLoops {
     /// The main loops found in the calls that have no kind of call in common with another one. None where all are one loop.
-    pub fn of(model: &Model) -> OwnLoops {
+    pub fn from_model(model: &Model) -> OwnLoops {
         let mains = || model.loops.iter().filter(|one| one.main && !one.named);
         let mut loops: Vec<(String, Vec<usize>)> = Vec::new();
         for one in mains() {
             // Groups of ranks that pass one loop by different calls have one name for it.
             let mut others = mains().filter(|other| other.name != one.name);
-            if others.any(|other| one.shares_kinds_with(other)) {
+            if others.any(|other| one.has_common_kinds(other)) {
                 continue;
             }
             let ranks = (0..).zip(&model.ranks).filter(|(_, rank)| one.ranks.binary_search(&rank.rank).is_ok());
@@ -35,7 +35,7 @@ impl OwnLoops {
         OwnLoops { loops }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.loops.is_empty()
     }

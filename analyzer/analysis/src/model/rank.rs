@@ -1,4 +1,4 @@
-//! What is known of a rank.
+//! The model of a rank.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
@@ -6,11 +6,11 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
 use serde::Serialize;
 
-use super::lifetime::Lifetime;
+use super::lifetime::ProcessLifetime;
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
-use super::series::Series;
+use super::series::IterationSeries;
 use super::threads::{ParallelRegion, ThreadPlacement};
 
 /// Seconds by activity, at the index of the activity's number.
@@ -25,43 +25,43 @@ pub struct RankModel {
     pub host: String,
     /// Its process id.
     pub pid: u32,
-    /// When its window begins (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
+    /// Begin of the window (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
     pub begin_ns: i64,
-    /// When its window begins, on the run's clock, which is 0 when the first rank's does.
+    /// Begin of the window, on the run's clock, which is 0 when the first rank's does.
     pub begin_s: f64,
-    /// When its window ends (MPI_Finalize is entered, or the log ends).
+    /// End of the window (MPI_Finalize is entered, or the log ends).
     pub end_s: f64,
-    /// How its log ended, where it says so.
+    /// The reason why the log ended, if it states one.
     pub end_reason: Option<EndReason>,
     /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
     /// after MPI_Finalize.
     pub exit_status: Option<i32>,
-    /// How long its process lived outside of the window.
-    pub lifetime: Lifetime,
+    /// Time of the process outside of the window.
+    pub lifetime: ProcessLifetime,
     /// The call in which it was when its log ended, where it ended in one.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingCall>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
-    pub cells: Vec<((RegionIdx, Activity), Cell)>,
+    pub cells: Vec<((RegionIdx, Activity), CallTotals)>,
     /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
     pub inclusive: Vec<(RegionIdx, Seconds)>,
     /// Seconds of the computation in `inclusive` that belong to an iteration of the innermost iterated region that the
     /// region is, or lies in; sorted.
     pub in_iterations: Vec<(RegionIdx, f64)>,
     /// Invocations, work and memory by region; sorted.
-    pub totals: Vec<(RegionIdx, Totals)>,
+    pub totals: Vec<(RegionIdx, RegionCounters)>,
     /// Iterated regions and the rank's iterations in them; sorted.
-    pub iterations: Vec<(RegionIdx, Series)>,
+    pub iterations: Vec<(RegionIdx, IterationSeries)>,
     /// The main loop found in its calls, where there is one.
     pub found: Option<FoundLoopOfRank>,
-    /// The same as `cells` by call site and operation; sorted.
-    pub sites: Vec<(SiteKey, Cell)>,
-    /// The same of all other threads together; sorted.
-    pub other_sites: Vec<(SiteKey, Cell)>,
+    /// Time, calls and bytes as in `cells`, by call site and operation; sorted.
+    pub sites: Vec<(SiteTotalsKey, CallTotals)>,
+    /// Time, calls and bytes of all other threads together; sorted.
+    pub other_sites: Vec<(SiteTotalsKey, CallTotals)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
-    /// What its threads do in parallel regions; of a part of the time where the log has records.
+    /// Parallel regions of the rank's threads; of a part of the time where the log has records.
     pub parallel: Vec<ParallelRegion>,
-    /// Where these may run, as far as that is known.
+    /// The cores on which these may run, as far as that is known.
     pub placement: Option<ThreadPlacement>,
     /// Its samples.
     pub samples: RankSamples,
@@ -77,10 +77,10 @@ pub struct RankModel {
     pub other_threads: u32,
     /// Seconds that they spent in MPI.
     pub other_threads_mpi_s: f64,
-    /// What its first thread polled.
+    /// Polls of the first thread.
     pub polls: PollTimes,
     /// Resources used between the first and the last sample, where there are two.
-    pub usage: Option<Usage>,
+    pub usage: Option<ResourceUsage>,
     /// Thread level that MPI gave: 0 single … 3 multiple.
     pub thread_level: Option<u8>,
 }
@@ -109,13 +109,13 @@ impl RankModel {
     }
 
     /// Totals of `region`; zeros where there are none.
-    pub fn totals(&self, region: RegionIdx) -> Totals {
+    pub fn totals(&self, region: RegionIdx) -> RegionCounters {
         let found = self.totals.binary_search_by_key(&region, |&(idx, _)| idx);
         found.map(|at| self.totals[at].1).unwrap_or_default()
     }
 
     /// The rank's iterations of `region`, where it has any.
-    pub fn series(&self, region: RegionIdx) -> Option<&Series> {
+    pub fn series(&self, region: RegionIdx) -> Option<&IterationSeries> {
         let found = self.iterations.binary_search_by_key(&region, |&(idx, _)| idx);
         found.ok().map(|at| &self.iterations[at].1)
     }
@@ -130,7 +130,7 @@ impl RankModel {
         self.begin_ns.saturating_add(((run_s - self.begin_s) * 1e9).round() as i64)
     }
 
-    /// When the run's clock is 0, on the clock of `begin_ns`.
+    /// Returns the zero of the run's clock, on the clock of `begin_ns`.
     pub fn zero_ns(&self) -> i64 {
         self.nanoseconds(0.0)
     }
@@ -149,7 +149,7 @@ impl RankModel {
 /// Time, calls and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+pub struct CallTotals {
     /// Time in them.
     #[serde(rename = "time_s")]
     pub seconds: f64,
@@ -163,8 +163,8 @@ pub struct Cell {
     pub received: u64,
 }
 
-impl std::ops::AddAssign for Cell {
-    fn add_assign(&mut self, other: Cell) {
+impl std::ops::AddAssign for CallTotals {
+    fn add_assign(&mut self, other: CallTotals) {
         self.seconds += other.seconds;
         self.calls = self.calls.saturating_add(other.calls);
         self.sent = self.sent.saturating_add(other.sent);
@@ -174,7 +174,7 @@ impl std::ops::AddAssign for Cell {
 
 /// Key of a call site's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct SiteKey {
+pub struct SiteTotalsKey {
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
@@ -188,7 +188,7 @@ pub struct SiteKey {
 /// Invocations, work and memory of a region on a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Totals {
+pub struct RegionCounters {
     /// Times it was entered.
     #[serde(skip)]
     pub invocations: u64,
@@ -206,12 +206,12 @@ pub struct Totals {
 
 /// A call that had not returned when the log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct Pending {
+pub struct PendingCall {
     /// Number of the operation.
     pub operation: u16,
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
-    /// When it began, in seconds from the begin of the rank's window.
+    /// Begin of the call, in seconds from the begin of the rank's window.
     pub since_begin_s: f64,
     /// The rank in MPI_COMM_WORLD that it receives from or sends to, where it names one.
     pub peer: Option<u32>,
@@ -223,7 +223,7 @@ pub struct Pending {
 pub struct PollTimes {
     /// Unsuccessful polls.
     pub polls: u64,
-    /// Those of them of which the recorder decided, in profile mode, what the time between them is.
+    /// Number of polls for which the recorder decided, in profile mode, what the time between them is.
     #[serde(skip)]
     pub decided: u64,
     /// Waits by polling.
@@ -257,7 +257,7 @@ impl PollTimes {
 /// Resources used between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Usage {
+pub struct ResourceUsage {
     /// Time between the samples.
     pub elapsed_s: f64,
     /// CPU time of the thread that called `MPI_Init`.

@@ -10,18 +10,18 @@ use super::region_state::{Ns, RegionState};
 
 /// Everything that was waited for. In order, so that sums over all of it are the same each time to the last digit.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Blocking {
+pub struct BlockingTimes {
     /// By where and why.
     pub waits: BTreeMap<WaitKey, WaitSums>,
     /// Nanoseconds of waiting caused, by thread and kind of its time.
     pub causes: BTreeMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
     pub pairs: BTreeMap<(u32, u32), f64>,
-    /// Where a region is selected, the same as `causes` of waits in all regions.
+    /// The `causes` of waits in all regions, if a region is selected.
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
-impl Blocking {
+impl BlockingTimes {
     /// Nanoseconds of all waits together.
     pub fn total(&self) -> f64 {
         self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()
@@ -98,7 +98,7 @@ impl WaitState {
     }
 }
 
-/// Where and why a thread waited.
+/// The place and reason of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct WaitKey {
     /// The thread.
@@ -113,10 +113,10 @@ pub struct WaitKey {
     pub state: WaitState,
 }
 
-/// How often and how long.
+/// Number and duration of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct WaitSums {
-    /// How often.
+    /// Number of waits.
     pub count: u64,
     /// Nanoseconds before what it waited for was done.
     pub waiting: Ns,

@@ -21,7 +21,7 @@
 
 mod bounds;
 pub mod concurrency;
-mod found;
+mod found_iterations;
 mod iterations;
 mod lines;
 mod others;
@@ -29,58 +29,58 @@ mod parallel;
 mod parallel_marks;
 mod partial_model;
 mod rank;
+mod rank_summaries;
 pub mod samples;
 pub mod span;
-mod summed_up;
 pub mod sums;
 mod tables;
 pub mod times;
 
 use bincode::{Decode, Encode};
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::{PollSums, Polling};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::problem::Severity;
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::reader::Item;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
-use crate::model::sites::Sites;
+use crate::model::sites::CallSiteTable;
 use crate::model::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
-use crate::read::definitions::Definitions;
-use crate::read::open::Run;
-use crate::read::pass::{self, Merge, Progress, RankPass};
-use crate::read::span::Span;
-use crate::read::together::Pass;
+use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
+use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::Survey;
-use crate::structure::{Placer, Structure};
-use crate::transport::Failure;
+use crate::structure::survey::CallSurvey;
+use crate::structure::{CallPlacer, RunStructure};
+use crate::transport::TransportFailure;
 use crate::transport::codec::{decoded, encoded};
-use found::FoundIterations;
-use others::OtherThreads;
+use found_iterations::FoundIterations;
+use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
 use partial_model::PartialModel;
 use rank::RankBuilder;
-use samples::Samples;
-use summed_up::{Stated, SummedUp, forget_iterations, forget_samples};
+use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
+use samples::SortedSamples;
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn gather(
-    run: &Run,
-    survey: &Survey,
-    structure: &Structure,
+    run: &RecordedRun,
+    survey: &CallSurvey,
+    structure: &RunStructure,
     code: &SampledCode,
-    progress: impl Fn(Progress) + Sync,
-) -> Result<Model, Failure> {
+    progress: impl Fn(FoldProgress) + Sync,
+) -> Result<Model, TransportFailure> {
     let input = || encoded(&(&survey.sites, structure, code));
-    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
-    let part = pass::fold(run, (Pass::Profile, input), start, progress)?;
+    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
+    let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -104,74 +104,77 @@ pub fn gather(
     Ok(model)
 }
 
-/// What a process needs to fold its ranks for another one.
+/// The input that a process needs to fold its ranks for another one.
 pub(crate) struct GatherInput {
-    survey: Survey,
-    structure: Structure,
+    survey: CallSurvey,
+    structure: RunStructure,
     code: SampledCode,
 }
 
 impl GatherInput {
     /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
-    pub(crate) fn new(bytes: &[u8], own: &Survey) -> Option<GatherInput> {
+    pub(crate) fn new(bytes: &[u8], own: &CallSurvey) -> Option<GatherInput> {
         let (sites, structure, code) = decoded(bytes)?;
         Some(GatherInput { survey: own.with_sites(sites), structure, code })
     }
 }
 
 /// Folds the ranks of `run` that this process has: the bytes of its part of the model, as process 0 joins them.
-pub(crate) fn gather_part(run: &Run, input: &GatherInput) -> pass::Part<impl Merge + Encode + Decode<()> + use<>> {
+pub(crate) fn gather_part(
+    run: &RecordedRun,
+    input: &GatherInput,
+) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
-    let start = |header: &Header| RankGather::new((run, header), survey, structure, code);
-    pass::Part { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
+    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
+    pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
 }
 
 /// The fold of one rank.
 struct RankGather<'a> {
-    header: Header,
-    known_sites: &'a Sites,
-    structure: &'a Structure,
+    header: LogHeader,
+    known_sites: &'a CallSiteTable,
+    structure: &'a RunStructure,
     code: &'a SampledCode,
     /// The rank's samples, until its first thread has records.
-    samples: Option<Samples>,
+    samples: Option<SortedSamples>,
     /// Of the first thread's calls.
-    placer: Option<Placer<'a>>,
+    placer: Option<CallPlacer<'a>>,
     /// The time that counts.
-    span: Span,
-    definitions: Definitions,
+    span: TickSpan,
+    definitions: RankDefinitions,
     /// The first thread, once it has records.
     first: Option<ThreadSums>,
-    others: OtherThreads,
+    others: OtherThreadSums,
     parallel: MarkedRegions,
     /// The first thread's last record, if it is of a call that has not returned.
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
     sampler: Option<RankSampler>,
-    /// What the first thread polled.
+    /// Polls of the first thread.
     polls: PollSums,
     /// The polls of which the recorder decided, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
-    /// Whether summaries are read in place of events.
+    /// True if summaries are read in place of events.
     is_first_look: bool,
-    /// Whether the log is read as it was recorded.
+    /// True if the log is read as it was recorded.
     is_as_recorded: bool,
-    summed_up: SummedUp,
-    stated: Stated,
+    summed_up: SummarizedRanks,
+    stated: RankSummary,
 }
 
 impl<'a> RankGather<'a> {
     fn new(
-        (run, header): (&Run, &Header),
-        survey: &'a Survey,
-        structure: &'a Structure,
+        (run, header): (&RecordedRun, &LogHeader),
+        survey: &'a CallSurvey,
+        structure: &'a RunStructure,
         code: &'a SampledCode,
     ) -> Self {
         let span = run.span(header.rank);
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
-            placer: Placer::new(structure, &survey.sites, header.rank),
+            placer: CallPlacer::new(structure, &survey.sites, header.rank),
             sampler: clock
                 .filter(|_| !(run.is_first_look && survey.summaries))
                 .map(|clock| RankSampler::new(header.rank, clock).within(span)),
@@ -179,21 +182,21 @@ impl<'a> RankGather<'a> {
             known_sites: &survey.sites,
             structure,
             code,
-            samples: is_sampled.then(|| Samples::read((run, header), (&survey.sites, code), span)).flatten(),
+            samples: is_sampled.then(|| SortedSamples::read((run, header), (&survey.sites, code), span)).flatten(),
             span,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             first: None,
-            others: OtherThreads::default(),
+            others: OtherThreadSums::default(),
             parallel: MarkedRegions::new(span),
             pending: None,
             polls: PollSums::default(),
             polls_decided: 0,
             problems: Vec::new(),
             is_first_look: run.is_first_look,
-            is_as_recorded: run.polling == Polling::Auto
+            is_as_recorded: run.polling == PollGapRule::Auto
                 && run.thread_facts(header).is_ok_and(|facts| facts.is_empty()),
-            summed_up: SummedUp::default(),
-            stated: Stated::default(),
+            summed_up: SummarizedRanks::default(),
+            stated: RankSummary::default(),
         }
     }
 
@@ -208,31 +211,34 @@ impl<'a> RankGather<'a> {
             0 => self.first.get_or_insert_with(|| {
                 ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
             }),
-            _ => self.others.of(&batch.head, self.span),
+            _ => self.others.thread_sums_mut(&batch.head, self.span),
         };
         thread.absorb(batch);
     }
 
-    /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
+    /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
-        self.span == Span::ALL && self.is_as_recorded && !self.is_first_look && !self.problems.iter().any(is_partial)
+        self.span == TickSpan::ALL
+            && self.is_as_recorded
+            && !self.is_first_look
+            && !self.problems.iter().any(is_partial)
     }
 }
 
 impl RankPass for RankGather<'_> {
     type Output = PartialModel;
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } => {
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {
                     0 => self.first.get_or_insert_with(|| {
                         ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
                     }),
-                    _ => self.others.of(&head, self.span),
+                    _ => self.others.thread_sums_mut(&head, self.span),
                 };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
                     Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
@@ -248,17 +254,17 @@ impl RankPass for RankGather<'_> {
                     self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
                 }
             }
-            Item::Profile(batch) => self.absorb(&batch),
-            Item::Summary(summary) if self.is_first_look => {
+            LogItem::Profile(batch) => self.absorb(&batch),
+            LogItem::Summary(summary) if self.is_first_look => {
                 self.summed_up.ranks = 1;
                 self.summed_up.without_iterations |= u32::from(summary.left_out > 0);
                 self.absorb(&summary.batch);
             }
-            Item::Summary(summary) => self.stated.add(&summary),
+            LogItem::Summary(summary) => self.stated.add(&summary),
             // They are merged with the first thread's records.
-            Item::Samples { .. } => {}
-            Item::Problem(problem) => self.problems.push(problem),
-            Item::Polls(sums) => self.polls.add(&sums),
+            LogItem::Samples { .. } => {}
+            LogItem::Problem(problem) => self.problems.push(problem),
+            LogItem::Polls(sums) => self.polls.add(&sums),
         }
     }
 
@@ -278,10 +284,10 @@ impl RankGather<'_> {
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
         builder.code = Some(self.code);
-        builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
+        builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer
-            .and_then(Placer::finish)
+            .and_then(CallPlacer::finish)
             .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
         let (n_others, others) = self.others.finish();
         let first = self.first.map(ThreadSums::finish);
@@ -315,7 +321,7 @@ impl RankGather<'_> {
         // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
         // In a part of the time it may have no records: that it is known is known then.
         let is_known = rank.records > 0
-            || self.span != Span::ALL
+            || self.span != TickSpan::ALL
             || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
         if is_known {
             part.concurrency = self.sampler.map(RankSampler::finish).unwrap_or_default();

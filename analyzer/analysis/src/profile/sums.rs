@@ -1,4 +1,4 @@
-//! What a thread's records add up to, in a form that stays small however many iterations there are.
+//! Sums up a thread's records in memory that does not grow with the number of iterations.
 //!
 //! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
 //! ([`crate::profile::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
@@ -8,16 +8,16 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::profile::{Cell, Iteration, Profile, ProfileBatch};
-use lbprof_collector::record::{Flags, NONE};
+use lbprof_collector::profile::{ProfileBatch, ProfileCell, RegionInvocation, ThreadProfile};
+use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Activity, Record};
 
-use crate::profile::samples::{PlacedSamples, SampleSums, Samples};
+use crate::profile::samples::{PlacedSamples, SampleSums, SortedSamples};
 use crate::profile::span::SpanFold;
-use crate::profile::times::Times;
-use crate::read::definitions::Definitions;
-use crate::read::span::Span;
-use crate::structure::{FoundRegion, Placed, Placer};
+use crate::profile::times::ActivityTicks;
+use crate::read::definitions::RankDefinitions;
+use crate::read::span::TickSpan;
+use crate::structure::{CallPlacer, FoundRegion, PlacedCall};
 
 /// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
 const TAKE_AFTER: usize = 1 << 13;
@@ -40,17 +40,17 @@ pub struct ThreadTotals {
     pub begin: u64,
     /// By region id.
     pub regions: BTreeMap<u32, RegionSums>,
-    /// All sums that do not grow with iterations; `cells` and `iterations` are empty.
-    pub rest: Profile,
-    /// Where the thread's records end.
+    /// The sums that do not grow with iterations; `cells` and `iterations` are empty.
+    pub rest: ThreadProfile,
+    /// Position after the thread's last record.
     pub end: BatchHead,
-    /// When each region of `end.open` was entered.
+    /// Time at which each region of `end.open` was entered.
     pub entered: Vec<u64>,
-    /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
+    /// True if sums of profile mode lie across an end of the span that counts, and are left out.
     pub uncut: bool,
-    /// How often a region was entered with as many open as may be.
+    /// Number of regions entered beyond the maximum depth.
     pub too_deep: u64,
-    /// Where samples hit.
+    /// Sums of samples.
     pub samples: SampleSums,
 }
 
@@ -58,11 +58,11 @@ pub struct ThreadTotals {
 #[derive(Default)]
 pub struct RegionSums {
     /// By activity, at the index of its number.
-    pub cells: [Cell; Activity::COUNT],
+    pub cells: [ProfileCell; Activity::COUNT],
     /// Ticks by iteration of the innermost iterated region that it is, or lies in.
-    pub times: Times,
+    pub times: ActivityTicks,
     /// Its own iterations that ended.
-    pub iterations: Vec<Iteration>,
+    pub iterations: Vec<RegionInvocation>,
 }
 
 impl ThreadTotals {
@@ -80,7 +80,7 @@ impl ThreadTotals {
 
 impl ThreadSums {
     /// The sums of a thread whose first batch begins with `head`, of which `span` counts.
-    pub fn new(head: &BatchHead, span: Span) -> Self {
+    pub fn new(head: &BatchHead, span: TickSpan) -> Self {
         ThreadSums {
             fold: SpanFold::new(head.clone(), span),
             begin: head.previous_end,
@@ -90,8 +90,8 @@ impl ThreadSums {
         }
     }
 
-    /// The same of a rank's first thread, with the rank's samples.
-    pub fn with_samples(self, head: &BatchHead, samples: Option<Samples>) -> Self {
+    /// Adds the samples of the rank to a fold of its first thread.
+    pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
         let mut placed = samples.map(PlacedSamples::new);
         placed.iter_mut().for_each(|samples| samples.skip_to(head));
         ThreadSums { samples: placed, ..self }
@@ -124,20 +124,20 @@ impl ThreadSums {
         }
     }
 
-    /// The same with each call, and the computation before it, in the region and interval that `placer` says.
+    /// Folds each call, with the computation before it, into the region and interval that `placer` gives.
     pub fn placed_records(
         &mut self,
         head: &BatchHead,
         records: &[Record],
-        placer: &mut Placer,
-        definitions: &Definitions,
+        placer: &mut CallPlacer,
+        definitions: &RankDefinitions,
     ) {
         self.go_to(head);
         let mut rest = records;
         // Markers before a call lie where the call does: the computation between them belongs to it.
         while let Some(call) = rest.iter().position(Record::is_call) {
             let (placed, before) = placer.place(&rest[call], definitions);
-            if rest[call].flags.contains(Flags::POLLED) {
+            if rest[call].flags.contains(CallFlags::POLLED) {
                 // A wait by polling is where its first poll is.
                 self.fold(&rest[..=call]);
                 rest = &rest[call + 1..];
@@ -170,7 +170,7 @@ impl ThreadSums {
     }
 
     #[inline(always)]
-    fn place(&mut self, record: &Record, placed: Placed) {
+    fn place(&mut self, record: &Record, placed: PlacedCall) {
         // A part adds to the call before it.
         if record.is_part() {
             return;
@@ -189,22 +189,22 @@ impl ThreadSums {
         self.take();
     }
 
-    /// All sums.
+    /// Returns all sums.
     pub fn finish(mut self) -> ThreadTotals {
         self.fold.end();
         self.take();
         let too_deep = self.fold.too_deep();
         // A marked region of which iterations have no time has none of its own.
         let has_some =
-            |&(region, ref times): &(u32, Times)| !times.is_empty() || FoundRegion::of_number(region).is_some();
-        for (region, times) in self.fold.take_times().all().filter(has_some) {
+            |&(region, ref times): &(u32, ActivityTicks)| !times.is_empty() || FoundRegion::of_number(region).is_some();
+        for (region, times) in self.fold.take_times().into_regions().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
         let samples = self.samples.map(PlacedSamples::finish).unwrap_or_default();
         ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }
     }
 
-    /// Where records are missing before `head`, goes on after them: their time belongs to nothing.
+    /// Skips to `head` if records before it are missing: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, EndReason, Function, Instant, LifetimePoint, Module, Neighbours, Object,
-    ObjectKind, RankList, Region, RegionKind, Usage,
+    CallSite, ClockOffset, ClockPair, Communicator, EndReason, InterpretedFunction, LifetimePoint, Module, MpiObject,
+    NeighbourRanks, ObjectKind, RankList, Region, RegionKind, ResourceUsage,
 };
-use lbprof_collector::format::Header;
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::parallel::{ParallelSums, TeamPlacement};
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{SampleCaller, SampledThread, Sampling};
+use lbprof_collector::sample::{SampleCaller, SampledThread, SamplingSetup};
 use lbprof_collector::{Definition, Operation, Problem, ProblemKind, Record};
 
 /// Name of the first region, the whole program.
@@ -27,50 +27,50 @@ const MAX_CALLERS: usize = 256;
 
 /// Definitions of one rank.
 #[derive(Clone, Debug, Default)]
-pub struct Definitions {
+pub struct RankDefinitions {
     /// Modules by id.
     pub modules: BTreeMap<u32, Module>,
     /// Call sites by id.
     pub call_sites: BTreeMap<u32, CallSite>,
     /// Functions of interpreted programs by id.
-    pub functions: BTreeMap<u32, Function>,
+    pub functions: BTreeMap<u32, InterpretedFunction>,
     /// Regions by id.
     pub regions: BTreeMap<u32, Region>,
     /// Communicators by id.
     pub communicators: BTreeMap<u32, Communicator>,
     /// The rank's neighbours in communicators with a topology, by the communicator's id.
-    pub neighbours: BTreeMap<u32, Neighbours>,
+    pub neighbours: BTreeMap<u32, NeighbourRanks>,
     /// World ranks of groups by id.
     pub groups: BTreeMap<u32, RankList>,
     /// RMA windows by id.
-    pub windows: BTreeMap<u32, Object>,
+    pub windows: BTreeMap<u32, MpiObject>,
     /// Files by id.
-    pub files: BTreeMap<u32, Object>,
+    pub files: BTreeMap<u32, MpiObject>,
     /// Names of the user's counters by id.
     pub counters: BTreeMap<u32, String>,
     /// The user's parameters.
     pub params: BTreeMap<String, f64>,
     /// The system's ids of threads, by their numbers.
     pub threads: BTreeMap<u32, u32>,
-    /// How the rank was sampled, where the log says so.
-    pub sampling: Option<Sampling>,
+    /// The sampling settings, if the log states them.
+    pub sampling: Option<SamplingSetup>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// Calls on the way to where samples were taken, by id.
     pub sample_callers: BTreeMap<u32, SampleCaller>,
-    /// What threads did in parallel regions, by id.
+    /// Times of threads in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
-    /// Where the threads of the largest team may run.
+    /// The cores on which the threads of the largest team may run.
     pub team_placement: Option<TeamPlacement>,
     /// Instants on both clocks.
-    pub instants: Vec<Instant>,
+    pub instants: Vec<ClockPair>,
     /// Measurements against rank 0's clock.
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
-    pub usage: (Option<Usage>, Option<Usage>),
-    /// When the window began, in ticks.
+    pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
+    /// Begin of the window, in ticks.
     pub window_begin: Option<u64>,
-    /// When it ended.
+    /// End of the window.
     pub window_end: Option<u64>,
     /// Why and when the log ended.
     pub end: Option<(EndReason, u64)>,
@@ -84,7 +84,7 @@ pub struct Definitions {
     pub problems: BTreeMap<ProblemKind, (u64, String)>,
 }
 
-impl Definitions {
+impl RankDefinitions {
     /// Adds one. Of two with the same id the later holds.
     pub fn add(&mut self, definition: Definition) {
         match definition {
@@ -134,7 +134,7 @@ impl Definitions {
     }
 
     /// The rank's clock, from all that was measured.
-    pub fn clock(&self, header: &Header) -> RankClock {
+    pub fn clock(&self, header: &LogHeader) -> RankClock {
         RankClock::new(header, &self.instants, &self.offsets)
     }
 
@@ -177,7 +177,7 @@ impl Definitions {
         (callers, is_cut)
     }
 
-    /// Whether a region is marked as serial work.
+    /// Returns whether a region is marked as serial work.
     pub fn is_serial(&self, id: u32) -> bool {
         self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)
     }
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_path_names_all_regions_from_the_outermost_on() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(region(1, 0, "step"));
         definitions.add(region(2, 1, "force"));
         assert_eq!(definitions.region_path(2), "main/step/force");
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn regions_in_a_circle_do_not_hang() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(region(1, 2, "a"));
         definitions.add(region(2, 1, "b"));
         definitions.add(region(3, 3, "c"));
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn counts_of_a_problem_add_up() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 3, "no space".into()));
         definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 4, "again".into()));
         let problems: Vec<_> = definitions.problems_of(7).collect();

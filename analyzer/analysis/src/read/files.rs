@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Problem;
-use lbprof_collector::folder::{Folder, Names};
-use lbprof_collector::format::Header;
+use lbprof_collector::folder::{RunFileNames, RunFolder};
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::reader::OpenError;
 use rayon::prelude::*;
 
@@ -15,48 +15,48 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct OpenedLog {
     pub(crate) rank: u32,
-    /// Which of the rank's logs it is.
+    /// Number of the log among those of its rank.
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
-    pub(crate) header: Result<Header, NotOpened>,
+    pub(crate) header: Result<LogHeader, LogOpenError>,
 }
 
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
-pub(crate) struct NotOpened {
-    /// Whether there is nothing in it.
+pub(crate) struct LogOpenError {
+    /// True if there is nothing in it.
     pub(crate) is_empty: bool,
-    /// What is wrong, in words.
+    /// The problem, in words.
     pub(crate) text: String,
 }
 
-/// What a process found in the files that it opened.
+/// The logs in the files that a process opened.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub(crate) struct Found {
+pub(crate) struct LogInventory {
     /// The logs, by rank and number.
     pub(crate) logs: Vec<OpenedLog>,
-    /// What is wrong with files of rings.
+    /// Problems of ring files.
     pub(crate) of_rings: Vec<Problem>,
-    /// What is wrong with node files.
+    /// Problems of node files.
     pub(crate) of_nodes: Vec<Problem>,
 }
 
-impl Found {
-    /// All logs of the ranks in `folder`.
-    pub(crate) fn all(folder: &Folder) -> Found {
+impl LogInventory {
+    /// Opens the logs of every rank in `folder`.
+    pub(crate) fn of_all_ranks(folder: &RunFolder) -> LogInventory {
         let all = 0..folder.ranks().count();
-        Found::of_ranks(folder, all)
+        LogInventory::of_ranks(folder, all)
     }
 
     /// The logs of some of the ranks in `folder`, which are counted from the lowest.
-    pub(crate) fn of_ranks(folder: &Folder, ranks: Range<usize>) -> Found {
+    pub(crate) fn of_ranks(folder: &RunFolder, ranks: Range<usize>) -> LogInventory {
         let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
         let logs: Vec<(u32, usize)> =
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
         let open = |&(rank, number): &(u32, usize)| {
             let opened = folder.open_log(rank, number);
-            let not_opened = |error: OpenError| NotOpened {
+            let not_opened = |error: OpenError| LogOpenError {
                 is_empty: matches!(error, OpenError::Short { found: 0, .. }),
                 text: error.to_string(),
             };
@@ -64,7 +64,11 @@ impl Found {
             OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
         };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
-        Found { logs: logs.par_iter().map(open).collect(), of_rings: of_rings.to_vec(), of_nodes: of_nodes.to_vec() }
+        LogInventory {
+            logs: logs.par_iter().map(open).collect(),
+            of_rings: of_rings.to_vec(),
+            of_nodes: of_nodes.to_vec(),
+        }
     }
 
     /// The lowest and the highest rank of which there is a log.
@@ -75,36 +79,41 @@ impl Found {
 
 /// The files of a run's folder.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
-    folder: Folder,
-    /// Where other processes have opened files, too: what this one knows of them.
-    others: Option<Arc<Others>>,
+pub(crate) struct RunFiles {
+    folder: RunFolder,
+    /// The logs that other processes have opened: what this one knows of them.
+    others: Option<Arc<RemoteLogs>>,
 }
 
 /// The files that other processes have opened. They are opened here as well once a log in them is asked for.
 #[derive(Debug)]
-pub(crate) struct Others {
+pub(crate) struct RemoteLogs {
     /// The ranks whose logs this process has; empty where it has none.
     own: RangeInclusive<u32>,
     dir: PathBuf,
-    names: Names,
+    names: RunFileNames,
     chosen: OnceLock<Vec<(u32, usize)>>,
-    all: OnceLock<Folder>,
+    all: OnceLock<RunFolder>,
 }
 
-impl Files {
-    /// All of them are opened.
-    pub(crate) fn all(folder: Folder) -> Files {
-        Files { folder, others: None }
+impl RunFiles {
+    /// Opens every file of the folder.
+    pub(crate) fn open_all(folder: RunFolder) -> RunFiles {
+        RunFiles { folder, others: None }
     }
 
     /// Process 0 has opened those in `folder`; what all have found is `shares`, `names` is all there is.
-    pub(crate) fn share(folder: Folder, dir: &Path, names: Names, shares: &[Found]) -> (Files, Arc<Others>) {
+    pub(crate) fn share(
+        folder: RunFolder,
+        dir: &Path,
+        names: RunFileNames,
+        shares: &[LogInventory],
+    ) -> (RunFiles, Arc<RemoteLogs>) {
         #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
-        let own = shares.first().and_then(Found::ranks).unwrap_or(1..=0);
+        let own = shares.first().and_then(LogInventory::ranks).unwrap_or(1..=0);
         let (chosen, all) = Default::default();
-        let others = Arc::new(Others { own, dir: dir.to_owned(), names, chosen, all });
-        (Files { folder, others: Some(others.clone()) }, others)
+        let others = Arc::new(RemoteLogs { own, dir: dir.to_owned(), names, chosen, all });
+        (RunFiles { folder, others: Some(others.clone()) }, others)
     }
 
     /// From here on log `number` is the only one of its rank.
@@ -113,9 +122,9 @@ impl Files {
     }
 
     /// The folder that has the log of `rank`.
-    pub(crate) fn of(&self, rank: u32) -> &Folder {
+    pub(crate) fn folder_of_rank(&self, rank: u32) -> &RunFolder {
         match &self.others {
-            Some(others) if !others.own.contains(&rank) => others.all(),
+            Some(others) if !others.own.contains(&rank) => others.folder(),
             _ => &self.folder,
         }
     }
@@ -126,15 +135,15 @@ impl Files {
     }
 }
 
-impl Others {
-    /// Which logs count.
+impl RemoteLogs {
+    /// Sets the logs that count.
     pub(crate) fn choose(&self, chosen: Vec<(u32, usize)>) {
         let _ = self.chosen.set(chosen);
     }
 
-    fn all(&self) -> &Folder {
+    fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = Folder::of(&self.dir, self.names.clone());
+            let mut folder = RunFolder::of(&self.dir, self.names.clone());
             self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
             folder
         })

@@ -4,21 +4,21 @@ use std::collections::VecDeque;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::at_end::{AtEnd, AtEndError};
-use lbprof_collector::format::{BlockKind, Header};
+use lbprof_collector::format::{BlockKind, LogHeader};
 use lbprof_collector::index::IndexEntry;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, OpenError};
+use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 use crate::read::thread_facts::are_summaries_enough;
 
-/// How long the analysis of all events would take.
+/// Estimated effort of the analysis of all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
+pub struct AnalysisEstimate {
     /// Records of calls in all logs; of logs without an index estimated from their bytes.
     pub records: u64,
     /// Time that the analysis of all of them is estimated to take.
@@ -36,24 +36,24 @@ const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
 /// The time from which on a first look is taken where the user does not say what he wants.
 pub const LONG_S: f64 = 60.0;
 
-/// What a rank's log is read for.
+/// The part of a rank's log that is read.
 pub enum RankItems {
-    /// All that is in it.
+    /// The whole log.
     All(Box<RankLog>),
-    /// The same without its summaries, because others' are read, or they are not of all.
+    /// The whole log without its summaries, because other summaries are read, or because they do not cover everything.
     Events(Box<RankLog>),
-    /// What it ends with.
-    AtEnd(VecDeque<Item>),
+    /// The summaries at the log's end.
+    AtEnd(VecDeque<LogItem>),
 }
 
 impl RankItems {
     /// The next item; `None` at the end, for good.
-    pub fn next_item(&mut self) -> Option<Item> {
+    pub fn next_item(&mut self) -> Option<LogItem> {
         match self {
             RankItems::All(log) => log.next_item(),
             RankItems::Events(log) => loop {
                 match log.next_item() {
-                    Some(Item::Summary(_)) => {}
+                    Some(LogItem::Summary(_)) => {}
                     item => return item,
                 }
             },
@@ -62,27 +62,27 @@ impl RankItems {
     }
 }
 
-impl Run {
-    /// The same run of which each rank's summary is read in place of its events, where it has one.
-    pub fn first_look(self) -> Run {
-        Run { is_first_look: true, ..self }
+impl RecordedRun {
+    /// Returns the run with each rank's summary in place of its events, where it has one.
+    pub fn first_look(self) -> RecordedRun {
+        RecordedRun { is_first_look: true, ..self }
     }
 
-    /// What there is to read of the rank that `header` is of.
+    /// Opens the items to read of the rank with this header.
     ///
-    /// Errors: as those of [`Run::log`].
-    pub fn items(&self, header: &Header) -> Result<RankItems, OpenError> {
+    /// Errors: as those of [`RecordedRun::log`].
+    pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
         if !self.is_first_look {
             let log = Box::new(self.log(header)?);
             // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
-            let has_rings = self.files.of(header.rank).has_rings(header.rank);
+            let has_rings = self.files.folder_of_rank(header.rank).has_rings(header.rank);
             return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
         let problem = match self.at_end(header.rank) {
             // Where they are not enough, that is not known to the recorder: long gaps between polls, other threads in the place of the first.
             Ok(Some(found)) if are_summaries_enough(header, &found) => {
-                let definitions = Item::Definitions(found.definitions);
-                let summaries = found.summaries.into_iter().map(|one| Item::Summary(Box::new(one)));
+                let definitions = LogItem::Definitions(found.definitions);
+                let summaries = found.summaries.into_iter().map(|one| LogItem::Summary(Box::new(one)));
                 return Ok(RankItems::AtEnd(std::iter::once(definitions).chain(summaries).collect()));
             }
             Ok(_) => None,
@@ -99,31 +99,31 @@ impl Run {
     ///
     /// Errors: what is wrong with it.
     pub(super) fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
-        self.files.of(rank).at_end(rank)
+        self.files.folder_of_rank(rank).at_end(rank)
     }
 
-    /// How long the analysis of all events would take.
-    pub fn estimate(&self) -> Estimate {
+    /// Estimates the effort of the analysis of all events.
+    pub fn estimate(&self) -> AnalysisEstimate {
         let records =
             self.headers.par_iter().map(|header| self.records_of(header.rank)).reduce(|| 0, u64::saturating_add);
         let (few, many) = RECORDS_PER_SECOND;
         let per_second = if self.headers.len() <= FEW_RANKS { few } else { many };
-        Estimate { records, estimated_s: records as f64 / per_second }
+        AnalysisEstimate { records, estimated_s: records as f64 / per_second }
     }
 
     fn records_of(&self, rank: u32) -> u64 {
         let is_of_events = |entry: &&IndexEntry| entry.kind == BlockKind::Records as u8;
-        match self.files.of(rank).index(rank) {
+        match self.files.folder_of_rank(rank).index(rank) {
             Ok(Some(entries)) => {
                 entries.iter().filter(is_of_events).map(|entry| entry.records).fold(0, u64::saturating_add)
             }
             // What is wrong with it is reported when it is read.
-            Ok(None) | Err(_) => self.files.of(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
+            Ok(None) | Err(_) => self.files.folder_of_rank(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
         }
     }
 }
 
-/// That what a log ends with cannot be used.
+/// Reports that the end of a log cannot be used.
 fn of_end(rank: u32, error: &AtEndError) -> Problem {
     Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: error.to_string() }
 }

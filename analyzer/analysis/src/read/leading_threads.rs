@@ -1,4 +1,4 @@
-//! Which threads take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
+//! Finds the threads that take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
 //!
 //! A rank's time is that of the thread that called MPI_Init, unless that one sleeps for most of the run and others, one after the other, call MPI
 //! meanwhile: then the rank is what these do. The summaries at a log's end show it.
@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
 use lbprof_collector::at_end::AtEnd;
-use lbprof_collector::format::Header;
-use lbprof_collector::summary::Summary;
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::summary::ThreadSummary;
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 
 /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
 const MOST: f64 = 0.5;
 
 /// Returns the threads whose records are to be merged with those of the first one; none where it is itself at work.
-pub(super) fn leading_threads(header: &Header, found: &AtEnd) -> BTreeSet<u32> {
-    let is_first = |summary: &&Summary| summary.thread() == 0;
+pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
+    let is_first = |summary: &&ThreadSummary| summary.thread() == 0;
     let Some(first) = found.summaries.iter().find(is_first) else { return BTreeSet::new() };
-    let mut definitions = Definitions::default();
+    let mut definitions = RankDefinitions::default();
     for definition in found.definitions.iter().cloned() {
         definitions.add(definition);
     }
@@ -37,9 +37,9 @@ pub(super) fn leading_threads(header: &Header, found: &AtEnd) -> BTreeSet<u32> {
     if asleep_ns < most_ticks * tick_ns || first.batch.profile.polls.polls > 0 {
         return BTreeSet::new();
     }
-    let mut others: Vec<&Summary> = found.summaries.iter().filter(|summary| summary.thread() != 0).collect();
+    let mut others: Vec<&ThreadSummary> = found.summaries.iter().filter(|summary| summary.thread() != 0).collect();
     others.sort_by_key(|summary| (std::cmp::Reverse(recorded_ticks(summary)), summary.thread()));
-    let mut chosen: Vec<&Summary> = Vec::new();
+    let mut chosen: Vec<&ThreadSummary> = Vec::new();
     for summary in others {
         if chosen.iter().all(|one| !overlap(one, summary)) {
             chosen.push(summary);
@@ -54,19 +54,19 @@ pub(super) fn leading_threads(header: &Header, found: &AtEnd) -> BTreeSet<u32> {
 }
 
 /// Returns the ticks that a thread spent in MPI.
-fn mpi_ticks(summary: &Summary) -> u64 {
+fn mpi_ticks(summary: &ThreadSummary) -> u64 {
     let cells = &summary.batch.profile.cells;
     let in_mpi = cells.iter().filter(|(key, _)| key.activity != Activity::Computation as u8);
     in_mpi.fold(0, |sum, (_, cell)| sum.saturating_add(cell.ticks))
 }
 
 /// Returns the ticks from a thread's first record to its last.
-fn recorded_ticks(summary: &Summary) -> u64 {
+fn recorded_ticks(summary: &ThreadSummary) -> u64 {
     summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end)
 }
 
-/// Whether two threads recorded at the same time.
-fn overlap(one: &Summary, other: &Summary) -> bool {
+/// Returns whether two threads recorded at the same time.
+fn overlap(one: &ThreadSummary, other: &ThreadSummary) -> bool {
     one.batch.head.previous_end < other.batch.next.previous_end
         && other.batch.head.previous_end < one.batch.next.previous_end
 }

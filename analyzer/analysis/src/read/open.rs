@@ -8,21 +8,21 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use lbprof_collector::definition::RankList;
-use lbprof_collector::folder::{self, Folder, Names};
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::folder::{self, RunFileNames, RunFolder};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::OpenError;
-use lbprof_collector::words::Plural;
+use lbprof_collector::words::CountedNoun;
 use lbprof_collector::{Problem, ProblemKind};
 
-use crate::read::files::{Files, Found, NotOpened, OpenedLog};
+use crate::read::distributed_run::{DistributedRun, LeaderProcess, RunPart};
+use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
 use crate::read::known_threads::KnownThreads;
-use crate::read::span::Span;
-use crate::read::together::{Leader, RunPart, Together};
-use crate::transport::Failure;
+use crate::read::span::TickSpan;
+use crate::transport::TransportFailure;
 
-/// What the names of folders begin with that the recorder makes by default.
+/// Prefix of the folders that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
 
 /// Most ranks that are looked for one by one when a log states an absurd number of them.
@@ -30,26 +30,26 @@ pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 
 /// A run: its folder and those of its logs that belong together.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RecordedRun {
     /// The folder.
     pub dir: PathBuf,
-    /// What is in it.
-    pub(super) files: Files,
+    /// Files of the folder.
+    pub(super) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
-    pub headers: Vec<Header>,
-    /// What is missing or was left out.
+    pub headers: Vec<LogHeader>,
+    /// Missing or ignored data.
     pub problems: Vec<Problem>,
     /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
     pub selected: Option<Vec<u32>>,
     /// The time of each rank that counts; of ranks that are not here, all.
-    pub spans: BTreeMap<u32, Span>,
-    /// What the time between unsuccessful polls is taken for.
-    pub polling: Polling,
+    pub spans: BTreeMap<u32, TickSpan>,
+    /// The rule for the time between unsuccessful polls.
+    pub polling: PollGapRule,
     /// The processes that have opened it together; `None`: this one alone.
-    pub(crate) together: Option<Together>,
-    /// Whether ranks' summaries are read in place of their events.
+    pub(crate) together: Option<DistributedRun>,
+    /// True if ranks' summaries are read in place of their events.
     pub is_first_look: bool,
-    /// What is known of ranks' threads, as far as that was asked.
+    /// Cached facts about the ranks' threads.
     pub(super) known_threads: KnownThreads,
 }
 
@@ -62,7 +62,7 @@ pub enum RunError {
     /// The folder does not exist.
     #[error("{}: there is no such folder", .0.display())]
     Missing(PathBuf),
-    /// It is no folder.
+    /// The path is no folder.
     #[error("{}: not a folder: name the folder that holds the rank-*.lbp or node-*.lbp files", .0.display())]
     NotAFolder(PathBuf),
     /// The folder could not be read.
@@ -70,7 +70,7 @@ pub enum RunError {
     Unreadable {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The folder holds no logs.
@@ -89,34 +89,34 @@ pub enum RunError {
         /// The rank.
         rank: u32,
     },
-    /// None of the logs can be read.
+    /// The folder has no readable log.
     #[error("{}: {}: {first}", path.display(), of_logs(*n))]
     NoneReadable {
         /// The folder.
         path: PathBuf,
-        /// How many logs it holds.
+        /// Number of logs.
         n: usize,
-        /// What is wrong with the first.
+        /// Problem of the first log.
         first: String,
     },
 }
 
 /// Why a run could not be opened by several processes.
 #[derive(Debug, thiserror::Error)]
-pub enum TogetherError {
-    /// As by one process.
+pub enum DistributedOpenError {
+    /// An error that a single process would report as well.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The processes cannot go on.
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] TransportFailure),
 }
 
-/// That none of so many logs is.
+/// Describes that none of `n` logs can be read.
 fn of_logs(n: usize) -> String {
     match n {
         1 => "its only log cannot be read".to_owned(),
-        n => format!("none of its {} can be read; the first", Plural(n as u64, "log")),
+        n => format!("none of its {} can be read; the first", CountedNoun(n as u64, "log")),
     }
 }
 
@@ -128,50 +128,58 @@ fn hint(inner: &[PathBuf]) -> String {
     }
 }
 
-impl Run {
+impl RecordedRun {
     /// The newest default folder of the current one.
     pub fn newest() -> Result<PathBuf, RunError> {
         newest_folder(Path::new("."))
     }
 
     /// Opens the run in `dir`, or in the newest default folder of the current one.
-    pub fn open(dir: Option<&Path>) -> Result<Run, RunError> {
+    pub fn open(dir: Option<&Path>) -> Result<RecordedRun, RunError> {
         match dir {
             Some(dir) => Self::open_folder(dir),
             None => Self::open_folder(&Self::newest()?),
         }
     }
 
-    fn open_folder(dir: &Path) -> Result<Run, RunError> {
+    fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
-        let folder = Folder::list(dir).map_err(|error| unreadable(dir, error))?;
-        let found = Found::all(&folder);
-        Ok(Run::of_logs(dir, Files::all(folder), vec![found])?.0)
+        let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
+        let found = LogInventory::of_all_ranks(&folder);
+        Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
     }
 
     /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
     /// `bytes_on_disk`.
     ///
     /// Errors: as of one process; what keeps processes from going on together.
-    pub fn open_together(dir: &Path, leader: &Arc<Leader>, bytes_on_disk: Option<u64>) -> Result<Run, TogetherError> {
+    pub fn open_together(
+        dir: &Path,
+        leader: &Arc<LeaderProcess>,
+        bytes_on_disk: Option<u64>,
+    ) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
-        let names = Names::list(dir).map_err(|error| unreadable(dir, error))?;
+        let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
         let (number, folder, shares) = leader.open(dir, &names, bytes_on_disk)?;
-        let (files, others) = Files::share(folder, dir, names, &shares);
-        let (mut run, chosen) = Run::of_logs(dir, files, shares)?;
+        let (files, others) = RunFiles::share(folder, dir, names, &shares);
+        let (mut run, chosen) = RecordedRun::of_logs(dir, files, shares)?;
         leader.choose(&chosen)?;
         others.choose(chosen);
-        run.together = Some(Together { leader: leader.clone(), number });
+        run.together = Some(DistributedRun { leader: leader.clone(), number });
         Ok(run)
     }
 
     /// The run of which a process has these files, and the headers of the logs in them.
-    pub(crate) fn of_share(dir: &Path, folder: Folder, headers: Vec<Header>) -> Run {
-        Run { dir: dir.into(), headers, files: Files::all(folder), ..Run::default() }
+    pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
+        RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
     }
 
     /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
-    fn of_logs(dir: &Path, mut files: Files, shares: Vec<Found>) -> Result<(Run, Vec<(u32, usize)>), RunError> {
+    fn of_logs(
+        dir: &Path,
+        mut files: RunFiles,
+        shares: Vec<LogInventory>,
+    ) -> Result<(RecordedRun, Vec<(u32, usize)>), RunError> {
         let of_rings = shares.iter().flat_map(|share| &share.of_rings);
         let mut problems: Vec<Problem> =
             of_rings.chain(shares.iter().flat_map(|share| &share.of_nodes)).cloned().collect();
@@ -188,12 +196,12 @@ impl Run {
             match header {
                 // Of a rank of which only a ring is left neither the clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
-                Ok(header) if header.rank == rank => headers.push(Candidate { number, name, header }),
+                Ok(header) if header.rank == rank => headers.push(LogCandidate { number, name, header }),
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
                 }
-                Err(NotOpened { is_empty, text }) => {
+                Err(LogOpenError { is_empty, text }) => {
                     let (kind, detail) = match is_empty {
                         true => (ProblemKind::EndedInInit, String::new()),
                         false => (ProblemKind::Damaged, text.clone()),
@@ -212,15 +220,15 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &ended));
-                Ok((Run { dir: dir.into(), files, headers, problems, ..Run::default() }, chosen))
+                Ok((RecordedRun { dir: dir.into(), files, headers, problems, ..RecordedRun::default() }, chosen))
             }
         }
     }
 
-    /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
-    pub fn with_ranks(&self, ranks: &[u32]) -> Run {
+    /// Returns the run restricted to `ranks`, ascending: only their logs are read, and only they can be missing.
+    pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
         let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
-        let headers: Vec<Header> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
+        let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
         let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
         let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
         let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
@@ -230,20 +238,20 @@ impl Run {
         };
         let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank) && !has_ended(rank)).collect();
         if !missing.is_empty() {
-            let detail = format!("of {}: {}", Plural(ranks.len() as u64, "selected rank"), ranges(&missing));
+            let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
-        Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
+        RecordedRun { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
     }
 
     /// The header of a rank's log, if it has one.
-    pub(crate) fn header(&self, rank: u32) -> Option<&Header> {
+    pub(crate) fn header(&self, rank: u32) -> Option<&LogHeader> {
         self.headers.binary_search_by_key(&rank, |header| header.rank).ok().map(|at| &self.headers[at])
     }
 
     /// The headers of the ranks whose logs this process reads in passes over all of them.
-    pub(crate) fn own_headers(&self) -> &[Header] {
+    pub(crate) fn own_headers(&self) -> &[LogHeader] {
         let own = self.files.own_ranks();
         let begin = own.map_or(0, |own| self.headers.partition_point(|header| header.rank < *own.start()));
         let end =
@@ -251,7 +259,7 @@ impl Run {
         &self.headers[begin..end.max(begin)]
     }
 
-    /// Whether several processes have opened it.
+    /// Returns whether several processes have opened it.
     pub fn is_read_together(&self) -> bool {
         self.together.is_some()
     }
@@ -267,38 +275,38 @@ impl Run {
     }
 
     /// This part of it.
-    pub(crate) fn within(&self, part: RunPart) -> Run {
+    pub(crate) fn within(&self, part: RunPart) -> RecordedRun {
         let run = match &part.ranks {
             Some(ranks) => self.with_ranks(ranks),
             None => self.clone(),
         };
-        Run { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
+        RecordedRun { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
     }
 
-    /// The same run of which only these times of ranks are looked at.
-    pub fn with_spans(self, spans: BTreeMap<u32, Span>) -> Run {
-        Run { spans, ..self }
+    /// Returns the run restricted to these spans of the ranks' time.
+    pub fn with_spans(self, spans: BTreeMap<u32, TickSpan>) -> RecordedRun {
+        RecordedRun { spans, ..self }
     }
 
     /// The time of `rank` that counts.
-    pub fn span(&self, rank: u32) -> Span {
-        self.spans.get(&rank).copied().unwrap_or(Span::ALL)
+    pub fn span(&self, rank: u32) -> TickSpan {
+        self.spans.get(&rank).copied().unwrap_or(TickSpan::ALL)
     }
 
     /// The log of the rank that `header` is of, from its begin.
-    pub fn log(&self, header: &Header) -> Result<RankLog, OpenError> {
+    pub fn log(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
         let facts = self.thread_facts(header)?;
         Ok(self.merged_log(header, &facts.leading)?.deciding(self.polling, facts.gap_uses.clone()))
     }
 
-    /// The same with polls as they were recorded.
-    pub fn log_as_it_is(&self, header: &Header) -> Result<RankLog, OpenError> {
-        self.files.of(header.rank).open(header.rank)
+    /// Opens the log with polls as they were recorded.
+    pub fn log_as_it_is(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
+        self.files.folder_of_rank(header.rank).open(header.rank)
     }
 
-    /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
-    pub fn polling(self, polling: Polling) -> Run {
-        Run { polling, known_threads: KnownThreads::default(), ..self }
+    /// Returns the run with the time between unsuccessful polls counted as `polling` says.
+    pub fn polling(self, polling: PollGapRule) -> RecordedRun {
+        RecordedRun { polling, known_threads: KnownThreads::default(), ..self }
     }
 }
 
@@ -332,7 +340,7 @@ fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
         .ok_or_else(nothing)
 }
 
-/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank says.
+/// Returns the start of the run in `path`, in seconds since 1970, as stated by the log of its lowest rank.
 fn began(path: &Path) -> Option<u64> {
     folder::started_unix_s(path)
 }
@@ -353,38 +361,40 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// A log that may be the one of its rank: its number among those of the rank, the name of its file.
-struct Candidate {
+struct LogCandidate {
     number: usize,
     name: String,
-    header: Header,
+    header: LogHeader,
 }
 
 /// The logs of the run that most of them are of; of several, the one that began last. The others become problems.
-fn majority(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> Vec<Candidate> {
+fn majority(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> Vec<LogCandidate> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    for Candidate { header, .. } in &logs {
+    for LogCandidate { header, .. } in &logs {
         let (n, started) = runs.entry(header.run_id).or_default();
         (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
     }
     let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
     let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|log| Some(log.header.run_id) == chosen);
-    for Candidate { header, .. } in other {
+    for LogCandidate { header, .. } in other {
         let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
         problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
     }
     own
 }
 
-/// One log a rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
-fn chosen(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> (Vec<Header>, Vec<(u32, usize)>) {
-    let mut headers: Vec<Header> = Vec::with_capacity(logs.len());
+/// Selects one log for each rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have,
+/// becomes a problem.
+fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
+    let mut headers: Vec<LogHeader> = Vec::with_capacity(logs.len());
     let mut numbers = Vec::with_capacity(logs.len());
     let mut taken = String::new();
     let n_ranks = logs.iter().map(|log| log.header.n_ranks).max().unwrap_or(0);
-    for Candidate { number, name, header } in logs {
+    for LogCandidate { number, name, header } in logs {
         let rank = header.rank;
         if rank >= n_ranks {
-            let detail = format!("{name} has a log of rank {rank}, but the run has {}", Plural(n_ranks.into(), "rank"));
+            let detail =
+                format!("{name} has a log of rank {rank}, but the run has {}", CountedNoun(n_ranks.into(), "rank"));
             problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
         } else if headers.last().is_some_and(|last| last.rank == rank) {
             let detail = format!("it is in {taken}, which was read, and in {name}");
@@ -399,7 +409,7 @@ fn chosen(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> (Vec<Header>, Ve
 }
 
 /// The ranks that should be there and are not, as one problem. `ended`: those whose log is empty.
-fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
+fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     let n_ranks = headers.iter().map(|header| header.n_ranks).max()?;
     let recorded = &headers.first()?.recorded_ranks;
     let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
@@ -411,16 +421,21 @@ fn missing_ranks(headers: &[Header], ended: &[u32]) -> Option<Problem> {
         gaps(&present, n_ranks)
     };
     let count = missing.iter().map(|&(first, last)| u64::from(last - first) + 1).sum();
-    let detail =
-        format!("of {}: {}{}", Plural(u64::from(n_ranks), "rank"), in_words(&missing), hosts_around(headers, &missing));
+    let detail = format!(
+        "of {}: {}{}",
+        CountedNoun(u64::from(n_ranks), "rank"),
+        in_words(&missing),
+        hosts_around(headers, &missing)
+    );
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
-/// What the hosts of the logs that are there say about why others are missing: a rank between two ranks of one host ran there most
-/// likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host shares.
+/// Describes the hosts of the existing logs, which hint at the reason why others are missing: a rank between two ranks of one host ran
+/// there most likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host
+/// shares.
 ///
 /// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
-fn hosts_around(headers: &[Header], missing: &[(u32, u32)]) -> String {
+fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
     let on_one_host = |(first, last): &(u32, u32)| {
         let after = headers.partition_point(|header| header.rank <= *last);
         let before = headers.partition_point(|header| header.rank < *first).checked_sub(1)?;
@@ -481,7 +496,7 @@ fn in_words(runs: &[(u32, u32)]) -> String {
     format!("{}{more}", shown.join(", "))
 }
 
-/// How many of the `n_ranks` ranks were to record; `recorded` is empty where all were, may name a rank twice, and may name
+/// Returns the number of ranks, of `n_ranks`, that were to record; `recorded` is empty where all were, may name a rank twice, and may name
 /// ranks that there are not.
 pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
     if recorded.is_empty() || recorded.len() > MAX_EXPECTED {

@@ -12,39 +12,39 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bincode::{Decode, Encode};
-use lbprof_collector::format::Header;
-use lbprof_collector::reader::Item;
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
-use crate::read::open::Run;
-use crate::read::together::Pass;
-use crate::transport::Failure;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::transport::TransportFailure;
 
-/// What a rank's log is folded into, item by item, in the log's order.
+/// A fold over a rank's log, item by item, in the log's order.
 pub trait RankPass {
-    /// What remains of the rank.
-    type Output: Merge + Send;
+    /// The result for the rank.
+    type Output: MergeHigher + Send;
 
     /// Takes the next item of the log.
-    fn item(&mut self, item: Item);
+    fn item(&mut self, item: LogItem);
 
     /// The rank's part, at the log's end.
     fn end(self) -> Self::Output;
 }
 
 /// A part of a run that can be joined with the part of higher ranks. Joining is associative.
-pub trait Merge: Sized {
+pub trait MergeHigher: Sized {
     /// This part and that of higher ranks as one.
     fn merge(self, higher: Self) -> Self;
 }
 
-/// What is reported while a fold runs, from any thread.
+/// The progress of a fold, reported from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum FoldProgress {
     /// So many more records were read.
     Records(u64),
-    /// One more rank is done.
+    /// A further rank is done.
     Rank,
 }
 
@@ -55,59 +55,59 @@ pub enum Progress {
 ///
 /// Errors: a process failed.
 pub(crate) fn fold<P: RankPass>(
-    run: &Run,
-    (pass, input): (Pass, impl FnOnce() -> Vec<u8>),
-    start: impl Fn(&Header) -> P + Sync,
-    progress: impl Fn(Progress) + Sync,
-) -> Result<Option<P::Output>, Failure>
+    run: &RecordedRun,
+    (pass, input): (RecordPass, impl FnOnce() -> Vec<u8>),
+    start: impl Fn(&LogHeader) -> P + Sync,
+    progress: impl Fn(FoldProgress) + Sync,
+) -> Result<Option<P::Output>, TransportFailure>
 where
     P::Output: Encode + Decode<()>,
 {
     let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
     let own = run.own_headers();
-    let scale = Scale::new(own.len(), run.headers.len());
-    let fold = || Part { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
-    match together.pass((pass, run.part()), input(), fold, Part::merge)? {
+    let scale = ProgressScale::new(own.len(), run.headers.len());
+    let fold = || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
+    match together.pass((pass, run.part()), input(), fold, PartialFold::merge)? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
     }
 }
 
-/// What a process has of a fold; nothing where it has no ranks.
+/// The partial result of a fold; nothing where it has no ranks.
 #[derive(Encode, Decode)]
-pub(crate) struct Part<T> {
+pub(crate) struct PartialFold<T> {
     pub(crate) output: Option<T>,
 }
 
-impl<T: Merge> Part<T> {
-    pub(crate) fn merge(self, higher: Part<T>) -> Part<T> {
+impl<T: MergeHigher> PartialFold<T> {
+    pub(crate) fn merge(self, higher: PartialFold<T>) -> PartialFold<T> {
         let output = match (self.output, higher.output) {
             (Some(lower), Some(higher)) => Some(lower.merge(higher)),
             (lower, higher) => lower.or(higher),
         };
-        Part { output }
+        PartialFold { output }
     }
 }
 
 /// Progress of one of several processes, shown as if the others were as far.
-struct Scale {
+struct ProgressScale {
     own: u64,
     all: u64,
     done: AtomicU64,
 }
 
-impl Scale {
-    fn new(own: usize, all: usize) -> Scale {
-        Scale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
+impl ProgressScale {
+    fn new(own: usize, all: usize) -> ProgressScale {
+        ProgressScale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
     }
 
-    fn show(&self, done: Progress, progress: &impl Fn(Progress)) {
+    fn show(&self, done: FoldProgress, progress: &impl Fn(FoldProgress)) {
         match done {
-            Progress::Records(n) => progress(Progress::Records(n.saturating_mul(self.all) / self.own)),
-            Progress::Rank => {
+            FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(self.all) / self.own)),
+            FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
                 let shown = |ranks: u64| ranks * self.all / self.own;
-                (shown(before)..shown(before + 1)).for_each(|_| progress(Progress::Rank));
+                (shown(before)..shown(before + 1)).for_each(|_| progress(FoldProgress::Rank));
             }
         }
     }
@@ -115,31 +115,31 @@ impl Scale {
 
 /// Folds the ranks that `headers` are of, and merges the parts in their order.
 pub(crate) fn fold_ranks<P: RankPass>(
-    run: &Run,
-    headers: &[Header],
-    start: impl Fn(&Header) -> P + Sync,
-    progress: impl Fn(Progress) + Sync,
+    run: &RecordedRun,
+    headers: &[LogHeader],
+    start: impl Fn(&LogHeader) -> P + Sync,
+    progress: impl Fn(FoldProgress) + Sync,
 ) -> Option<P::Output> {
-    let part = |header: &Header| {
+    let part = |header: &LogHeader| {
         let mut pass = start(header);
         match run.items(header) {
             Ok(mut log) => {
                 while let Some(item) = log.next_item() {
-                    if let Item::Records { records, .. } = &item {
-                        progress(Progress::Records(records.len() as u64));
+                    if let LogItem::Records { records, .. } = &item {
+                        progress(FoldProgress::Records(records.len() as u64));
                     }
                     pass.item(item);
                 }
             }
-            Err(error) => pass.item(Item::Problem(Problem {
+            Err(error) => pass.item(LogItem::Problem(Problem {
                 kind: ProblemKind::Damaged,
                 rank: Some(header.rank),
                 count: 1,
                 detail: error.to_string(),
             })),
         }
-        progress(Progress::Rank);
+        progress(FoldProgress::Rank);
         pass.end()
     };
-    headers.par_iter().map(part).reduce_with(Merge::merge)
+    headers.par_iter().map(part).reduce_with(MergeHigher::merge)
 }

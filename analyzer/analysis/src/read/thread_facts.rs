@@ -1,5 +1,5 @@
-//! What must be known of a rank's threads before its log is read: which of them take the first one's place, and how they spend long gaps between
-//! unsuccessful polls ([`lbprof_collector::gap_use`] judges).
+//! Reads facts about a rank's threads that are needed before its log is read: which of them take the first one's place, and how they spend
+//! long gaps between unsuccessful polls ([`lbprof_collector::gap_use`] judges).
 //!
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
@@ -8,19 +8,19 @@ use std::sync::Arc;
 
 use lbprof_collector::Definition;
 use lbprof_collector::at_end::AtEnd;
-use lbprof_collector::format::Header;
+use lbprof_collector::format::LogHeader;
 use lbprof_collector::gap_survey::{CpuSample, GapSurvey};
 use lbprof_collector::gap_use::{CpuEvidence, GapSums, GapUses, PolledSite};
 use lbprof_collector::poll_gaps::{GapPlace, PlacedGaps};
-use lbprof_collector::polling::{Lengths, Polling};
+use lbprof_collector::polling::{PollGapLimits, PollGapRule};
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, OpenError};
-use lbprof_collector::summary::Summary;
+use lbprof_collector::reader::{LogItem, OpenError};
+use lbprof_collector::summary::ThreadSummary;
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
 use crate::read::leading_threads::leading_threads;
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 
 /// Fraction of a thread's time below which long gaps between polls do not matter.
 const NEGLIGIBLE: f64 = 0.002;
@@ -28,25 +28,25 @@ const NEGLIGIBLE: f64 = 0.002;
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
 
-/// Whether a thread spends notable time in gaps between polls that may be waiting.
-fn has_long_gaps(summary: &Summary) -> bool {
+/// Returns whether a thread spends notable time in gaps between polls that may be waiting.
+fn has_long_gaps(summary: &ThreadSummary) -> bool {
     let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
     let polls = &summary.batch.profile.polls;
     polls.computation as f64 > NEGLIGIBLE * ticks as f64
 }
 
-/// Whether the summaries of a log are what its records are taken for.
-pub(super) fn are_summaries_enough(header: &Header, found: &AtEnd) -> bool {
+/// Returns whether the summaries of a log are what its records are taken for.
+pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
     !found.summaries.is_empty()
         && !found.summaries.iter().any(has_long_gaps)
         && leading_threads(header, found).is_empty()
 }
 
-impl Run {
+impl RecordedRun {
     /// Returns what is known of the threads of the rank of `header`.
     ///
-    /// Errors: as those of [`Run::log`].
-    pub(crate) fn thread_facts(&self, header: &Header) -> Result<Arc<RankThreads>, OpenError> {
+    /// Errors: as those of [`RecordedRun::log`].
+    pub(crate) fn thread_facts(&self, header: &LogHeader) -> Result<Arc<RankThreads>, OpenError> {
         if let Some(known) = self.known_threads.get(header.rank) {
             return Ok(known);
         }
@@ -54,7 +54,7 @@ impl Run {
         let has_gaps = at_end.as_ref().is_none_or(|found| found.summaries.iter().any(has_long_gaps));
         let leading = at_end.map(|found| leading_threads(header, &found)).unwrap_or_default();
         // Where the user has said what long gaps are, nothing needs to be found.
-        let gap_uses = match has_gaps && self.polling == Polling::Auto {
+        let gap_uses = match has_gaps && self.polling == PollGapRule::Auto {
             true => Arc::new(self.survey_gaps(header, &leading)?),
             false => Arc::default(),
         };
@@ -64,7 +64,7 @@ impl Run {
     }
 
     /// The log of the rank that `header` is of, with polls as they were recorded and `leading` threads merged with the first.
-    pub(super) fn merged_log(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<RankLog, OpenError> {
+    pub(super) fn merged_log(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<RankLog, OpenError> {
         let log = self.log_as_it_is(header)?;
         match leading.is_empty() {
             true => Ok(log),
@@ -72,15 +72,15 @@ impl Run {
         }
     }
 
-    fn survey_gaps(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
+    fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
-        let lengths = Lengths::of(header).surveyed();
+        let lengths = PollGapLimits::of(header).surveyed();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
         let mut summed_up = ThreadGaps::default();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Records { head, records } => {
+                LogItem::Records { head, records } => {
                     let survey = surveys.entry(head.thread).or_insert_with(|| {
                         let mut survey = GapSurvey::new(lengths);
                         survey.add_samples(by_thread.remove(&head.thread).unwrap_or_default(), 0);
@@ -88,7 +88,7 @@ impl Run {
                     });
                     survey.add(&records);
                 }
-                Item::Definitions(definitions) => {
+                LogItem::Definitions(definitions) => {
                     for definition in definitions {
                         if let Definition::ProfileGaps(found) = definition {
                             summed_up.add(found.thread, found.gaps);
@@ -115,18 +115,18 @@ impl Run {
         Ok(gap_uses)
     }
 
-    fn read_cpu_samples(&self, header: &Header, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
+    fn read_cpu_samples(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
         let mut log = self.log_as_it_is(header)?.samples_only();
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             match item {
-                Item::Definitions(list) => {
+                LogItem::Definitions(list) => {
                     for definition in list {
                         definitions.add(definition);
                     }
                 }
-                Item::Samples { head, samples } => {
+                LogItem::Samples { head, samples } => {
                     let kept = by_id.entry(head.thread).or_default();
                     kept.extend(samples.iter().map(|one| CpuSample { ticks: one.ticks, weight_ns: one.weight_ns }));
                     if kept.len() > MOST_SAMPLES {
@@ -165,7 +165,7 @@ impl ThreadGaps {
 
 /// The samples of a rank's recording threads by time, and the definitions of its log.
 struct ThreadCpuSamples {
-    definitions: Definitions,
+    definitions: RankDefinitions,
     by_thread: BTreeMap<u32, Vec<CpuSample>>,
 }
 
@@ -179,7 +179,7 @@ fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
 }
 
 /// Returns what the log says of the CPU time of a thread.
-fn cpu_evidence(header: &Header, definitions: &Definitions, thread: u32) -> CpuEvidence {
+fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32) -> CpuEvidence {
     let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
     let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref());
     let tick_ns = definitions.clock(header).tick_s() * 1e9;

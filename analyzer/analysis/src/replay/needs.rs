@@ -1,22 +1,22 @@
-//! What a call needs of others before it can end, and how it waited for that: what matching finds out, and sinks are given.
+//! The needs of a call, and how it waited for them: what matching finds out, and sinks are given.
 
 use lbprof_collector::Operation;
-use lbprof_collector::semantics::Completes;
+use lbprof_collector::semantics::CompletionEffect;
 
 use super::blocking::EndedBy;
-use super::timeline::Step;
-use super::what_if::Noted;
-use crate::model::interval::Interval;
+use super::timeline::TimelineStep;
+use super::what_if::NotedClocks;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct Need {
-    /// Who does it, and when.
+pub struct CallNeed {
+    /// The thread that satisfies the need, and when.
     pub by: EndedBy,
     /// The clocks of who does it.
-    pub clocks: At,
+    pub clocks: NeedClock,
     /// Bytes that come from there.
     pub bytes: u64,
     /// Steps of the network until it is there.
@@ -25,33 +25,33 @@ pub struct Need {
     pub state: WaitState,
     /// The delay of the message after it.
     pub delay: Option<RegionState>,
-    /// Whether the call can't have ended before: clocks that say so are wrong.
+    /// True if the call can't have ended before: clocks that say so are wrong.
     pub certain: bool,
-    /// Whether it was waited for, not only found.
+    /// True if it was waited for, not only found.
     pub waits: bool,
 }
 
 /// The clocks of who does what is needed.
 #[derive(Clone, Copy, Debug)]
-pub enum At {
-    /// Those noted.
-    Noted(Noted),
-    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::Presence::Back`].
+pub enum NeedClock {
+    /// Clocks that were noted.
+    Noted(NotedClocks),
+    /// Clocks of a thread when it returned to MPI, in a slot of [`crate::replay::thread::ThreadPresence::Back`].
     Back(u32, u8),
 }
 
 /// A call that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedCall<'a> {
-    /// Whose.
+    /// The thread.
     pub thread: u32,
     /// The call.
-    pub step: &'a Step,
-    /// When it began and ended, by clocks as corrected.
-    pub time: Interval,
-    /// What it needed.
-    pub needs: &'a [Need],
-    /// How it waited; `None`: it did not.
+    pub step: &'a TimelineStep,
+    /// Begin and end, by corrected clocks.
+    pub time: TimeInterval,
+    /// Needs of the call.
+    pub needs: &'a [CallNeed],
+    /// The wait; `None`: it did not.
     pub wait: Option<CallWait<'a>>,
 }
 
@@ -60,44 +60,44 @@ pub struct EndedCall<'a> {
 pub struct CallWait<'a> {
     /// Until when.
     pub until: Ns,
-    /// What ended it last.
-    pub last: &'a Need,
-    /// Whether it ended with that alone, whatever else came later.
+    /// The need that was satisfied last.
+    pub last: &'a CallNeed,
+    /// True if it ended with that alone, whatever else came later.
     alone: bool,
 }
 
 impl<'a> EndedCall<'a> {
     /// A call that needed `needs`.
     #[inline]
-    pub fn new(thread: u32, step: &'a Step, time: Interval, needs: &'a [Need]) -> Self {
+    pub fn new(thread: u32, step: &'a TimelineStep, time: TimeInterval, needs: &'a [CallNeed]) -> Self {
         let call = EndedCall { thread, step, time, needs, wait: None };
         EndedCall { wait: call.find_wait(), ..call }
     }
 
-    /// When all that it needed was done, at its begin at the earliest.
+    /// Returns the time at which all needs were satisfied, at the earliest the begin of the call.
     #[inline]
     pub fn done_at(&self) -> Ns {
-        let Interval { begin, end } = self.time;
+        let TimeInterval { begin, end } = self.time;
         self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end)
     }
 
-    /// What it waited for, where it waited.
+    /// Returns the needs that the call waited for.
     #[inline]
-    pub fn waited_for(&self) -> impl Iterator<Item = &'a Need> + Clone {
+    pub fn waited_for(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let alone = self.wait.filter(|wait| wait.alone).map(|wait| wait.last);
         self.waits().filter(move |need| alone.is_none_or(|last| std::ptr::eq(*need, last)))
     }
 
-    /// What was done by others while it waited.
+    /// Returns the needs that others satisfied during the wait.
     #[inline]
-    fn waits(&self) -> impl Iterator<Item = &'a Need> + Clone {
+    fn waits(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let (begin, thread) = (self.time.begin, self.thread);
         self.needs.iter().filter(move |need| need.waits && need.by.at > begin && need.by.thread != thread)
     }
 
     #[inline]
     fn find_wait(&self) -> Option<CallWait<'a>> {
-        let alone = Operation::completes(self.step.operation) == Completes::Some;
+        let alone = Operation::completes(self.step.operation) == CompletionEffect::Some;
         if alone && self.needs.iter().any(|need| need.by.at <= self.time.begin) {
             // One of those that it completed was there already.
             return None;

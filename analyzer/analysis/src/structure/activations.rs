@@ -10,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
-use super::code_place::{CodePlace, Position};
+use super::code_place::{CodePlace, SourcePosition};
 use super::code_readers::FileReader;
 use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
 use super::loop_body::CallInLoop;
 use super::machine_code::MachineCode;
-use super::symbols::Resolved;
-use crate::model::sites::{CallSite, Sites};
+use super::symbols::ResolvedNames;
+use crate::model::sites::{CallSite, CallSiteTable};
 
 use rustc_hash::FxHashSet;
 
@@ -25,9 +25,9 @@ use rustc_hash::FxHashSet;
 const MAX_INSTRUCTIONS: usize = 50_000_000;
 
 /// Finds the functions in which calls follow one another.
-pub(super) struct Activations<'a> {
-    names: &'a Resolved,
-    sites: &'a Sites,
+pub(super) struct ActivationFinder<'a> {
+    names: &'a ResolvedNames,
+    sites: &'a CallSiteTable,
     modules: HashMap<u32, Option<ModuleCode>>,
     /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
@@ -50,7 +50,7 @@ pub(super) struct RunningFunction(Option<u32>);
 /// A call or a loop in the code between two calls: its place in the source, or its address where that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WorkItem {
-    position: Position,
+    position: SourcePosition,
     address: Option<u64>,
 }
 
@@ -63,13 +63,13 @@ struct ModuleCode {
     /// By an address that was asked for.
     functions: HashMap<u64, Option<ControlFlow>>,
     /// The frames of the source at addresses of jumps and calls.
-    positions: HashMap<u64, Position>,
+    positions: HashMap<u64, SourcePosition>,
 }
 
-impl<'a> Activations<'a> {
+impl<'a> ActivationFinder<'a> {
     /// Creates one for the call tree of `names`, whose call sites are `sites`.
-    pub(super) fn new(names: &'a Resolved, sites: &'a Sites) -> Activations<'a> {
-        Activations {
+    pub(super) fn new(names: &'a ResolvedNames, sites: &'a CallSiteTable) -> ActivationFinder<'a> {
+        ActivationFinder {
             names,
             sites,
             modules: HashMap::new(),
@@ -99,7 +99,7 @@ impl<'a> Activations<'a> {
         Some(RunningFunction(self.meeting(from, to).around))
     }
 
-    /// Whether a function has called another one, or is it.
+    /// Returns whether a function has called another one, or is it.
     pub(super) fn is_around(&self, outer: RunningFunction, inner: RunningFunction) -> bool {
         match (outer.0, inner.0) {
             (Some(outer), Some(inner)) => self.names.calls.is_around(outer, inner),
@@ -211,8 +211,8 @@ impl<'a> Activations<'a> {
         code.as_mut()
     }
 
-    /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
-    /// call of MPI that ends the code.
+    /// Returns whether a function can make one call after the other without being called again. `call`: the one by which it is called;
+    /// `leaf`: the call of MPI that ends the code.
     fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
         let calls = &self.names.calls;
         let mut can_follow = None;
@@ -228,7 +228,7 @@ impl<'a> Activations<'a> {
         can_follow.unwrap_or_else(|| is_later(calls, leaf, call, meeting))
     }
 
-    /// Whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
+    /// Returns whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
     fn can_follow(&mut self, meeting: &SharedFrame, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
         let [from, to] = [first, last].map(|origin| self.sites.call_sites.get(origin.site as usize));
         let (from, to) = (from?, to?);
@@ -253,9 +253,9 @@ impl<'a> Activations<'a> {
     }
 }
 
-/// Whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of functions
-/// runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same call again
-/// in a function that is called from several places is likely to be one of its caller's.
+/// Returns whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of
+/// functions runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same
+/// call again in a function that is called from several places is likely to be one of its caller's.
 fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
     let place = |at: u32| calls.node(at).map(|node| &node.place);
     let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
@@ -271,12 +271,12 @@ fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bo
 struct InlineInstance {
     function: Option<String>,
     /// The frames around it, the innermost first.
-    outer: Position,
+    outer: SourcePosition,
 }
 
 impl InlineInstance {
-    /// Whether it has the code of which these are the frames.
-    fn contains(&self, position: &Position) -> bool {
+    /// Returns whether it has the code of which these are the frames.
+    fn contains(&self, position: &SourcePosition) -> bool {
         let Some(own) = position.len().checked_sub(self.outer.len() + 1) else { return false };
         position[own].0.function == self.function && position[own + 1..] == self.outer
     }
@@ -299,7 +299,7 @@ impl ModuleCode {
         Some(InlineInstance { function: frame.function.clone(), outer }).filter(|instance| !instance.outer.is_empty())
     }
 
-    fn position(&mut self, address: u64) -> &Position {
+    fn position(&mut self, address: u64) -> &SourcePosition {
         let reader = &mut self.reader;
         self.positions.entry(address).or_insert_with(|| reader.position(address))
     }

@@ -34,7 +34,7 @@ impl Default for CallKinds {
 impl CallKinds {
     /// The number of the kind of a call that follows those before; a new one is the largest.
     #[inline(always)]
-    pub fn of(&mut self, record: &Record) -> u32 {
+    pub fn intern(&mut self, record: &Record) -> u32 {
         let kind = CallKind { call_site: record.call_site, operation: record.operation, comm: record.comm };
         let guess = self.followed.get(self.last as usize).copied().unwrap_or(NONE);
         let number = match self.all.get(guess as usize) {
@@ -64,7 +64,7 @@ impl CallKinds {
     }
 
     /// All kinds, by number.
-    pub fn all(&self) -> impl Iterator<Item = &CallKind> {
+    pub fn iter(&self) -> impl Iterator<Item = &CallKind> {
         self.all.iter()
     }
 

@@ -48,7 +48,7 @@ pub struct Caller {
 
 impl Caller {
     /// That at a place.
-    pub fn of(place: &CodePlace) -> Caller {
+    pub fn from_place(place: &CodePlace) -> Caller {
         let CodePlace { function, file, line, module, offset, .. } = place.clone();
         Caller { function, file, line, module, offset }
     }
@@ -119,7 +119,7 @@ impl CodePlace {
         CodePlace { function: Some(function.to_owned()), offset: 0, callers: Vec::new(), ..self.clone() }
     }
 
-    /// Whether its function or line is known.
+    /// Returns whether its function or line is known.
     pub(super) fn is_named(&self) -> bool {
         self.function.is_some() || self.line.is_some()
     }
@@ -203,7 +203,7 @@ pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
 
 /// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
 /// of the program. Places are without module and offset.
-pub type Position = Vec<(CodePlace, Option<u32>)>;
+pub type SourcePosition = Vec<(CodePlace, Option<u32>)>;
 
 /// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.
 pub fn short(function: &str) -> &str {
@@ -254,9 +254,9 @@ mod tests {
         let module = Some("/opt/libpetsc.so".to_owned());
         let unnamed = |offset| CodePlace { module: module.clone(), offset, ..CodePlace::default() };
         let named = |name: &str| CodePlace { function: Some(name.into()), ..unnamed(0x20) };
-        let callers = [unnamed(0x30), named("VecScatterEnd")].iter().map(Caller::of).collect();
+        let callers = [unnamed(0x30), named("VecScatterEnd")].iter().map(Caller::from_place).collect();
         assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "VecScatterEnd (+0x20) via +0x10");
-        let callers = vec![Caller::of(&unnamed(0x30))];
+        let callers = vec![Caller::from_place(&unnamed(0x30))];
         assert_eq!(CodePlace { callers, ..unnamed(0x10) }.label(), "libpetsc.so+0x30 via libpetsc.so+0x10");
     }
 

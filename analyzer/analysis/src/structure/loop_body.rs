@@ -41,7 +41,7 @@ impl ControlFlow {
         let mut reached = FxHashSet::from_iter([first]);
         let mut pending = vec![first];
         while let Some(step) = pending.pop() {
-            if self.leads_anywhere(step) {
+            if self.has_unknown_successor(step) {
                 return None;
             }
             pending.extend(ways.neighbors(step).filter(|&next| reached.insert(next)));

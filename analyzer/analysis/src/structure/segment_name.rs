@@ -15,7 +15,7 @@ use lbprof_collector::Operation;
 
 use super::call_tree::CallTree;
 use super::code_place::{Caller, CodePlace, base_name, short};
-use super::survey::Survey;
+use super::survey::CallSurvey;
 
 /// The start of the program in the names of regions.
 pub(super) const START: &str = "start";
@@ -30,9 +30,9 @@ pub(super) struct CallPoint {
     place: CodePlace,
     /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
     called: Option<String>,
-    /// Whether it is a call of MPI.
+    /// True if it is a call of MPI.
     is_of_mpi: bool,
-    /// Whether there are other calls at the place.
+    /// True if there are other calls at the place.
     is_shared: bool,
 }
 
@@ -52,7 +52,7 @@ impl CallPoint {
 }
 
 /// Returns the call that each node of a tree is.
-pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
+pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoint> {
     let operations = operations_by_node(calls, survey);
     let called = |at: u32| match operations.get(&at) {
         Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
@@ -65,7 +65,7 @@ pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
         if !place.is_named() {
             let around = calls.callers_to_named(at);
             place.callers =
-                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::from_place(&node.place)).collect();
         }
         let called = called(at);
         // Nodes of calls that lead to others are also there without them.
@@ -91,7 +91,7 @@ pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
 }
 
 /// Returns the names of the operations of the calls of MPI at each node.
-fn operations_by_node(calls: &CallTree, survey: &Survey) -> BTreeMap<u32, BTreeSet<String>> {
+fn operations_by_node(calls: &CallTree, survey: &CallSurvey) -> BTreeMap<u32, BTreeSet<String>> {
     let mut operations: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for token in &survey.tokens {
         let name = Operation::from_number(token.operation).map(Operation::name);

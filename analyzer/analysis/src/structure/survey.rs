@@ -8,45 +8,45 @@ use std::collections::{BTreeMap, HashMap};
 
 use lbprof_collector::Record;
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::format::{Header, Mode};
-use lbprof_collector::reader::Item;
+use lbprof_collector::format::{LogHeader, RecordingMode};
+use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::Location;
+use lbprof_collector::sample::ModuleAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::sites::Sites;
-use crate::read::definitions::Definitions;
-use crate::read::open::Run;
-use crate::read::pass::{self, Merge, Progress, RankPass};
-use crate::read::together::Pass;
+use crate::model::sites::CallSiteTable;
+use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
-use crate::transport::Failure;
+use crate::transport::TransportFailure;
 
 /// What the first pass found.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Survey {
+pub struct CallSurvey {
     /// Files and call sites of all ranks and threads.
-    pub sites: Sites,
+    pub sites: CallSiteTable,
     /// Kinds of calls.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<CallToken>,
     /// One entry a rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
-    pub pairs: HashMap<(Option<u32>, Option<u32>), Pair>,
-    /// Whether a rank has marked iterations.
+    pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
+    /// True if a rank has marked iterations.
     pub marked_iterations: bool,
-    /// Whether a rank has marked phases that are no iterations.
+    /// True if a rank has marked phases that are no iterations.
     pub marked_phases: bool,
-    /// Whether a rank recorded profiles in place of calls.
+    /// True if a rank recorded profiles in place of calls.
     pub profiles: bool,
-    /// Whether of a rank its summary was read in place of its calls.
+    /// True if of a rank its summary was read in place of its calls.
     pub summaries: bool,
 }
 
 /// A kind of call: calls of one kind are the same step of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct Token {
+pub struct CallToken {
     /// Index of the call site; `None` where the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
@@ -56,11 +56,11 @@ pub struct Token {
     pub comm: u32,
 }
 
-impl Token {
+impl CallToken {
     /// The token of calls of a kind, whose call site is an id of `definitions`.
-    pub fn of(kind: &CallKind, sites: &Sites, definitions: &Definitions) -> Token {
+    pub fn from_kind(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
-        Token { site, operation: kind.operation, comm: kind.comm }
+        CallToken { site, operation: kind.operation, comm: kind.comm }
     }
 }
 
@@ -75,7 +75,7 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
-    /// Whether it has samples.
+    /// True if it has samples.
     pub is_sampled: bool,
     /// Of each of its threads, by number: the sequence number after that of its last record.
     pub threads: BTreeMap<u32, u64>,
@@ -91,7 +91,7 @@ impl RankSurvey {
 
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Pair {
+pub struct SitePair {
     /// How often.
     pub count: u64,
     /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
@@ -102,19 +102,19 @@ pub struct Pair {
 /// Surveys `run`.
 ///
 /// Errors: of several processes that read it together, one failed.
-pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Result<Survey, Failure> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
-    let found = pass::fold(run, (Pass::Survey, Vec::new), start, progress)?;
+pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
+    let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
-pub(crate) fn survey_part(run: &Run) -> Option<Survey> {
-    let start = |header: &Header| RankPassState::new(header, run.is_first_look);
+pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
+    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     pass::fold_ranks(run, &run.headers, start, |_| ())
 }
 
-impl Survey {
+impl CallSurvey {
     /// What was found of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
@@ -122,15 +122,16 @@ impl Survey {
     }
 
     /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
-    pub(crate) fn with_sites(&self, sites: Sites) -> Survey {
-        Survey { sites, ranks: self.ranks.clone(), ..Survey::default() }
+    pub(crate) fn with_sites(&self, sites: CallSiteTable) -> CallSurvey {
+        CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
     /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
-    fn sorted(self) -> Survey {
+    fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
-        let tokens: Vec<Token> = self.tokens.iter().map(|token| Token { site: of(token.site), ..*token }).collect();
+        let tokens: Vec<CallToken> =
+            self.tokens.iter().map(|token| CallToken { site: of(token.site), ..*token }).collect();
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
@@ -140,7 +141,7 @@ impl Survey {
             *token = numbers[*token as usize];
         }
         ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
-        Survey {
+        CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
             ranks,
@@ -150,14 +151,14 @@ impl Survey {
     }
 }
 
-impl Merge for Survey {
-    fn merge(mut self, higher: Survey) -> Survey {
+impl MergeHigher for CallSurvey {
+    fn merge(mut self, higher: CallSurvey) -> CallSurvey {
         let sites = self.sites.merge(&higher.sites);
         let of = |site: Option<u32>| site.map(|site| sites[site as usize]);
-        let mut known: HashMap<Token, u32> = self.tokens.iter().copied().zip(0..).collect();
+        let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();
         let mut numbers = Vec::with_capacity(higher.tokens.len());
         for token in higher.tokens {
-            let token = Token { site: of(token.site), ..token };
+            let token = CallToken { site: of(token.site), ..token };
             numbers.push(*known.entry(token).or_insert_with(|| {
                 self.tokens.push(token);
                 self.tokens.len() as u32 - 1
@@ -183,84 +184,84 @@ impl Merge for Survey {
 /// The survey of one rank while it is made.
 struct RankPassState {
     rank: u32,
-    definitions: Definitions,
+    definitions: RankDefinitions,
     profiles: bool,
-    /// Whether it is surveyed by its summary.
+    /// True if it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.
-    clock: Header,
-    calls: Calls,
+    clock: LogHeader,
+    calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(Location, u32)>,
+    sampled: FxHashSet<(ModuleAddress, u32)>,
 }
 
 impl RankPassState {
-    fn new(header: &Header, is_first_look: bool) -> Self {
+    fn new(header: &LogHeader, is_first_look: bool) -> Self {
         RankPassState {
             is_first_look,
             is_summed_up: false,
             rank: header.rank,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             profiles: false,
             clock: header.clone(),
-            calls: Calls::default(),
+            calls: ThreadCalls::default(),
             threads: BTreeMap::new(),
             sampled: FxHashSet::default(),
         }
     }
 
     /// Records of a thread lie before a sequence number.
-    fn reaches(&mut self, thread: u32, next: u64) {
+    fn extend_to(&mut self, thread: u32, next: u64) {
         let last = self.threads.entry(thread).or_default();
         *last = next.max(*last);
     }
 }
 
 impl RankPass for RankPassState {
-    type Output = Survey;
+    type Output = CallSurvey;
 
-    fn item(&mut self, item: Item) {
+    fn item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
-            Item::Records { head, records } => {
-                self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Records { head, records } => {
+                self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
                     self.calls.add(&records, head.previous_end);
                 }
             }
-            Item::Profile(batch) => {
-                self.reaches(batch.head.thread, batch.next.first);
+            LogItem::Profile(batch) => {
+                self.extend_to(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
-            Item::Summary(summary) if self.is_first_look => {
-                self.reaches(summary.thread(), summary.batch.next.first);
+            LogItem::Summary(summary) if self.is_first_look => {
+                self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
-                self.profiles |= self.clock.mode == Mode::Profile;
+                self.profiles |= self.clock.mode == RecordingMode::Profile;
             }
-            Item::Samples { samples, .. } => {
+            LogItem::Samples { samples, .. } => {
                 self.sampled.extend(samples.iter().map(|one| (one.location, one.call_path)));
             }
-            Item::Summary(_) | Item::Problem(_) | Item::Polls(_) => {}
+            LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_) => {}
         }
     }
 
-    fn end(mut self) -> Survey {
+    fn end(mut self) -> CallSurvey {
         self.calls.finish();
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let of_id = sites.enter(&self.definitions);
         sites.enter_sampled(&self.definitions, self.sampled.iter());
         let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
-        let tokens: Vec<Token> = self
+        let tokens: Vec<CallToken> = self
             .calls
             .kinds
-            .all()
-            .map(|kind| Token { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
+            .iter()
+            .map(|kind| CallToken { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
             .collect();
         let clock = self.definitions.clock(&self.clock);
         let tick_s = clock.tick_s();
-        let mut pairs: HashMap<_, Pair> = HashMap::new();
+        let mut pairs: HashMap<_, SitePair> = HashMap::new();
         for (&(from, to), sums) in &self.calls.pairs {
             let of = |kind: u32| tokens.get(kind as usize).and_then(|token| token.site);
             let pair = pairs.entry((of(from), of(to))).or_default();
@@ -269,7 +270,7 @@ impl RankPass for RankPassState {
         }
         let counts = (0..).zip(self.calls.counts).collect();
         let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
-        Survey {
+        CallSurvey {
             ranks: vec![RankSurvey {
                 rank: self.rank,
                 calls: self.calls.n,
@@ -298,7 +299,7 @@ struct PairSums {
 
 /// The calls of a thread, counted.
 #[derive(Default)]
-struct Calls {
+struct ThreadCalls {
     n: u64,
     kinds: CallKinds,
     /// Calls of each kind.
@@ -313,18 +314,18 @@ struct Calls {
 /// Most pairs of kinds that are distinguished on a rank; programs have thousands at most.
 const MOST_PAIRS: usize = 1 << 18;
 
-impl Calls {
+impl ThreadCalls {
     fn add(&mut self, records: &[Record], begin: u64) {
         for record in records.iter().filter(|record| record.is_call()) {
             let from = self.kinds.last();
-            let kind = self.kinds.of(record);
+            let kind = self.kinds.intern(record);
             if kind as usize >= self.counts.len() {
                 self.counts.push(0);
                 self.followed.push((NONE, PairSums::default()));
             }
             let since = self.last_end.unwrap_or(begin);
             let end = record.end.max(record.begin).max(since);
-            self.follows(from, kind, end - since);
+            self.count_pair(from, kind, end - since);
             self.counts[kind as usize] += 1;
             self.last_end = Some(end);
             self.n += 1;
@@ -332,7 +333,7 @@ impl Calls {
     }
 
     #[inline(always)]
-    fn follows(&mut self, from: u32, to: u32, ticks: u64) {
+    fn count_pair(&mut self, from: u32, to: u32, ticks: u64) {
         let Some(place) = self.followed.get_mut(from as usize) else {
             return self.settle(from, (to, PairSums { count: 1, ticks }));
         };

@@ -1,7 +1,7 @@
 //! An archive of OTF2, the trace format of Score-P: for Vampir, Scalasca and ViTE. It is written by OTF2's own library ([`library`]).
 //!
 //! ```text
-//!   replay ─→ Otf2Trace ─→ events by location and time (Sorted) ─→ one location after the other ─→ traces/0.evt …
+//!   replay ─→ Otf2Trace ─→ events by location and time (LineSorter) ─→ one location after the other ─→ traces/0.evt …
 //!                └──→ regions, communicators, texts, threads ───────────────────────────────→ traces.def
 //! ```
 //!
@@ -23,13 +23,15 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::replay::{CancelledMessage, EndedRequest, Message, RequestOutcome, StateInterval, Watcher};
+use lbprof_analysis::replay::{
+    CancelledMessage, EndedRequest, MatchedMessage, ReplayObserver, RequestOutcome, StateInterval,
+};
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -44,11 +46,11 @@ use self::regions::TraceRegions;
 use self::requests::{HalfKnownSends, SendCompletion};
 use self::texts::TraceTexts;
 use self::windows::{CallEvents, GroupSync, TraceWindows};
-use crate::sorted::Sorted;
+use crate::sorted::LineSorter;
 
 /// Gathers the events of a part of a run.
 pub struct Otf2Trace {
-    events: Sorted,
+    events: LineSorter,
     /// The first error, after which nothing is kept any more.
     error: Option<io::Error>,
     ranks: Vec<TraceRank>,
@@ -96,7 +98,7 @@ impl Otf2Trace {
     /// Returns an empty trace, which is sorted in files in `folder`.
     pub fn new(folder: PathBuf) -> Otf2Trace {
         Otf2Trace {
-            events: Sorted::new(folder),
+            events: LineSorter::new(folder),
             error: None,
             ranks: Vec::new(),
             regions: TraceRegions::default(),
@@ -166,7 +168,7 @@ impl Otf2Trace {
     }
 
     /// Leaves and enters regions, so that the thread is in `region` in `time`.
-    fn enter(&mut self, location: u64, region: RegionIdx, time: Interval) {
+    fn enter(&mut self, location: u64, region: RegionIdx, time: TimeInterval) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let open = self.threads.entry(location).or_default();
         let until = std::mem::replace(&mut open.until, time.end);
@@ -243,12 +245,12 @@ impl Otf2Trace {
     /// Returns the location of a thread of a world rank, if it is in the trace.
     fn location(&self, rank: u32, number: u32) -> Option<u64> {
         let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
-        Some(location_of(ThreadOf { rank: place as u32, number }))
+        Some(location_of(ReplayedThread { rank: place as u32, number }))
     }
 }
 
 /// Writes sorted events, and counts them by location.
-fn write_events(archive: &Otf2Archive, events: Sorted, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
+fn write_events(archive: &Otf2Archive, events: LineSorter, n_events: &mut BTreeMap<u64, u64>) -> io::Result<()> {
     archive.begin_events()?;
     let mut open: Option<(u64, EventWriter)> = None;
     events.finish(|key, bytes| {
@@ -278,12 +280,12 @@ fn known_request(request: u32) -> Option<u32> {
 }
 
 /// Returns the number of a thread's location: of a rank's first thread, its place.
-fn location_of(thread: ThreadOf) -> u64 {
+fn location_of(thread: ReplayedThread) -> u64 {
     u64::from(thread.number) << 32 | u64::from(thread.rank)
 }
 
-impl Format for Otf2Trace {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl ExportFormat for Otf2Trace {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
@@ -300,8 +302,8 @@ impl Format for Otf2Trace {
     }
 }
 
-impl Watcher for Otf2Trace {
-    fn spends(&mut self, state: &StateInterval) {
+impl ReplayObserver for Otf2Trace {
+    fn on_interval(&mut self, state: &StateInterval) {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         // Outside of its window a rank is in no region.
@@ -319,8 +321,9 @@ impl Watcher for Otf2Trace {
         self.begin_call(state, region);
     }
 
-    fn receives(&mut self, message: &Message) {
-        let &Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } = message;
+    fn on_message(&mut self, message: &MatchedMessage) {
+        let &MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } =
+            message;
         // Of a part of the ranks both have to be there.
         let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
             return;
@@ -345,7 +348,7 @@ impl Watcher for Otf2Trace {
         self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
+    fn on_request_end(&mut self, ended: &EndedRequest) {
         let &EndedRequest { rank, started_thread, request, started, outcome } = ended;
         let Some(&OpenCall { location, end: time, .. }) = self.call.as_ref() else { return };
         let Some(starter) = self.location(rank, started_thread) else { return };

@@ -1,6 +1,6 @@
 //! MPI functions as OTF2 numbers them: roles of regions, and collective operations.
 
-use lbprof_collector::semantics::{On, Pattern, Semantics};
+use lbprof_collector::semantics::{CollectiveScope, CommunicationPattern, OperationSemantics};
 use lbprof_collector::{Activity, Operation};
 
 /// Values of `OTF2_RegionRole`.
@@ -47,7 +47,10 @@ pub fn collective_operation(number: u16) -> Option<u8> {
 pub fn has_root(number: u16) -> bool {
     matches!(
         Operation::semantics(number),
-        Semantics::Collective(Pattern::OneToAll | Pattern::AllToOne, On::Communicator)
+        OperationSemantics::Collective(
+            CommunicationPattern::OneToAll | CommunicationPattern::AllToOne,
+            CollectiveScope::Communicator
+        )
     )
 }
 
@@ -56,11 +59,11 @@ pub fn region_role(number: u16) -> u8 {
     let activity = Operation::from_number(number).map_or(Activity::Management, Operation::activity);
     match (activity, Operation::semantics(number)) {
         (Activity::Synchronization, _) => BARRIER,
-        (Activity::Collective, Semantics::Collective(pattern, _)) => match pattern {
-            Pattern::OneToAll => ONE_TO_ALL,
-            Pattern::AllToOne => ALL_TO_ONE,
-            Pattern::AllToAll => ALL_TO_ALL,
-            Pattern::Prefix | Pattern::Neighbours => COLLECTIVE,
+        (Activity::Collective, OperationSemantics::Collective(pattern, _)) => match pattern {
+            CommunicationPattern::OneToAll => ONE_TO_ALL,
+            CommunicationPattern::AllToOne => ALL_TO_ONE,
+            CommunicationPattern::AllToAll => ALL_TO_ALL,
+            CommunicationPattern::Prefix | CommunicationPattern::Neighbours => COLLECTIVE,
         },
         (Activity::Collective, _) => COLLECTIVE,
         (Activity::PointToPoint, _) => POINT_TO_POINT,

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use lbprof_collector::Operation;
 
-use super::layout::Layout;
-use super::operations::{CallEvent, TYPES, values};
+use super::layout::ParaverLayout;
+use super::operations::{ParaverCallEvent, TYPES, values};
 use super::{DELAY_SOURCE, ITERATION, PARALLEL, REGION, TEAM, WAIT_STATE};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::waits::WaitState;
@@ -56,7 +56,7 @@ pub const WAIT_STATES: [WaitState; 14] = [
 
 /// What `.pcf` is made of.
 #[derive(Clone, Debug, Default)]
-pub struct Names {
+pub struct ConfigNames {
     /// Paths of regions.
     regions: Vec<String>,
     /// Indices of those that have iterations.
@@ -66,9 +66,9 @@ pub struct Names {
     parallel: BTreeMap<u32, String>,
 }
 
-impl Names {
+impl ConfigNames {
     /// Those of a model, whose call sites are at these places.
-    pub fn of(model: &Model, places: &[CodePlace]) -> Names {
+    pub fn of(model: &Model, places: &[CodePlace]) -> ConfigNames {
         let regions = model.regions.iter().map(|region| clean(&region.path)).collect();
         let mut iterated: Vec<u32> =
             model.ranks.iter().flat_map(|rank| &rank.iterations).map(|(region, _)| *region).collect();
@@ -78,7 +78,7 @@ impl Names {
         let parallel =
             sites.filter_map(|site| Some((site, clean(&places.get(site as usize)?.of_region().label())))).collect();
         let ranks = model.ranks.iter().map(|rank| rank.rank).collect();
-        Names { regions, iterated, ranks, parallel }
+        ConfigNames { regions, iterated, ranks, parallel }
     }
 
     /// Names of parallel regions, each once, in their order.
@@ -109,7 +109,7 @@ impl Names {
         let values = values();
         let mut functions: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
         for &operation in Operation::ALL.iter().filter(|&&operation| (operation as u16) < Operation::FIRST_MARKER) {
-            let call = CallEvent::of(operation as u16, &values);
+            let call = ParaverCallEvent::of(operation as u16, &values);
             let name = format!("MPI_{}", operation_name(operation as u16));
             functions.entry(call.kind).or_default().insert(call.value, name);
         }
@@ -161,7 +161,7 @@ fn event(
 /// Writes `.row`.
 ///
 /// Errors: those of writing.
-pub fn write_rows(layout: &Layout, out: &mut impl Write) -> io::Result<()> {
+pub fn write_rows(layout: &ParaverLayout, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "LEVEL CPU SIZE {}", layout.cpus())?;
     for (node, one) in (1..).zip(&layout.nodes) {
         (1..=one.cpus).try_for_each(|cpu| writeln!(out, "CPU {node}.{cpu}"))?;

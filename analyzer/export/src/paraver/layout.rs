@@ -7,18 +7,18 @@ use lbprof_analysis::model::{Communicator, Model};
 
 /// Nodes, tasks and communicators. Paraver numbers all of them from 1.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct ParaverLayout {
     /// The hosts.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ParaverNode>,
     /// The ranks, by place in the model.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<ParaverTask>,
     /// By index of the communicator: its number; MPI_COMM_WORLD, where it is known, is 1.
     comms: Vec<u32>,
 }
 
 /// A host.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct ParaverNode {
     /// Its name.
     pub host: String,
     /// Its processors: one for each of its ranks.
@@ -27,7 +27,7 @@ pub struct Node {
 
 /// A rank.
 #[derive(Clone, Copy, Debug)]
-pub struct Task {
+pub struct ParaverTask {
     /// Its number in MPI_COMM_WORLD.
     pub rank: u32,
     /// Its node, from 0.
@@ -38,18 +38,18 @@ pub struct Task {
     pub threads: u32,
 }
 
-impl Layout {
+impl ParaverLayout {
     /// That of a model.
-    pub fn of(model: &Model) -> Layout {
-        let (mut nodes, mut known): (Vec<Node>, HashMap<&str, usize>) = Default::default();
-        let mut tasks: Vec<Task> = Vec::with_capacity(model.ranks.len());
+    pub fn of(model: &Model) -> ParaverLayout {
+        let (mut nodes, mut known): (Vec<ParaverNode>, HashMap<&str, usize>) = Default::default();
+        let mut tasks: Vec<ParaverTask> = Vec::with_capacity(model.ranks.len());
         for rank in &model.ranks {
             let node = *known.entry(&rank.host).or_insert_with(|| {
-                nodes.push(Node { host: rank.host.clone(), cpus: 0 });
+                nodes.push(ParaverNode { host: rank.host.clone(), cpus: 0 });
                 nodes.len() - 1
             });
             nodes[node].cpus += 1;
-            tasks.push(Task { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1 });
+            tasks.push(ParaverTask { rank: rank.rank, node, cpu: nodes[node].cpus, threads: 1 });
         }
         let before = |node: usize| nodes[..node].iter().map(|node| node.cpus).sum();
         let first: Vec<u32> = (0..nodes.len()).map(before).collect();
@@ -59,7 +59,7 @@ impl Layout {
         order.sort_by_key(|&at| (model.communicators[at].number, at));
         let mut comms = vec![0; order.len()];
         (1..).zip(&order).for_each(|(number, &at)| comms[at] = number);
-        Layout { nodes, tasks, comms }
+        ParaverLayout { nodes, tasks, comms }
     }
 
     /// Processors of all nodes.

@@ -149,7 +149,7 @@ pub const TYPES: [(u32, &str); 5] = [
 
 /// The event of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallEvent {
+pub struct ParaverCallEvent {
     /// Its type.
     pub kind: u32,
     /// Its value; at the end of the call it is 0.
@@ -158,14 +158,14 @@ pub struct CallEvent {
     pub state: u8,
 }
 
-impl CallEvent {
+impl ParaverCallEvent {
     /// That of an operation, by its number.
-    pub fn of(number: u16, values: &BTreeMap<&str, u32>) -> CallEvent {
+    pub fn of(number: u16, values: &BTreeMap<&str, u32>) -> ParaverCallEvent {
         let name = operation_name(number);
         let name: &str = &name;
         let value = values.get(name).copied().unwrap_or(OTHERS + u32::from(number));
         let activity = Operation::from_number(number).map_or(Activity::Management, Operation::activity);
-        let of = |kind: usize, state: u8| CallEvent { kind: TYPES[kind].0, value, state };
+        let of = |kind: usize, state: u8| ParaverCallEvent { kind: TYPES[kind].0, value, state };
         match activity {
             // What prepares or starts a persistent operation, or frees a request, transfers nothing by itself.
             Activity::PointToPoint if is_other(name) => of(2, 15),
@@ -209,10 +209,10 @@ mod tests {
     #[test]
     fn functions_have_the_values_that_readers_know_and_others_one_of_their_own() {
         let values = values();
-        let of = |operation: Operation| CallEvent::of(operation as u16, &values);
-        assert_eq!(of(Operation::Waitall), CallEvent { kind: 50_000_001, value: 6, state: 8 });
-        assert_eq!(of(Operation::Barrier), CallEvent { kind: 50_000_002, value: 8, state: 5 });
-        assert_eq!(of(Operation::Send_init), CallEvent { kind: 50_000_003, value: 117, state: 15 });
+        let of = |operation: Operation| ParaverCallEvent::of(operation as u16, &values);
+        assert_eq!(of(Operation::Waitall), ParaverCallEvent { kind: 50_000_001, value: 6, state: 8 });
+        assert_eq!(of(Operation::Barrier), ParaverCallEvent { kind: 50_000_002, value: 8, state: 5 });
+        assert_eq!(of(Operation::Send_init), ParaverCallEvent { kind: 50_000_003, value: 117, state: 15 });
         let mut all: Vec<u32> = Operation::ALL.iter().map(|&operation| of(operation).value).collect();
         let n = all.len();
         all.sort_unstable();

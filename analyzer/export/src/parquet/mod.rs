@@ -20,39 +20,39 @@ use lbprof_collector::Activity;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-pub use self::events::Events;
+pub use self::events::EventTables;
 pub use self::sums::write_sums;
-pub use self::table::{Column, Kind};
+pub use self::table::{ColumnKind, ParquetColumn};
 
 /// What the files say of themselves, as the value of the key `schema`.
 pub const SCHEMA: &str = "lbprof-parquet/1";
 
 /// A table: the name of its file without `.parquet`, and what a row is.
 #[derive(Clone, Copy, Debug)]
-pub struct About {
+pub struct TableDescription {
     /// Its name.
     pub name: &'static str,
     /// What a row is.
     pub row: &'static str,
-    columns: fn() -> Vec<Column>,
+    columns: fn() -> Vec<ParquetColumn>,
 }
 
-impl About {
+impl TableDescription {
     /// Its columns.
-    pub fn columns(&self) -> Vec<Column> {
+    pub fn columns(&self) -> Vec<ParquetColumn> {
         (self.columns)()
     }
 
-    fn create<W: Write + Send>(&self, out: W) -> io::Result<table::Table<W>> {
-        table::Table::new(out, self.name, &self.columns())
+    fn create<W: Write + Send>(&self, out: W) -> io::Result<table::ParquetTable<W>> {
+        table::ParquetTable::new(out, self.name, &self.columns())
     }
 }
 
 /// Tables made of the sums, which every run has.
-pub const SUMS: [About; 4] = [sums::RANKS, sums::REGIONS, sums::CALL_PATHS, sums::ITERATIONS];
+pub const SUMS: [TableDescription; 4] = [sums::RANKS, sums::REGIONS, sums::CALL_PATHS, sums::ITERATIONS];
 
 /// Tables of events.
-pub const EVENTS: [About; 3] = [events::WAITS, events::MESSAGES, events::CALLS];
+pub const EVENTS: [TableDescription; 3] = [events::WAITS, events::MESSAGES, events::CALLS];
 
 /// Whether the file at a path is a table that we wrote.
 pub fn is_ours(path: &Path) -> bool {
@@ -64,17 +64,17 @@ pub fn is_ours(path: &Path) -> bool {
 }
 
 /// A column that always has a value.
-fn column(name: &str, kind: Kind, meaning: &'static str) -> Column {
-    Column { name: name.to_owned(), kind, optional: false, meaning }
+fn column(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+    ParquetColumn { name: name.to_owned(), kind, optional: false, meaning }
 }
 
 /// A column that may have none.
-fn optional(name: &str, kind: Kind, meaning: &'static str) -> Column {
-    Column { optional: true, ..column(name, kind, meaning) }
+fn optional(name: &str, kind: ColumnKind, meaning: &'static str) -> ParquetColumn {
+    ParquetColumn { optional: true, ..column(name, kind, meaning) }
 }
 
 /// A column of seconds for each activity: `computation_s`, `point_to_point_s` …
-fn by_activity() -> impl Iterator<Item = Column> {
+fn by_activity() -> impl Iterator<Item = ParquetColumn> {
     Activity::ALL.into_iter().map(|activity| {
         let meaning = match activity {
             Activity::Computation => "Seconds of computation",
@@ -86,6 +86,6 @@ fn by_activity() -> impl Iterator<Item = Column> {
             Activity::Management => "Seconds in the management of communicators and the like",
             Activity::Recorder => "Seconds of the recorder's own work",
         };
-        column(&format!("{}_s", activity.name().replace('-', "_")), Kind::Real, meaning)
+        column(&format!("{}_s", activity.name().replace('-', "_")), ColumnKind::Real, meaning)
     })
 }

@@ -4,44 +4,45 @@ use std::io::{self, Write};
 
 use lbprof_collector::Activity;
 
-use super::table::{Cell, Column, Kind, Table};
-use super::{About, SUMS, by_activity, column, optional};
-use crate::Analysed;
+use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
+use super::{SUMS, TableDescription, by_activity, column, optional};
+use crate::AnalysedRun;
 use crate::source_path::source_path;
-use lbprof_analysis::model::{Cell as Sums, Model, RankModel, SiteKey};
+use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// One row per rank.
-pub const RANKS: About = About { name: "ranks", row: "a rank", columns: ranks };
+pub const RANKS: TableDescription = TableDescription { name: "ranks", row: "a rank", columns: ranks };
 
-fn ranks() -> Vec<Column> {
+fn ranks() -> Vec<ParquetColumn> {
     let first = [
-        column("rank", Kind::Number, "The rank in MPI_COMM_WORLD"),
-        column("host", Kind::Text, "Its host"),
-        column("begin_s", Kind::Real, "Start of its window, from the start of the run"),
-        column("end_s", Kind::Real, "End of its window"),
+        column("rank", ColumnKind::Number, "The rank in MPI_COMM_WORLD"),
+        column("host", ColumnKind::Text, "Its host"),
+        column("begin_s", ColumnKind::Real, "Start of its window, from the start of the run"),
+        column("end_s", ColumnKind::Real, "End of its window"),
     ];
     let last = [
-        column("mpi_s", Kind::Real, "Seconds in MPI: all activities but computation and the recorder"),
-        column("paused_s", Kind::Real, "Seconds for which recording was stopped"),
-        column("calls", Kind::Count, "Its MPI calls, of all threads"),
-        column("other_threads", Kind::Number, "Threads beside the first that called MPI"),
-        column("other_threads_mpi_s", Kind::Real, "Seconds that they spent in MPI; in no other column"),
+        column("mpi_s", ColumnKind::Real, "Seconds in MPI: all activities but computation and the recorder"),
+        column("paused_s", ColumnKind::Real, "Seconds for which recording was stopped"),
+        column("calls", ColumnKind::Count, "Its MPI calls, of all threads"),
+        column("other_threads", ColumnKind::Number, "Threads beside the first that called MPI"),
+        column("other_threads_mpi_s", ColumnKind::Real, "Seconds that they spent in MPI; in no other column"),
     ];
     first.into_iter().chain(by_activity()).chain(last).collect()
 }
 
 /// One row per region and rank.
-pub const REGIONS: About = About { name: "regions", row: "a region on a rank that entered it", columns: regions };
+pub const REGIONS: TableDescription =
+    TableDescription { name: "regions", row: "a region on a rank that entered it", columns: regions };
 
-fn regions() -> Vec<Column> {
+fn regions() -> Vec<ParquetColumn> {
     let first = [
-        column("region", Kind::Text, "Path of the region; `main` is the whole program"),
-        column("rank", Kind::Number, "The rank"),
-        column("invocations", Kind::Count, "How often the rank entered it"),
+        column("region", ColumnKind::Text, "Path of the region; `main` is the whole program"),
+        column("rank", ColumnKind::Number, "The rank"),
+        column("invocations", ColumnKind::Count, "How often the rank entered it"),
     ];
-    let inclusive = by_activity().map(|column| Column {
+    let inclusive = by_activity().map(|column| ParquetColumn {
         name: format!("inclusive_{}", column.name),
         meaning: "The same with the regions in it",
         ..column
@@ -50,48 +51,56 @@ fn regions() -> Vec<Column> {
 }
 
 /// One row per call path, operation, region and rank.
-pub const CALL_PATHS: About =
-    About { name: "call_paths", row: "a call path, operation, region and rank", columns: call_paths };
+pub const CALL_PATHS: TableDescription =
+    TableDescription { name: "call_paths", row: "a call path, operation, region and rank", columns: call_paths };
 
-fn call_paths() -> Vec<Column> {
+fn call_paths() -> Vec<ParquetColumn> {
     vec![
-        optional("call_path", Kind::Number, "Number of the call path, as in `calls` and `waits`; null: not known"),
+        optional(
+            "call_path",
+            ColumnKind::Number,
+            "Number of the call path, as in `calls` and `waits`; null: not known",
+        ),
         optional(
             "path",
-            Kind::Text,
+            ColumnKind::Text,
             "The calls of the source from the outermost on: `main (app.c:9); halo (halo.c:20)`",
         ),
-        optional("label", Kind::Text, "The name that the report gives to the call site"),
-        optional("function", Kind::Text, "The function that calls MPI"),
-        optional("file", Kind::Text, "Its source file"),
-        optional("line", Kind::Number, "The line"),
-        optional("module", Kind::Text, "The executable or library"),
-        column("operation", Kind::Text, "The MPI function"),
-        column("activity", Kind::Text, "The activity that its time belongs to"),
-        column("region", Kind::Text, "Path of the region in which it is called"),
-        column("rank", Kind::Number, "The rank"),
-        column("threads", Kind::Text, "`first`: the thread that called `MPI_Init`; `others`: all others together"),
-        column("time_s", Kind::Real, "Seconds in these calls"),
-        column("calls", Kind::Count, "How many they are"),
-        column("sent_bytes", Kind::Count, "Bytes sent, written or contributed"),
-        column("received_bytes", Kind::Count, "Bytes received, read or given"),
+        optional("label", ColumnKind::Text, "The name that the report gives to the call site"),
+        optional("function", ColumnKind::Text, "The function that calls MPI"),
+        optional("file", ColumnKind::Text, "Its source file"),
+        optional("line", ColumnKind::Number, "The line"),
+        optional("module", ColumnKind::Text, "The executable or library"),
+        column("operation", ColumnKind::Text, "The MPI function"),
+        column("activity", ColumnKind::Text, "The activity that its time belongs to"),
+        column("region", ColumnKind::Text, "Path of the region in which it is called"),
+        column("rank", ColumnKind::Number, "The rank"),
+        column(
+            "threads",
+            ColumnKind::Text,
+            "`first`: the thread that called `MPI_Init`; `others`: all others together",
+        ),
+        column("time_s", ColumnKind::Real, "Seconds in these calls"),
+        column("calls", ColumnKind::Count, "How many they are"),
+        column("sent_bytes", ColumnKind::Count, "Bytes sent, written or contributed"),
+        column("received_bytes", ColumnKind::Count, "Bytes received, read or given"),
     ]
 }
 
 /// One row per iteration and rank.
-pub const ITERATIONS: About =
-    About { name: "iterations", row: "an iteration of a region on a rank", columns: iterations };
+pub const ITERATIONS: TableDescription =
+    TableDescription { name: "iterations", row: "an iteration of a region on a rank", columns: iterations };
 
-fn iterations() -> Vec<Column> {
+fn iterations() -> Vec<ParquetColumn> {
     let first = [
-        column("region", Kind::Text, "Path of the region whose iterations these are"),
-        column("iteration", Kind::Number, "Number of the iteration"),
-        column("rank", Kind::Number, "The rank"),
-        optional("begin_s", Kind::Real, "When it began, from the start of the run; null: not known"),
-        optional("end_s", Kind::Real, "When it ended; null: not known"),
+        column("region", ColumnKind::Text, "Path of the region whose iterations these are"),
+        column("iteration", ColumnKind::Number, "Number of the iteration"),
+        column("rank", ColumnKind::Number, "The rank"),
+        optional("begin_s", ColumnKind::Real, "When it began, from the start of the run; null: not known"),
+        optional("end_s", ColumnKind::Real, "When it ended; null: not known"),
         column(
             "computation_known",
-            Kind::Number,
+            ColumnKind::Number,
             "1; 0 where a part of its computation is counted outside of a loop that was found",
         ),
     ];
@@ -102,7 +111,7 @@ fn iterations() -> Vec<Column> {
 ///
 /// Errors: those of opening and writing.
 pub fn write_sums<W: Write + Send>(
-    run: &Analysed,
+    run: &AnalysedRun,
     mut open: impl FnMut(&'static str) -> io::Result<W>,
 ) -> io::Result<()> {
     let [mut ranks, mut regions, mut call_paths, mut iterations] = {
@@ -110,103 +119,107 @@ pub fn write_sums<W: Write + Send>(
         for about in SUMS {
             tables.push(about.create(open(about.name)?)?);
         }
-        <[Table<W>; 4]>::try_from(tables).map_err(|_| io::Error::other("a table is missing"))?
+        <[ParquetTable<W>; 4]>::try_from(tables).map_err(|_| io::Error::other("a table is missing"))?
     };
     let model = run.model;
-    let paths: Vec<Cell> = model.regions.iter().map(|region| Cell::text(&region.path)).collect();
-    let sites: Vec<[Cell; 7]> = (0..).zip(run.places).map(|(at, place)| site_cells(run, at, place)).collect();
+    let paths: Vec<ParquetCell> = model.regions.iter().map(|region| ParquetCell::text(&region.path)).collect();
+    let sites: Vec<[ParquetCell; 7]> = (0..).zip(run.places).map(|(at, place)| site_cells(run, at, place)).collect();
     for rank in &model.ranks {
         ranks.push_all(rank_row(rank));
         region_rows(rank, model, &paths).for_each(|row| regions.push_all(row));
         for (threads, all) in [("first", &rank.sites), ("others", &rank.other_sites)] {
-            let threads = Cell::text(threads);
+            let threads = ParquetCell::text(threads);
             all.iter()
                 .for_each(|(key, sums)| call_paths.push_all(site_row(rank, &threads, (&sites, &paths), key, sums)));
         }
         for (region, series) in &rank.iterations {
             for (at, &number) in series.numbers.iter().enumerate() {
-                let time = |times: &[f64]| times.get(at).copied().map_or(Cell::Null, Cell::real);
+                let time = |times: &[f64]| times.get(at).copied().map_or(ParquetCell::Null, ParquetCell::real);
                 let first = [
                     paths[*region as usize].clone(),
-                    Cell::Whole(number.into()),
-                    Cell::Whole(rank.rank.into()),
+                    ParquetCell::Whole(number.into()),
+                    ParquetCell::Whole(rank.rank.into()),
                     time(&series.begin_s),
                     time(&series.end_s),
-                    Cell::Whole(series.knows_computation(number).into()),
+                    ParquetCell::Whole(series.has_computation(number).into()),
                 ];
-                let seconds = Activity::ALL.map(|activity| Cell::Real(series.seconds_at(activity, at)));
+                let seconds = Activity::ALL.map(|activity| ParquetCell::Real(series.seconds_at(activity, at)));
                 iterations.push_all(first.into_iter().chain(seconds));
             }
         }
     }
-    [ranks, regions, call_paths, iterations].into_iter().try_for_each(Table::finish)
+    [ranks, regions, call_paths, iterations].into_iter().try_for_each(ParquetTable::finish)
 }
 
-fn rank_row(rank: &RankModel) -> impl Iterator<Item = Cell> {
+fn rank_row(rank: &RankModel) -> impl Iterator<Item = ParquetCell> {
     let seconds = rank.inclusive(0);
     let not_mpi = seconds[Activity::Computation as usize] + seconds[Activity::Recorder as usize];
-    let first =
-        [Cell::Whole(rank.rank.into()), Cell::text(&rank.host), Cell::Real(rank.begin_s), Cell::Real(rank.end_s)];
-    let last = [
-        Cell::Real(seconds.iter().sum::<f64>() - not_mpi),
-        Cell::Real(rank.paused_s),
-        Cell::count(rank.calls),
-        Cell::Whole(rank.other_threads.into()),
-        Cell::Real(rank.other_threads_mpi_s),
+    let first = [
+        ParquetCell::Whole(rank.rank.into()),
+        ParquetCell::text(&rank.host),
+        ParquetCell::Real(rank.begin_s),
+        ParquetCell::Real(rank.end_s),
     ];
-    first.into_iter().chain(seconds.map(Cell::Real)).chain(last)
+    let last = [
+        ParquetCell::Real(seconds.iter().sum::<f64>() - not_mpi),
+        ParquetCell::Real(rank.paused_s),
+        ParquetCell::count(rank.calls),
+        ParquetCell::Whole(rank.other_threads.into()),
+        ParquetCell::Real(rank.other_threads_mpi_s),
+    ];
+    first.into_iter().chain(seconds.map(ParquetCell::Real)).chain(last)
 }
 
 fn region_rows<'a>(
     rank: &'a RankModel,
     model: &'a Model,
-    paths: &'a [Cell],
-) -> impl Iterator<Item = impl Iterator<Item = Cell>> + 'a {
+    paths: &'a [ParquetCell],
+) -> impl Iterator<Item = impl Iterator<Item = ParquetCell>> + 'a {
     let known = rank.inclusive.iter().filter(|(region, _)| (*region as usize) < model.regions.len());
     known.map(|&(region, inclusive)| {
-        let invocations = Cell::count(rank.totals(region).invocations);
-        let first = [paths[region as usize].clone(), Cell::Whole(rank.rank.into()), invocations];
-        first.into_iter().chain(rank.exclusive(region).map(Cell::Real)).chain(inclusive.map(Cell::Real))
+        let invocations = ParquetCell::count(rank.totals(region).invocations);
+        let first = [paths[region as usize].clone(), ParquetCell::Whole(rank.rank.into()), invocations];
+        first.into_iter().chain(rank.exclusive(region).map(ParquetCell::Real)).chain(inclusive.map(ParquetCell::Real))
     })
 }
 
 /// What is known of a call site, the first columns of [`CALL_PATHS`].
-fn site_cells(run: &Analysed, at: u32, place: &CodePlace) -> [Cell; 7] {
-    let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map_or(Cell::Null, Cell::text);
+fn site_cells(run: &AnalysedRun, at: u32, place: &CodePlace) -> [ParquetCell; 7] {
+    let text = |text: Option<&str>| text.filter(|text| !text.is_empty()).map_or(ParquetCell::Null, ParquetCell::text);
     [
-        Cell::Whole(at.into()),
-        Cell::text(&source_path(run.calls, at).unwrap_or_else(|| place.label())),
-        Cell::text(&place.label()),
+        ParquetCell::Whole(at.into()),
+        ParquetCell::text(&source_path(run.calls, at).unwrap_or_else(|| place.label())),
+        ParquetCell::text(&place.label()),
         text(Some(place.function_label())),
         text(place.file.as_deref()),
-        Cell::known(place.line),
+        ParquetCell::known(place.line),
         text(place.module.as_deref()),
     ]
 }
 
 fn site_row<'a>(
     rank: &RankModel,
-    threads: &Cell,
-    (sites, paths): (&'a [[Cell; 7]], &[Cell]),
-    key: &SiteKey,
+    threads: &ParquetCell,
+    (sites, paths): (&'a [[ParquetCell; 7]], &[ParquetCell]),
+    key: &SiteTotalsKey,
     sums: &Sums,
-) -> impl Iterator<Item = Cell> + use<'a> {
-    const UNKNOWN: [Cell; 7] = [const { Cell::Null }; 7];
+) -> impl Iterator<Item = ParquetCell> + use<'a> {
+    const UNKNOWN: [ParquetCell; 7] = [const { ParquetCell::Null }; 7];
     let place = key.site.and_then(|site| sites.get(site as usize)).unwrap_or(const { &UNKNOWN });
     let operation = match key.activity {
         Activity::Recorder => "lbprof".to_owned(),
         _ => format!("MPI_{}", operation_name(key.operation)),
     };
     let rest = [
-        Cell::text(&operation),
-        Cell::text(key.activity.name()),
-        paths.get(key.region as usize).cloned().unwrap_or(Cell::Null),
-        Cell::Whole(rank.rank.into()),
+        ParquetCell::text(&operation),
+        ParquetCell::text(key.activity.name()),
+        paths.get(key.region as usize).cloned().unwrap_or(ParquetCell::Null),
+        ParquetCell::Whole(rank.rank.into()),
         threads.clone(),
-        Cell::Real(sums.seconds),
-        Cell::count(sums.calls),
-        Cell::count(sums.sent),
-        Cell::count(sums.received),
+        ParquetCell::Real(sums.seconds),
+        ParquetCell::count(sums.calls),
+        ParquetCell::count(sums.sent),
+        ParquetCell::count(sums.received),
     ];
     place.iter().cloned().chain(rest)
 }

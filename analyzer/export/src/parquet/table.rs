@@ -17,7 +17,7 @@ const GROUP: usize = 1 << 16;
 
 /// What a column has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     /// Numbers of ranks, threads and the like: 32 bits.
     Number,
     /// Counts and bytes: 64 bits.
@@ -30,25 +30,25 @@ pub enum Kind {
     Text,
 }
 
-impl Kind {
+impl ColumnKind {
     /// Its name in the documents.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Number => "int32",
-            Kind::Count | Kind::Time => "int64",
-            Kind::Real => "double",
-            Kind::Text => "text",
+            ColumnKind::Number => "int32",
+            ColumnKind::Count | ColumnKind::Time => "int64",
+            ColumnKind::Real => "double",
+            ColumnKind::Text => "text",
         }
     }
 }
 
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct ParquetColumn {
     /// Its name.
     pub name: String,
     /// What it has.
-    pub kind: Kind,
+    pub kind: ColumnKind,
     /// Whether it may have no value.
     pub optional: bool,
     /// What it means.
@@ -57,7 +57,7 @@ pub struct Column {
 
 /// A cell of a row.
 #[derive(Clone, Debug)]
-pub enum Cell {
+pub enum ParquetCell {
     /// Of a column of whole numbers.
     Whole(i64),
     /// Of a column of figures.
@@ -68,31 +68,31 @@ pub enum Cell {
     Null,
 }
 
-impl Cell {
+impl ParquetCell {
     /// A count; no count of a run reaches the largest.
-    pub fn count(n: u64) -> Cell {
-        Cell::Whole(i64::try_from(n).unwrap_or(i64::MAX))
+    pub fn count(n: u64) -> ParquetCell {
+        ParquetCell::Whole(i64::try_from(n).unwrap_or(i64::MAX))
     }
 
     /// A number that may be missing.
-    pub fn known(number: Option<u32>) -> Cell {
-        number.map_or(Cell::Null, |number| Cell::Whole(number.into()))
+    pub fn known(number: Option<u32>) -> ParquetCell {
+        number.map_or(ParquetCell::Null, |number| ParquetCell::Whole(number.into()))
     }
 
     /// A figure; none that is not finite.
-    pub fn real(value: f64) -> Cell {
-        if value.is_finite() { Cell::Real(value) } else { Cell::Null }
+    pub fn real(value: f64) -> ParquetCell {
+        if value.is_finite() { ParquetCell::Real(value) } else { ParquetCell::Null }
     }
 
     /// A text.
-    pub fn text(text: &str) -> Cell {
-        Cell::Text(ByteArray::from(text))
+    pub fn text(text: &str) -> ParquetCell {
+        ParquetCell::Text(ByteArray::from(text))
     }
 }
 
 /// The cells of a column in the group at hand.
-struct Values {
-    kind: Kind,
+struct ColumnValues {
+    kind: ColumnKind,
     optional: bool,
     /// By row, whether it has a value.
     levels: Vec<i16>,
@@ -102,30 +102,30 @@ struct Values {
     texts: Vec<ByteArray>,
 }
 
-impl Values {
-    fn new(column: &Column) -> Values {
-        let &Column { kind, optional, .. } = column;
+impl ColumnValues {
+    fn new(column: &ParquetColumn) -> ColumnValues {
+        let &ParquetColumn { kind, optional, .. } = column;
         let (levels, numbers, counts, reals, texts) = Default::default();
-        Values { kind, optional, levels, numbers, counts, reals, texts }
+        ColumnValues { kind, optional, levels, numbers, counts, reals, texts }
     }
 
-    fn push(&mut self, cell: Cell) {
+    fn push(&mut self, cell: ParquetCell) {
         let is_there = match (self.kind, cell) {
             // What ranks, threads and lines are numbered by fits.
-            (Kind::Number, Cell::Whole(value)) => {
+            (ColumnKind::Number, ParquetCell::Whole(value)) => {
                 let number = i32::try_from(value).ok();
                 self.numbers.extend(number);
                 number.is_some()
             }
-            (Kind::Count | Kind::Time, Cell::Whole(value)) => {
+            (ColumnKind::Count | ColumnKind::Time, ParquetCell::Whole(value)) => {
                 self.counts.push(value);
                 true
             }
-            (Kind::Real, Cell::Real(value)) => {
+            (ColumnKind::Real, ParquetCell::Real(value)) => {
                 self.reals.push(value);
                 true
             }
-            (Kind::Text, Cell::Text(text)) => {
+            (ColumnKind::Text, ParquetCell::Text(text)) => {
                 self.texts.push(text);
                 true
             }
@@ -141,10 +141,10 @@ impl Values {
     /// In a column that always has a value.
     fn push_nothing(&mut self) {
         match self.kind {
-            Kind::Number => self.numbers.push(-1),
-            Kind::Count | Kind::Time => self.counts.push(0),
-            Kind::Real => self.reals.push(f64::NAN),
-            Kind::Text => self.texts.push(ByteArray::from("")),
+            ColumnKind::Number => self.numbers.push(-1),
+            ColumnKind::Count | ColumnKind::Time => self.counts.push(0),
+            ColumnKind::Real => self.reals.push(f64::NAN),
+            ColumnKind::Text => self.texts.push(ByteArray::from("")),
         }
     }
 
@@ -161,10 +161,10 @@ impl Values {
         }
         let levels = self.optional.then_some(self.levels.as_slice());
         match self.kind {
-            Kind::Number => all(writer.typed::<Int32Type>(), &mut self.numbers, levels),
-            Kind::Count | Kind::Time => all(writer.typed::<Int64Type>(), &mut self.counts, levels),
-            Kind::Real => all(writer.typed::<DoubleType>(), &mut self.reals, levels),
-            Kind::Text => all(writer.typed::<ByteArrayType>(), &mut self.texts, levels),
+            ColumnKind::Number => all(writer.typed::<Int32Type>(), &mut self.numbers, levels),
+            ColumnKind::Count | ColumnKind::Time => all(writer.typed::<Int64Type>(), &mut self.counts, levels),
+            ColumnKind::Real => all(writer.typed::<DoubleType>(), &mut self.reals, levels),
+            ColumnKind::Text => all(writer.typed::<ByteArrayType>(), &mut self.texts, levels),
         }?;
         self.levels.clear();
         Ok(())
@@ -172,34 +172,34 @@ impl Values {
 }
 
 /// A table that is written.
-pub struct Table<W: Write + Send> {
+pub struct ParquetTable<W: Write + Send> {
     file: SerializedFileWriter<W>,
-    columns: Vec<Values>,
+    columns: Vec<ColumnValues>,
     rows: usize,
     error: Option<ParquetError>,
 }
 
-impl<W: Write + Send> Table<W> {
+impl<W: Write + Send> ParquetTable<W> {
     /// The table of this name with these columns, written to `out`.
-    pub fn new(out: W, name: &str, columns: &[Column]) -> io::Result<Table<W>> {
+    pub fn new(out: W, name: &str, columns: &[ParquetColumn]) -> io::Result<ParquetTable<W>> {
         let schema = schema(name, columns).map_err(io::Error::other)?;
         let file = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties(columns)));
         let file = file.map_err(io::Error::other)?;
-        Ok(Table { file, columns: columns.iter().map(Values::new).collect(), rows: 0, error: None })
+        Ok(ParquetTable { file, columns: columns.iter().map(ColumnValues::new).collect(), rows: 0, error: None })
     }
 
     /// Adds a row with a cell a column.
-    pub fn push<const N: usize>(&mut self, row: [Cell; N]) {
+    pub fn push<const N: usize>(&mut self, row: [ParquetCell; N]) {
         self.push_all(row);
     }
 
     /// The same of as many cells as come.
-    pub fn push_all(&mut self, row: impl IntoIterator<Item = Cell>) {
+    pub fn push_all(&mut self, row: impl IntoIterator<Item = ParquetCell>) {
         if self.error.is_some() {
             return;
         }
         let mut cells = row.into_iter();
-        self.columns.iter_mut().for_each(|column| column.push(cells.next().unwrap_or(Cell::Null)));
+        self.columns.iter_mut().for_each(|column| column.push(cells.next().unwrap_or(ParquetCell::Null)));
         self.rows += 1;
         if self.rows == GROUP {
             self.error = self.write_group().err();
@@ -234,13 +234,13 @@ impl<W: Write + Send> Table<W> {
     }
 }
 
-fn schema(name: &str, columns: &[Column]) -> Result<Type, ParquetError> {
-    let field = |column: &Column| {
+fn schema(name: &str, columns: &[ParquetColumn]) -> Result<Type, ParquetError> {
+    let field = |column: &ParquetColumn| {
         let (physical, logical) = match column.kind {
-            Kind::Number => (Physical::INT32, None),
-            Kind::Count | Kind::Time => (Physical::INT64, None),
-            Kind::Real => (Physical::DOUBLE, None),
-            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            ColumnKind::Number => (Physical::INT32, None),
+            ColumnKind::Count | ColumnKind::Time => (Physical::INT64, None),
+            ColumnKind::Real => (Physical::DOUBLE, None),
+            ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
         };
         let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
         let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(repetition);
@@ -250,14 +250,14 @@ fn schema(name: &str, columns: &[Column]) -> Result<Type, ParquetError> {
     Type::group_type_builder(name).with_fields(fields).build()
 }
 
-fn properties(columns: &[Column]) -> WriterProperties {
+fn properties(columns: &[ParquetColumn]) -> WriterProperties {
     let about = KeyValue::new("schema".to_owned(), super::SCHEMA.to_owned());
     let all = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_created_by(concat!("lb-report ", env!("CARGO_PKG_VERSION")).to_owned())
         .set_key_value_metadata(Some(vec![about]));
     // Times ascend, and no two are the same: their differences are small.
-    let times = columns.iter().filter(|column| column.kind == Kind::Time);
+    let times = columns.iter().filter(|column| column.kind == ColumnKind::Time);
     let paths = times.map(|column| ColumnPath::from(column.name.as_str()));
     let all = paths.fold(all, |all, path| {
         let all = all.set_column_dictionary_enabled(path.clone(), false);

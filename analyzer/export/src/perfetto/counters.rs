@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// A value that changes over time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Counter {
+pub struct CounterTrack {
     /// Its name.
     pub name: &'static str,
     /// Its unit.
@@ -21,7 +21,7 @@ pub struct Counter {
 
 /// What all ranks do in an iteration.
 #[derive(Clone, Copy)]
-struct Iteration {
+struct IterationCounters {
     sum_s: f64,
     max_s: f64,
     begin_s: f64,
@@ -31,16 +31,16 @@ struct Iteration {
 
 /// The time, load balance, communication efficiency and parallel efficiency of each iteration of `region`; none where what ranks compute in
 /// it is not known. An iteration lasts from its first begin on a rank to its last end.
-pub fn counters(model: &Model, region: RegionIdx) -> Vec<Counter> {
+pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
     let unknown = model.entering(region);
-    let mut iterations: BTreeMap<u32, Iteration> = BTreeMap::new();
+    let mut iterations: BTreeMap<u32, IterationCounters> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (at, &number) in series.numbers.iter().enumerate() {
             let seconds = series.seconds_at(Activity::Computation, at);
-            let new = Iteration { sum_s: 0.0, max_s: 0.0, begin_s: f64::INFINITY, end_s: f64::NEG_INFINITY };
+            let new = IterationCounters { sum_s: 0.0, max_s: 0.0, begin_s: f64::INFINITY, end_s: f64::NEG_INFINITY };
             let one = iterations.entry(number).or_insert(new);
             let end_s = series.end_s[at];
-            *one = Iteration {
+            *one = IterationCounters {
                 sum_s: one.sum_s + seconds,
                 max_s: one.max_s.max(seconds),
                 begin_s: one.begin_s.min(series.begin_s[at]),
@@ -48,30 +48,31 @@ pub fn counters(model: &Model, region: RegionIdx) -> Vec<Counter> {
             };
         }
     }
-    let is_known =
-        |(number, one): &(u32, Iteration)| one.max_s > 0.0 && one.begin_s.is_finite() && !unknown.contains(number);
-    let iterations: Vec<Iteration> = iterations.into_iter().filter(is_known).map(|(_, one)| one).collect();
+    let is_known = |(number, one): &(u32, IterationCounters)| {
+        one.max_s > 0.0 && one.begin_s.is_finite() && !unknown.contains(number)
+    };
+    let iterations: Vec<IterationCounters> = iterations.into_iter().filter(is_known).map(|(_, one)| one).collect();
     let n = model.ranks.len() as f64;
-    let times = |one: &Iteration| Times {
+    let times = |one: &IterationCounters| EfficiencyTimes {
         elapsed_s: one.end_s - one.begin_s,
         max_computation_s: one.max_s,
         avg_computation_s: one.sum_s / n,
         t_ideal_s: None,
     };
     let percent = |share: Option<f64>| Some(100.0 * share?);
-    type Value<'a> = (&'static str, &'static str, &'a dyn Fn(&Times) -> Option<f64>);
+    type Value<'a> = (&'static str, &'static str, &'a dyn Fn(&EfficiencyTimes) -> Option<f64>);
     let all: [Value; 4] = [
         ("load balance", "%", &|times| percent(times.load_balance())),
         ("communication efficiency", "%", &|times| percent(times.communication())),
         ("parallel efficiency", "%", &|times| percent(times.parallel())),
         ("time of an iteration", "ms", &|times| Some(1e3 * times.elapsed_s).filter(|time| time.is_finite())),
     ];
-    let value = |of: &dyn Fn(&Times) -> Option<f64>, one: &Iteration| {
+    let value = |of: &dyn Fn(&EfficiencyTimes) -> Option<f64>, one: &IterationCounters| {
         Some(((one.begin_s * 1e9).round() as Ns, of(&times(one))?))
     };
     let counter = |(name, unit, of): Value| {
         let values = iterations.iter().filter_map(|one| value(of, one)).collect();
-        Counter { name, unit, values }
+        CounterTrack { name, unit, values }
     };
     all.map(counter).into()
 }

@@ -14,7 +14,7 @@ const CLASSES: usize = 64 * PER_OCTAVE;
 
 /// Chooses calls.
 #[derive(Debug)]
-pub struct Kept {
+pub struct CallFilter {
     most: u64,
     /// Calls by class; those that do not wait, by their length, before those that do.
     counts: Vec<u64>,
@@ -23,10 +23,10 @@ pub struct Kept {
     written: u64,
 }
 
-impl Kept {
+impl CallFilter {
     /// Counts calls, of which `most` will be kept.
-    pub fn counting(most: u64) -> Kept {
-        Kept { most, counts: vec![0; 2 * CLASSES], chosen: None, written: 0 }
+    pub fn counting(most: u64) -> CallFilter {
+        CallFilter { most, counts: vec![0; 2 * CLASSES], chosen: None, written: 0 }
     }
 
     /// Counts a call, where they are counted at the moment; `false`: they are not.

@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::packets::{Fact, Interned, Text};
+use super::packets::{EventAnnotation, InternedData, InternedText};
 
 /// Names that were used before, by number.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct UsedNames {
     events: HashMap<String, u64>,
     facts: HashMap<&'static str, u64>,
     texts: HashMap<String, u64>,
-    new: Interned,
+    new: InternedData,
 }
 
-impl Names {
+impl UsedNames {
     /// The number of the name of an event.
     pub fn event(&mut self, name: &str) -> u64 {
         number(&mut self.events, name, &mut self.new.events)
@@ -22,36 +22,36 @@ impl Names {
     fn fact(&mut self, name: &'static str) -> u64 {
         let next = self.facts.len() as u64 + 1;
         *self.facts.entry(name).or_insert_with(|| {
-            self.new.facts.push(Text { id: Some(next), text: Some(name.to_owned()) });
+            self.new.facts.push(InternedText { id: Some(next), text: Some(name.to_owned()) });
             next
         })
     }
 
     /// A fact that is a number.
-    pub fn number(&mut self, name: &'static str, number: i64) -> Fact {
-        Fact { name: Some(self.fact(name)), number: Some(number), text: None }
+    pub fn number(&mut self, name: &'static str, number: i64) -> EventAnnotation {
+        EventAnnotation { name: Some(self.fact(name)), number: Some(number), text: None }
     }
 
     /// A fact that is a text.
-    pub fn text(&mut self, name: &'static str, text: &str) -> Fact {
+    pub fn text(&mut self, name: &'static str, text: &str) -> EventAnnotation {
         let text = number(&mut self.texts, text, &mut self.new.texts);
-        Fact { name: Some(self.fact(name)), number: None, text: Some(text) }
+        EventAnnotation { name: Some(self.fact(name)), number: None, text: Some(text) }
     }
 
     /// Those that were not written yet; `None`: none.
-    pub fn take_new(&mut self) -> Option<Interned> {
+    pub fn take_new(&mut self) -> Option<InternedData> {
         let new = std::mem::take(&mut self.new);
-        (new != Interned::default()).then_some(new)
+        (new != InternedData::default()).then_some(new)
     }
 }
 
 /// The number of a text, which is noted where it is new.
-fn number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<Text>) -> u64 {
+fn number(known: &mut HashMap<String, u64>, text: &str, new: &mut Vec<InternedText>) -> u64 {
     if let Some(&number) = known.get(text) {
         return number;
     }
     let number = known.len() as u64 + 1;
     known.insert(text.to_owned(), number);
-    new.push(Text { id: Some(number), text: Some(text.to_owned()) });
+    new.push(InternedText { id: Some(number), text: Some(text.to_owned()) });
     number
 }

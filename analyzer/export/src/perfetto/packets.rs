@@ -4,7 +4,7 @@ use prost::Message;
 
 /// A part of a trace; a trace is packets one after the other, each as field 1.
 #[derive(Clone, PartialEq, Message)]
-pub struct Packet {
+pub struct TracePacket {
     /// Nanoseconds.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
@@ -16,7 +16,7 @@ pub struct Packet {
     pub event: Option<TrackEvent>,
     /// Names that events use by number from here on.
     #[prost(message, optional, tag = "12")]
-    pub interned: Option<Interned>,
+    pub interned: Option<InternedData>,
     /// 1: the sequence begins; 2: interned names are used.
     #[prost(uint32, optional, tag = "13")]
     pub flags: Option<u32>,
@@ -86,7 +86,7 @@ pub struct CounterDescriptor {
 pub struct TrackEvent {
     /// Facts about it.
     #[prost(message, repeated, tag = "4")]
-    pub facts: Vec<Fact>,
+    pub facts: Vec<EventAnnotation>,
     /// See the constants.
     #[prost(int32, optional, tag = "9")]
     pub kind: Option<i32>,
@@ -118,7 +118,7 @@ pub const COUNTER: i32 = 4;
 
 /// A fact about an event.
 #[derive(Clone, PartialEq, Message)]
-pub struct Fact {
+pub struct EventAnnotation {
     /// The number of its interned name.
     #[prost(uint64, optional, tag = "1")]
     pub name: Option<u64>,
@@ -132,21 +132,21 @@ pub struct Fact {
 
 /// Names that events use by number.
 #[derive(Clone, PartialEq, Message)]
-pub struct Interned {
+pub struct InternedData {
     /// Of events.
     #[prost(message, repeated, tag = "2")]
-    pub events: Vec<Text>,
+    pub events: Vec<InternedText>,
     /// Of facts.
     #[prost(message, repeated, tag = "3")]
-    pub facts: Vec<Text>,
+    pub facts: Vec<InternedText>,
     /// Texts of facts.
     #[prost(message, repeated, tag = "29")]
-    pub texts: Vec<Text>,
+    pub texts: Vec<InternedText>,
 }
 
 /// A numbered text.
 #[derive(Clone, PartialEq, Message)]
-pub struct Text {
+pub struct InternedText {
     /// Its number, at least 1.
     #[prost(uint64, optional, tag = "1")]
     pub id: Option<u64>,

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_analysis::metrics::dispersion::Ranking;
-use lbprof_analysis::model::moment::Moment;
-use lbprof_analysis::select::asked::Asked;
+use lbprof_analysis::metrics::dispersion::SeverityCriterion;
+use lbprof_analysis::model::moment::WindowBoundary;
+use lbprof_analysis::select::scenario::AskedScenario;
 use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
-use lbprof_analysis::structure::Wanted;
-use lbprof_collector::polling::Polling;
-use lbprof_study::compare::condition::Condition;
+use lbprof_analysis::structure::StructureOptions;
+use lbprof_collector::polling::PollGapRule;
+use lbprof_study::compare::condition::FailCondition;
 
 /// All of it.
 #[derive(Args)]
@@ -38,7 +38,7 @@ impl ReportArguments {
     pub fn allow_first_look(&self) -> bool {
         let JudgingArguments { no_blocking, full_analysis, polling, what_if, fail_if, .. } = &self.judging;
         let SelectionArguments { from, to, .. } = &self.selection;
-        let asks = *no_blocking || *full_analysis || *polling != Polling::Auto || from.is_some() || to.is_some();
+        let asks = *no_blocking || *full_analysis || *polling != PollGapRule::Auto || from.is_some() || to.is_some();
         !asks
             && what_if.is_empty()
             && fail_if.is_empty()
@@ -82,11 +82,11 @@ pub struct SelectionArguments {
     ///
     /// A time since the start of the run (90 means seconds), or the start of an iteration of the main loop.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    pub from: Option<Moment>,
+    pub from: Option<WindowBoundary>,
 
     /// Report on the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    pub to: Option<Moment>,
+    pub to: Option<WindowBoundary>,
 
     /// Report on this region only: its path, the end of its path, or a pattern with * and ?.
     ///
@@ -138,8 +138,8 @@ pub struct IterationArguments {
 }
 
 impl IterationArguments {
-    pub fn wanted(&self) -> Wanted {
-        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
+    pub fn wanted(&self) -> StructureOptions {
+        StructureOptions { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
     }
 }
 
@@ -148,8 +148,8 @@ impl IterationArguments {
 #[command(next_help_heading = "Judging")]
 pub struct JudgingArguments {
     /// Which indices of dispersion (SID_A, SID_C) count as severe: maximum, percentile=P (0 to 100) or threshold=X.
-    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
-    pub rank_by: Ranking,
+    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = SeverityCriterion::Maximum)]
+    pub rank_by: SeverityCriterion,
 
     /// How many groups of similar regions to form, at least 2 [default: the number that separates them best].
     #[arg(long, hide_short_help = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
@@ -180,8 +180,8 @@ pub struct JudgingArguments {
     /// What the time between unsuccessful polls (MPI_Test, MPI_Iprobe …) counts as: waiting, computation or auto.
     ///
     /// auto decides by the length of each gap between two polls. In a run recorded in profile mode the recorder has already decided.
-    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = Polling::Auto)]
-    pub polling: Polling,
+    #[arg(long, hide_short_help = true, value_name = "WHAT", default_value_t = PollGapRule::Auto)]
+    pub polling: PollGapRule,
 
     /// Predict the run with a change: balanced=REGION, rank=N, faster=REGION:2, network=1.5us,10GB/s, threads-balanced, parallel=FUNCTION.
     ///
@@ -191,14 +191,14 @@ pub struct JudgingArguments {
     /// regions runs on all of them. May be given several times; the
     /// predictions that the report makes by itself remain.
     #[arg(long, value_name = "SCENARIO")]
-    pub what_if: Vec<Asked>,
+    pub what_if: Vec<AskedScenario>,
 
     /// Exit with code 3 if this holds: 'parallel_efficiency < 0.9'.
     ///
     /// Also for a region: 'regions["main/force"].load_balance < 80 %'. May be given several times. lb-report compare --help lists
     /// the metrics, and has conditions against another run.
     #[arg(long, value_name = "CONDITION")]
-    pub fail_if: Vec<Condition>,
+    pub fail_if: Vec<FailCondition>,
 
     /// Seconds that the same work takes on one rank, for speedup and overheads [default: the computation of all ranks].
     #[arg(long, hide_short_help = true, value_name = "SECONDS", value_parser = positive, allow_hyphen_values = true)]

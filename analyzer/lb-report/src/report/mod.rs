@@ -11,23 +11,23 @@ use std::time::Duration;
 use crate::whole_file::replace;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
-use lbprof_analysis::model::loops::Without;
-use lbprof_analysis::read::first_look::{Estimate, LONG_S};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::read::first_look::{AnalysisEstimate, LONG_S};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_report::bounds::Bounds;
-use lbprof_report::views::Views;
-use lbprof_report::{Choices, Report, csv, html, json, text};
-use lbprof_study::compare::condition::{Condition, Judged, Outcome};
-use lbprof_study::compare::{Named, Side};
+use lbprof_report::bounds::ListBounds;
+use lbprof_report::views::PageViews;
+use lbprof_report::{Report, ReportChoices, csv, html, json, text};
+use lbprof_study::compare::condition::{ConditionOutcome, FailCondition, JudgedCondition};
+use lbprof_study::compare::{ComparisonSide, NamedRun};
 
 use self::arguments::OutputArguments;
 pub use self::arguments::ReportArguments;
 use crate::compare;
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 use crate::live;
-use crate::output::{Common, IN_A_FILE, default_columns, print, write_file, write_to};
+use crate::output::{CommonOptions, IN_A_FILE, default_columns, print, write_file, write_to};
 use crate::run::{analysed, open};
 use crate::watch;
 
@@ -71,10 +71,10 @@ fn meant<'a>(word: &str, names: &[&'a str], letters: usize) -> Option<&'a str> {
 }
 
 /// Makes the report that is asked for.
-pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command) -> anyhow::Result<Exit> {
+pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::Command) -> anyhow::Result<ReportExit> {
     if let Some(message) = several_folders(arguments, grammar) {
         let _ = writeln!(io::stderr(), "lb-report: {message}");
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     }
     if let Some(every_s) = arguments.output.watch {
         let every = Duration::from_secs_f64(every_s.min(LONGEST_WAIT_S));
@@ -90,14 +90,14 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
                 io::stderr(),
                 "lb-report: {option} wants a file to write, and {folder} is a folder: lb-report {folder} {option}{name}"
             );
-            return Ok(Exit::Usage);
+            return Ok(ReportExit::Usage);
         }
     }
     let run = open(arguments.dir.as_deref(), common.quiet)?.polling(arguments.judging.polling);
     let first_look = first_look(&run, arguments);
     let run = if first_look.is_some() { run.first_look() } else { run };
     let selection = arguments.selection.selection();
-    let options = analyse::Options {
+    let options = analyse::AnalysisOptions {
         symbols: !common.no_symbols,
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
@@ -108,7 +108,7 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
             || html.is_some()
             || arguments.output.csv.is_some()
             || arguments.output.full,
-        ..analyse::Options::default()
+        ..analyse::AnalysisOptions::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
     if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
@@ -119,7 +119,7 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
         model.facts.seen_at_s = live::running_until(&model, &run.dir);
     }
     let judging = &arguments.judging;
-    let choices = Choices {
+    let choices = ReportChoices {
         ranking: judging.rank_by,
         groups: judging.groups.map(usize::from),
         cluster_radius: judging.cluster_radius,
@@ -128,17 +128,17 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
     let report = Report::with(&model, &names, &choices);
     let judged = match judging.fail_if.as_slice() {
         [] => Vec::new(),
-        conditions => judged(conditions, lbprof_study::Run::new(&report, &model))?,
+        conditions => judged(conditions, lbprof_study::RunMetrics::new(&report, &model))?,
     };
     if !common.quiet {
         warn_of_no_loop(&report, &names.places, arguments.iterations.loop_at.as_deref());
     }
     if let Some(path) = &arguments.output.html {
-        let views = Views::new(&model, &report, watched);
-        let content = html::Content { report: &report, views: &views, model: &model, places: &names.places };
+        let views = PageViews::new(&model, &report, watched);
+        let content = html::PageContent { report: &report, views: &views, model: &model, places: &names.places };
         // The text in it is for readers without scripts: as wide as in a file.
         let again = ReportArguments::again();
-        let options = text::Options { columns: IN_A_FILE, ..text_options(arguments, &again) };
+        let options = text::TextOptions { columns: IN_A_FILE, ..text_options(arguments, &again) };
         replace(path, |out| html::write(&content, &options, out)).with_context(|| path.display().to_string())?;
     }
     if let Some(folder) = &arguments.output.csv {
@@ -153,7 +153,7 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
                 .context("standard output")?;
         }
         Some(path) => {
-            let bounds = if arguments.output.full { Bounds::ALL } else { Bounds::SMALL };
+            let bounds = if arguments.output.full { ListBounds::ALL } else { ListBounds::SMALL };
             write_file(path, |out| json::write(&report, &bounds, out))?;
         }
     }
@@ -161,7 +161,7 @@ pub fn run(arguments: &ReportArguments, common: &Common, grammar: &clap::Command
 }
 
 /// Whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
-fn first_look(run: &Run, arguments: &ReportArguments) -> Option<(bool, Estimate)> {
+fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
     if !asked && (!arguments.allow_first_look() || run.is_read_together()) {
@@ -172,10 +172,10 @@ fn first_look(run: &Run, arguments: &ReportArguments) -> Option<(bool, Estimate)
 }
 
 /// What conditions say of a run by itself; those that fail are reported on standard error, for standard output may be for a program.
-fn judged(conditions: &[Condition], run: lbprof_study::Run) -> anyhow::Result<Vec<Judged>> {
-    let side = Side { runs: vec![Named { name: String::new(), run }] };
+fn judged(conditions: &[FailCondition], run: lbprof_study::RunMetrics) -> anyhow::Result<Vec<JudgedCondition>> {
+    let side = ComparisonSide { runs: vec![NamedRun { name: String::new(), run }] };
     let judged = conditions.iter().map(|condition| condition.judge(&side, None)).collect::<Result<Vec<_>, _>>()?;
-    for failed in judged.iter().filter(|judged| judged.outcome != Outcome::Passes) {
+    for failed in judged.iter().filter(|judged| judged.outcome != ConditionOutcome::Passes) {
         let _ = writeln!(io::stderr(), "lb-report: {}", failed.sentence());
     }
     Ok(judged)
@@ -204,13 +204,13 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 
 /// Says that no call is what --loop names, and what it may have meant.
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
-    if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
+    if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
         let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
     }
 }
 
-fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> anyhow::Result<()> {
+fn write_text(report: &Report, arguments: &ReportArguments, common: &CommonOptions) -> anyhow::Result<()> {
     let rendered = text::render(report, &text_options(arguments, &ReportArguments::again()));
     print(&rendered, common.color)
 }
@@ -219,9 +219,9 @@ fn write_text(report: &Report, arguments: &ReportArguments, common: &Common) -> 
 const EXPERT_ROWS: usize = 8;
 
 /// How the user wants the text.
-fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::Options<'a> {
+fn text_options<'a>(arguments: &ReportArguments, command: &'a str) -> text::TextOptions<'a> {
     let output = &arguments.output;
-    text::Options {
+    text::TextOptions {
         command,
         columns: output.width.map_or_else(default_columns, usize::from),
         first_screen: output.top.is_none() && !output.full && !output.expert,

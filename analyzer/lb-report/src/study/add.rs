@@ -8,10 +8,10 @@ use clap::Args;
 use lbprof_report::text;
 use lbprof_study::key::BUILT_IN;
 use lbprof_study::models::variables::RANKS;
-use lbprof_study::{Run, StoreError, Study};
+use lbprof_study::{RunMetrics, StoreError, StudyFile};
 
-use crate::exit::{Exit, fail};
-use crate::output::Common;
+use crate::exit::{ReportExit, fail};
+use crate::output::CommonOptions;
 use crate::run::{figures, open_bounded};
 
 /// What to add, and to what.
@@ -41,7 +41,7 @@ pub struct AddArguments {
     replace: bool,
 
     #[command(flatten)]
-    common: Common,
+    common: CommonOptions,
 }
 
 /// A parameter and its value.
@@ -62,7 +62,7 @@ fn param(text: &str) -> Result<(String, f64), String> {
 }
 
 /// Adds each run by itself: one that cannot be added does not keep the others out.
-pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     let mut names = BTreeSet::new();
     if let Some((name, _)) = arguments.params.iter().find(|(name, _)| !names.insert(name)) {
         let _ = writeln!(
@@ -70,11 +70,11 @@ pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
             "lb-report: --param {} is given twice: a run has one value of it",
             text::plain(name)
         );
-        return Ok(Exit::Usage);
+        return Ok(ReportExit::Usage);
     }
     // A study is begun by its first run: where none can be read there is none.
-    let mut study = arguments.study.exists().then(|| Study::open_or_create(&arguments.study)).transpose()?;
-    let mut exit = Exit::Good;
+    let mut study = arguments.study.exists().then(|| StudyFile::open_or_create(&arguments.study)).transpose()?;
+    let mut exit = ReportExit::Good;
     for dir in &arguments.dirs {
         let added = match add(&mut study, dir, arguments) {
             Ok(added) => added,
@@ -82,7 +82,11 @@ pub fn run(arguments: &AddArguments) -> anyhow::Result<Exit> {
             Err(error) if is_of_study(&error) => return Err(error),
             Err(error) => fail(&error),
         };
-        exit = if exit == Exit::Good || exit == Exit::Incomplete && added != Exit::Good { added } else { exit };
+        exit = if exit == ReportExit::Good || exit == ReportExit::Incomplete && added != ReportExit::Good {
+            added
+        } else {
+            exit
+        };
     }
     Ok(exit)
 }
@@ -91,7 +95,7 @@ fn is_of_study(error: &anyhow::Error) -> bool {
     error.downcast_ref::<StoreError>().is_some_and(|error| !matches!(error, StoreError::Twice { .. }))
 }
 
-fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<Exit> {
+fn add(study: &mut Option<StudyFile>, dir: &Path, arguments: &AddArguments) -> anyhow::Result<ReportExit> {
     // To read a long run takes a while: whether it is wanted is known before.
     let id = open_bounded(dir)?.headers.first().map_or(0, |header| header.run_id);
     let number = study.as_ref().map(|study| study.number_of(id)).transpose()?.flatten();
@@ -105,7 +109,7 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
     run.params.extend(arguments.params.iter().cloned());
     let study = match study {
         Some(study) => study,
-        none => none.insert(Study::open_or_create(&arguments.study)?),
+        none => none.insert(StudyFile::open_or_create(&arguments.study)?),
     };
     let others: Vec<String> = study.programs()?.into_iter().filter(|program| program != run.program()).collect();
     let number = study.add(&run, arguments.replace)?;
@@ -127,6 +131,6 @@ fn add(study: &mut Option<Study>, dir: &Path, arguments: &AddArguments) -> anyho
     Ok(exit_of(&run))
 }
 
-fn exit_of(run: &Run) -> Exit {
-    Exit::made(run.complete)
+fn exit_of(run: &RunMetrics) -> ReportExit {
+    ReportExit::made(run.complete)
 }

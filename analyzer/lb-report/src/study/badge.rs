@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use lbprof_study::badge::{Badge, BadgeMetric};
-use lbprof_study::{Condition, Kept, NotInStudy, Study, key};
+use lbprof_study::badge::{BadgeMetric, RunBadge};
+use lbprof_study::{NotInStudy, RunCondition, StoredRun, StudyFile, key};
 
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 use crate::whole_file::replace;
 
 /// Of what, and where to.
@@ -28,7 +28,7 @@ pub struct BadgeArguments {
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
-    conditions: Vec<Condition>,
+    conditions: Vec<RunCondition>,
 }
 
 /// Returns the figures, by the names that they have as arguments.
@@ -41,15 +41,15 @@ fn metrics() -> impl TypedValueParser<Value = BadgeMetric> {
 }
 
 /// Writes the badge of the run that started last.
-pub fn run(arguments: &BadgeArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &BadgeArguments) -> anyhow::Result<ReportExit> {
     let BadgeArguments { study, file, metric, conditions } = arguments;
-    let runs = Study::open(study)?.heads()?;
+    let runs = StudyFile::open(study)?.heads()?;
     if runs.is_empty() {
         anyhow::bail!(NotInStudy::NoRuns);
     }
-    let chosen: Vec<Kept> = key::selected(&runs, conditions)?;
+    let chosen: Vec<StoredRun> = key::selected(&runs, conditions)?;
     let newest = chosen.iter().max_by_key(|kept| (kept.run.started_unix_s, kept.number)).context(NotInStudy::NoRuns)?;
-    let badge = Badge::new(*metric, &newest.run);
+    let badge = RunBadge::new(*metric, &newest.run);
     replace(file, |out| write!(out, "{badge}")).with_context(|| file.display().to_string())?;
-    Ok(Exit::made(newest.run.complete))
+    Ok(ReportExit::made(newest.run.complete))
 }

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::{ArgGroup, Args};
 use lbprof_report::words::plural;
-use lbprof_study::extrap::Measurements;
+use lbprof_study::extrap::ExtrapMeasurements;
 use lbprof_study::key::selected;
-use lbprof_study::{Condition, Run, Study, export};
+use lbprof_study::{RunCondition, RunMetrics, StudyFile, export};
 
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 use crate::output::write_file;
 
 /// Of what, and where to.
 #[derive(Args)]
 #[command(group(ArgGroup::new("form").required(true).multiple(true).args(["json", "csv", "extrap"])))]
-pub struct ExportArguments {
+pub struct StudyExportArguments {
     /// The study's file.
     study: PathBuf,
 
@@ -39,12 +39,12 @@ pub struct ExportArguments {
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE", requires = "extrap")]
-    conditions: Vec<Condition>,
+    conditions: Vec<RunCondition>,
 }
 
 /// Writes all tables.
-pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
-    let study = Study::open(&arguments.study)?;
+pub fn run(arguments: &StudyExportArguments) -> anyhow::Result<ReportExit> {
+    let study = StudyFile::open(&arguments.study)?;
     if let Some(path) = &arguments.extrap {
         measurements(&study, path, &arguments.conditions)?;
     }
@@ -58,15 +58,15 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<Exit> {
             write_file(&folder.join(format!("{}.csv", table.name)), |out| export::write_csv(table, out))?;
         }
     }
-    Ok(Exit::Good)
+    Ok(ReportExit::Good)
 }
 
 /// Writes what Extra-P reads; says which regions are left out.
-fn measurements(study: &Study, path: &Path, conditions: &[Condition]) -> anyhow::Result<()> {
+fn measurements(study: &StudyFile, path: &Path, conditions: &[RunCondition]) -> anyhow::Result<()> {
     let all = study.runs()?;
     let kept = selected(&all, conditions)?;
-    let runs: Vec<&Run> = kept.iter().map(|kept| &kept.run).collect();
-    let measurements = Measurements::of(&runs)?;
+    let runs: Vec<&RunMetrics> = kept.iter().map(|kept| &kept.run).collect();
+    let measurements = ExtrapMeasurements::of(&runs)?;
     write_file(path, |out| measurements.write(out))?;
     if measurements.left_out > 0 {
         let regions = plural(measurements.left_out as u64, "region");

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_study::Condition;
-use lbprof_study::models::causal::Graph;
+use lbprof_study::RunCondition;
+use lbprof_study::models::causal::CausalGraph;
 use lbprof_study::models::{dot, json, text};
 
 use super::model::of;
-use crate::exit::Exit;
-use crate::output::{Display, write_file};
+use crate::exit::ReportExit;
+use crate::output::{DisplayOptions, write_file};
 
 /// Of what, and how.
 #[derive(Args)]
@@ -21,7 +21,7 @@ pub struct GraphArguments {
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
-    conditions: Vec<Condition>,
+    conditions: Vec<RunCondition>,
 
     /// Write it for Graphviz to FILE; - is standard output.
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
@@ -32,13 +32,13 @@ pub struct GraphArguments {
     json: Option<PathBuf>,
 
     #[command(flatten)]
-    display: Display,
+    display: DisplayOptions,
 }
 
 /// Prints the graph.
-pub fn run(arguments: &GraphArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &GraphArguments) -> anyhow::Result<ReportExit> {
     let (models, exit) = of(&arguments.study, &arguments.conditions)?;
-    let graph = Graph::of(&models);
+    let graph = CausalGraph::of(&models);
     match (&arguments.dot, &arguments.json) {
         (Some(path), _) => write_file(path, |out| out.write_all(dot::dot(&graph).as_bytes()))?,
         (None, Some(path)) => {

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use crate::whole_file::replace;
 use anyhow::Context;
 use clap::Args;
-use lbprof_study::{NotInStudy, Study, html};
+use lbprof_study::{NotInStudy, StudyFile, html};
 
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 
 /// Of what, and where to.
 #[derive(Args)]
@@ -20,13 +20,13 @@ pub struct HtmlArguments {
 }
 
 /// Writes the page.
-pub fn run(arguments: &HtmlArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &HtmlArguments) -> anyhow::Result<ReportExit> {
     let HtmlArguments { study, file } = arguments;
-    let runs = Study::open(study)?.runs()?;
+    let runs = StudyFile::open(study)?.runs()?;
     if runs.is_empty() {
         anyhow::bail!(NotInStudy::NoRuns);
     }
     let name = study.file_name().unwrap_or(study.as_os_str()).to_string_lossy();
     replace(file, |out| html::write(&name, &runs, out)).with_context(|| file.display().to_string())?;
-    Ok(Exit::made(runs.iter().all(|kept| kept.run.complete)))
+    Ok(ReportExit::made(runs.iter().all(|kept| kept.run.complete)))
 }

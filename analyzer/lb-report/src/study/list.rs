@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_study::{Study, text};
+use lbprof_study::{StudyFile, text};
 
-use crate::exit::Exit;
-use crate::output::Display;
+use crate::exit::ReportExit;
+use crate::output::DisplayOptions;
 
 /// Of what, and how.
 #[derive(Args)]
@@ -15,12 +15,12 @@ pub struct ListArguments {
     study: PathBuf,
 
     #[command(flatten)]
-    display: Display,
+    display: DisplayOptions,
 }
 
 /// Prints a line for each run.
-pub fn run(arguments: &ListArguments) -> anyhow::Result<Exit> {
-    let runs = Study::open(&arguments.study)?.heads()?;
+pub fn run(arguments: &ListArguments) -> anyhow::Result<ReportExit> {
+    let runs = StudyFile::open(&arguments.study)?.heads()?;
     arguments.display.print(&text::list(&runs, arguments.display.columns()))?;
-    Ok(Exit::Good)
+    Ok(ReportExit::Good)
 }

@@ -13,7 +13,7 @@ mod show;
 use clap::{Args, Subcommand};
 
 use crate::examples;
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 
 /// What to do with a study.
 #[derive(Args)]
@@ -44,11 +44,11 @@ enum StudyCommand {
     /// Remove runs from a study.
     Remove(remove::RemoveArguments),
     /// Export everything in a study as JSON or CSV.
-    Export(export::ExportArguments),
+    Export(export::StudyExportArguments),
 }
 
 /// Does it.
-pub fn run(arguments: &StudyArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &StudyArguments) -> anyhow::Result<ReportExit> {
     match &arguments.command {
         StudyCommand::Add(arguments) => add::run(arguments),
         StudyCommand::List(arguments) => list::run(arguments),

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use lbprof_study::models::{Models, json, text, variables};
-use lbprof_study::{Condition, Kept, Study, key};
+use lbprof_study::models::{StudyModels, json, text, variables};
+use lbprof_study::{RunCondition, StoredRun, StudyFile, key};
 
-use crate::exit::Exit;
-use crate::output::{Display, write_file};
+use crate::exit::ReportExit;
+use crate::output::{DisplayOptions, write_file};
 
 /// Of what, and how.
 #[derive(Args)]
@@ -31,14 +31,14 @@ pub struct ModelArguments {
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
-    conditions: Vec<Condition>,
+    conditions: Vec<RunCondition>,
 
     /// Write all models, points and forecasts as JSON to FILE; - is standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     #[command(flatten)]
-    display: Display,
+    display: DisplayOptions,
 }
 
 /// A variable and its value; the number of ranks may be called ranks, as elsewhere.
@@ -54,7 +54,7 @@ fn value(text: &str) -> Result<(String, f64), String> {
 }
 
 /// Prints the models.
-pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
+pub fn run(arguments: &ModelArguments) -> anyhow::Result<ReportExit> {
     let (models, exit) = of(&arguments.study, &arguments.conditions)?;
     let asked = arguments.at.iter().cloned().collect();
     let forecast = if arguments.at.is_empty() { None } else { Some(models.forecast(&asked)?) };
@@ -64,7 +64,7 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
         return Ok(exit);
     }
     let against = arguments.against.as_ref().map(|name| if name == key::RANKS { variables::RANKS } else { name });
-    let shown = text::Shown { region: arguments.region.clone(), against: against.map(str::to_owned) };
+    let shown = text::ShownModels { region: arguments.region.clone(), against: against.map(str::to_owned) };
     let columns = arguments.display.columns();
     let mut said = text::models(&models, &shown, columns)?;
     if let Some(forecast) = &forecast {
@@ -75,9 +75,9 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<Exit> {
 }
 
 /// The models of those runs of a study that meet all conditions, and whether they are complete.
-pub fn of(study: &Path, conditions: &[Condition]) -> anyhow::Result<(Models, Exit)> {
-    let all = Study::open(study)?.runs()?;
+pub fn of(study: &Path, conditions: &[RunCondition]) -> anyhow::Result<(StudyModels, ReportExit)> {
+    let all = StudyFile::open(study)?.runs()?;
     let runs = key::selected(&all, conditions)?;
-    let exit = Exit::made(runs.iter().all(|kept: &Kept| kept.run.complete));
-    Ok((Models::of_study(&runs, &all)?, exit))
+    let exit = ReportExit::made(runs.iter().all(|kept: &StoredRun| kept.run.complete));
+    Ok((StudyModels::of_study(&runs, &all)?, exit))
 }

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_study::{Study, numbers};
+use lbprof_study::{StudyFile, numbers};
 
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 
 /// What to remove, and from what.
 #[derive(Args)]
@@ -19,9 +19,9 @@ pub struct RemoveArguments {
 }
 
 /// Removes all of them, or none where one is not there.
-pub fn run(arguments: &RemoveArguments) -> anyhow::Result<Exit> {
-    let mut study = Study::open(&arguments.study)?;
+pub fn run(arguments: &RemoveArguments) -> anyhow::Result<ReportExit> {
+    let mut study = StudyFile::open(&arguments.study)?;
     let numbers = numbers(&study, &arguments.runs)?;
     study.remove(&numbers)?;
-    Ok(Exit::Good)
+    Ok(ReportExit::Good)
 }

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_study::table::{Wanted, tables};
-use lbprof_study::{Condition, Kept, NotInStudy, Study, key, text};
+use lbprof_study::table::{TableRequest, tables};
+use lbprof_study::{NotInStudy, RunCondition, StoredRun, StudyFile, key, text};
 
-use crate::exit::Exit;
-use crate::output::Display;
+use crate::exit::ReportExit;
+use crate::output::DisplayOptions;
 
 /// Of what, and how.
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub struct ShowArguments {
     ///
     /// May be given several times; of several values for one name, any matches.
     #[arg(long = "where", value_name = "NAME=VALUE")]
-    conditions: Vec<Condition>,
+    conditions: Vec<RunCondition>,
 
     /// Times and efficiencies of a region in place of the whole program: its path, or the end of its path.
     #[arg(long, value_name = "PATH")]
@@ -47,15 +47,15 @@ pub struct ShowArguments {
     all: bool,
 
     #[command(flatten)]
-    display: Display,
+    display: DisplayOptions,
 }
 
 /// Prints the tables.
-pub fn run(arguments: &ShowArguments) -> anyhow::Result<Exit> {
-    let runs = Study::open(&arguments.study)?.runs()?;
+pub fn run(arguments: &ShowArguments) -> anyhow::Result<ReportExit> {
+    let runs = StudyFile::open(&arguments.study)?.runs()?;
     let base = arguments.base.as_deref().filter(|base| *base != "smallest");
     let base = base.map(|base| key::number(&runs, base).ok_or_else(|| NotInStudy::NoRun(base.to_owned())));
-    let wanted = Wanted {
+    let wanted = TableRequest {
         by: arguments.by.clone(),
         conditions: arguments.conditions.clone(),
         region: arguments.region.clone(),
@@ -67,6 +67,6 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<Exit> {
     arguments.display.print(&text::show(&tables, arguments.display.columns()))?;
     let shown: Vec<u32> =
         tables.iter().flat_map(|table| &table.columns).flat_map(|column| column.runs.clone()).collect();
-    let is_incomplete = |kept: &Kept| shown.contains(&kept.number) && !kept.run.complete;
-    Ok(Exit::made(!runs.iter().any(is_incomplete)))
+    let is_incomplete = |kept: &StoredRun| shown.contains(&kept.number) && !kept.run.complete;
+    Ok(ReportExit::made(!runs.iter().any(is_incomplete)))
 }

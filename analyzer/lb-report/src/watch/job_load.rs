@@ -14,7 +14,7 @@ const LATELY: i64 = 20;
 
 /// The efficiencies of a period.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Efficiencies {
+pub struct PeriodEfficiencies {
     /// Share of the ranks' time that is computation.
     pub parallel: f64,
     /// Mean over longest computation.
@@ -42,9 +42,9 @@ pub struct JobLoad {
     /// Seconds that count as lately; 0 where no slice is over.
     pub period_s: f64,
     /// The efficiencies of that time; `None` where no rank computed.
-    pub lately: Option<Efficiencies>,
+    pub lately: Option<PeriodEfficiencies>,
     /// The efficiencies since the job began.
-    pub so_far: Option<Efficiencies>,
+    pub so_far: Option<PeriodEfficiencies>,
     /// The load of each rank, by rank.
     pub ranks: Vec<RankLoad>,
 }
@@ -92,10 +92,10 @@ impl JobLoad {
 }
 
 /// Returns the efficiencies of ranks with these seconds of computation in a period; `None` where none computed.
-fn efficiencies(computation_s: impl Iterator<Item = f64> + Clone, period_s: f64) -> Option<Efficiencies> {
+fn efficiencies(computation_s: impl Iterator<Item = f64> + Clone, period_s: f64) -> Option<PeriodEfficiencies> {
     let mean_s = computation_s.clone().sum::<f64>() / computation_s.clone().count() as f64;
     let max_s = computation_s.fold(0.0, f64::max);
-    (max_s > 0.0 && period_s > 0.0).then(|| Efficiencies {
+    (max_s > 0.0 && period_s > 0.0).then(|| PeriodEfficiencies {
         parallel: mean_s / period_s,
         load_balance: mean_s / max_s,
         communication: (max_s / period_s).min(1.0),
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn the_efficiencies_are_the_factors_of_the_parallel_efficiency() {
         let found = efficiencies([2.0, 4.0].into_iter(), 5.0).unwrap();
-        assert_eq!(found, Efficiencies { parallel: 0.6, load_balance: 0.75, communication: 0.8 });
+        assert_eq!(found, PeriodEfficiencies { parallel: 0.6, load_balance: 0.75, communication: 0.8 });
         assert!((found.load_balance * found.communication - found.parallel).abs() < 1e-12);
     }
 

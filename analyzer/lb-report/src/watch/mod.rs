@@ -29,7 +29,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_collector::live::LiveRun;
 use lbprof_report::text;
 
@@ -37,13 +37,13 @@ use self::code_names::CodeNames;
 use self::job_load::{JobLoad, recent_slices};
 use self::rank_activity::RankActivity;
 use self::recurrence::find_recurrence;
-use self::screen::Screen;
+use self::screen::TerminalScreen;
 use self::time_slices::SLICE_NS;
 use self::view::{BusiestRank, JobState, JobView, LongCall};
 use crate::code_reader;
-use crate::exit::Exit;
+use crate::exit::ReportExit;
 use crate::live::{host_name, is_recording, monotonic_ns};
-use crate::output::{Common, print};
+use crate::output::{CommonOptions, print};
 
 /// Time that a look may take to read logs: a run that is watched late is read in several.
 const READING_TIME: Duration = Duration::from_millis(1500);
@@ -52,15 +52,15 @@ const READING_TIME: Duration = Duration::from_millis(1500);
 const MOST_LONG_CALLS: usize = 3;
 
 /// Shows a job until it ends or the user leaves.
-pub fn run(dir: Option<&Path>, every: Duration, common: &Common) -> anyhow::Result<Exit> {
+pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyhow::Result<ReportExit> {
     let dir = match dir {
         Some(dir) => dir.to_path_buf(),
-        None => Run::newest()?,
+        None => RecordedRun::newest()?,
     };
     let mut watch = JobWatch::open(&dir)?;
     let mut screen = None;
     if io::stdout().is_terminal() {
-        screen = Some(Screen::new().context("the terminal")?);
+        screen = Some(TerminalScreen::new().context("the terminal")?);
     }
     loop {
         let view = watch.look()?;
@@ -69,7 +69,7 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &Common) -> anyhow::Resu
             Some(screen) if !is_over => {
                 screen.show(&view).context("the terminal")?;
                 if screen.wait(every).context("the terminal")? {
-                    return Ok(Exit::Good);
+                    return Ok(ReportExit::Good);
                 }
             }
             Some(_) => {}
@@ -87,7 +87,7 @@ pub fn run(dir: Option<&Path>, every: Duration, common: &Common) -> anyhow::Resu
             let folder = text::plain(&dir.display().to_string());
             print(&format!("{line}the run has ended; read it with: lb-report {folder}\n"), common.color)?;
             io::stdout().flush()?;
-            return Ok(Exit::Good);
+            return Ok(ReportExit::Good);
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, VecDeque};
 
 use lbprof_collector::clock::RankClock;
-use lbprof_collector::definition::{CallSite, ClockOffset, Function, Instant, Module, Region};
-use lbprof_collector::format::Header;
-use lbprof_collector::polling::{Lengths, Polling, Polls};
+use lbprof_collector::definition::{CallSite, ClockOffset, ClockPair, InterpretedFunction, Module, Region};
+use lbprof_collector::format::LogHeader;
+use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::profile::ProfileBatch;
-use lbprof_collector::reader::Item;
-use lbprof_collector::salvage::Salvage;
-use lbprof_collector::sample::{Location, Sample};
-use lbprof_collector::{Activity, Definition, Flags, Operation, Record};
+use lbprof_collector::reader::LogItem;
+use lbprof_collector::salvage::SalvagedRing;
+use lbprof_collector::sample::{ModuleAddress, Sample};
+use lbprof_collector::{Activity, CallFlags, Definition, Operation, Record};
 
 use super::time_slices::TimeSlices;
 
@@ -44,15 +44,15 @@ pub struct OngoingCall {
 /// What a rank has done.
 #[derive(Clone)]
 pub struct RankActivity {
-    header: Header,
+    header: LogHeader,
     clock: RankClock,
-    last_instant: Option<Instant>,
+    last_instant: Option<ClockPair>,
     offsets: Vec<ClockOffset>,
-    polls: Option<Polls>,
+    polls: Option<PollGapClassifier>,
     mpi: TimeSlices,
     /// How often calls and iterations were made; `None`: they are not counted on this rank.
     recurring: Option<HashMap<RepeatedAction, TimeSlices>>,
-    samples: VecDeque<(i64, Location, u64)>,
+    samples: VecDeque<(i64, ModuleAddress, u64)>,
     sampled_thread: Option<u32>,
     /// Files by id.
     pub modules: HashMap<u32, Module>,
@@ -61,7 +61,7 @@ pub struct RankActivity {
     /// Call sites by id, of a rank whose calls are counted.
     pub call_sites: HashMap<u32, CallSite>,
     /// Functions of an interpreted program by id.
-    pub functions: HashMap<u32, Function>,
+    pub functions: HashMap<u32, InterpretedFunction>,
     /// When `MPI_Init` returned.
     pub begin_ns: Option<i64>,
     /// When `MPI_Finalize` was entered, or the process ended.
@@ -75,7 +75,7 @@ pub struct RankActivity {
 impl RankActivity {
     /// Returns that of a rank of which nothing was read but its log's header. `counts`: whether to count what recurs, which takes a kilobyte for each
     /// call site.
-    pub fn new(header: &Header, counts: bool) -> RankActivity {
+    pub fn new(header: &LogHeader, counts: bool) -> RankActivity {
         let clock = RankClock::new(header, &[], &[]);
         let seen_ns = clock.nanoseconds(header.instants[1].ticks);
         RankActivity {
@@ -100,7 +100,7 @@ impl RankActivity {
     }
 
     /// The header of the rank's log.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &LogHeader {
         &self.header
     }
 
@@ -110,20 +110,22 @@ impl RankActivity {
     }
 
     /// Takes in what the log has next.
-    pub fn add_item(&mut self, item: Item) {
+    pub fn add_item(&mut self, item: LogItem) {
         match item {
-            Item::Definitions(definitions) => definitions.into_iter().for_each(|one| self.add_definition(one)),
-            Item::Records { head, records } if head.thread == FIRST_THREAD => {
+            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.add_definition(one)),
+            LogItem::Records { head, records } if head.thread == FIRST_THREAD => {
                 self.add_records(head.previous_end, &records);
             }
-            Item::Profile(batch) if batch.head.thread == FIRST_THREAD => self.add_profile(&batch),
-            Item::Samples { head, samples } if Some(head.thread) == self.sampled_thread => self.add_samples(&samples),
+            LogItem::Profile(batch) if batch.head.thread == FIRST_THREAD => self.add_profile(&batch),
+            LogItem::Samples { head, samples } if Some(head.thread) == self.sampled_thread => {
+                self.add_samples(&samples)
+            }
             _ => {}
         }
     }
 
     /// Returns the same with what the rank's ring holds, and the call that it is in counted up to `now_ns`, where that is known.
-    pub fn with_ring(&self, ring: Option<&Salvage>, now_ns: Option<i64>) -> RankActivity {
+    pub fn with_ring(&self, ring: Option<&SalvagedRing>, now_ns: Option<i64>) -> RankActivity {
         let mut activity = self.clone();
         if let Some(ring) = ring {
             activity.add_records(ring.head.previous_end, &ring.records);
@@ -155,7 +157,7 @@ impl RankActivity {
     }
 
     /// Returns the nanoseconds of CPU time by place, of samples taken since `since_ns`.
-    pub fn sampled_since(&self, since_ns: i64) -> HashMap<Location, u64> {
+    pub fn sampled_since(&self, since_ns: i64) -> HashMap<ModuleAddress, u64> {
         let mut by_place = HashMap::new();
         for &(_, location, weight_ns) in self.samples.iter().filter(|(at, ..)| *at >= since_ns) {
             *by_place.entry(location).or_default() += weight_ns;
@@ -192,8 +194,9 @@ impl RankActivity {
     }
 
     fn add_records(&mut self, previous_end: u64, records: &[Record]) {
-        let lengths = Lengths::of(&self.header);
-        let mut polls = self.polls.take().unwrap_or_else(|| Polls::new(Polling::Auto, lengths, previous_end));
+        let lengths = PollGapLimits::of(&self.header);
+        let mut polls =
+            self.polls.take().unwrap_or_else(|| PollGapClassifier::new(PollGapRule::Auto, lengths, previous_end));
         for record in records {
             let mut record = *record;
             polls.next(&mut record);
@@ -204,7 +207,7 @@ impl RankActivity {
 
     fn add_record(&mut self, record: &Record) {
         let begin_ns = self.clock.nanoseconds(record.begin);
-        let is_open = record.flags.contains(Flags::UNFINISHED) && record.end <= record.begin;
+        let is_open = record.flags.contains(CallFlags::UNFINISHED) && record.end <= record.begin;
         let end_ns = if is_open { begin_ns } else { self.clock.nanoseconds(record.end.max(record.begin)) };
         self.seen_ns = self.seen_ns.max(end_ns);
         self.open_call = (is_open && record.is_call()).then_some(OngoingCall { operation: record.operation, begin_ns });

@@ -10,22 +10,22 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use ratatui::{DefaultTerminal, Frame};
 
-use lbprof_collector::words::{Plural, bytes, seconds};
+use lbprof_collector::words::{CountedNoun, bytes, seconds};
 
 use super::job_load::RankLoad;
 use super::view::{BusiestRank, JobState, JobView, LongCall, efficiencies, rate};
 
 /// A terminal whose contents come back when it is dropped.
-pub struct Screen {
+pub struct TerminalScreen {
     terminal: DefaultTerminal,
 }
 
-impl Screen {
+impl TerminalScreen {
     /// Takes the terminal.
     ///
     /// Errors: what the system says.
-    pub fn new() -> io::Result<Screen> {
-        Ok(Screen { terminal: ratatui::try_init()? })
+    pub fn new() -> io::Result<TerminalScreen> {
+        Ok(TerminalScreen { terminal: ratatui::try_init()? })
     }
 
     /// Shows a look.
@@ -58,7 +58,7 @@ impl Screen {
     }
 }
 
-impl Drop for Screen {
+impl Drop for TerminalScreen {
     fn drop(&mut self) {
         ratatui::restore();
     }
@@ -78,7 +78,7 @@ pub fn draw(frame: &mut Frame, view: &JobView) {
 
 fn facts(view: &JobView) -> Vec<Line<'static>> {
     let bold = Style::default().add_modifier(Modifier::BOLD);
-    let ranks = Plural(view.n_ranks as u64, "rank");
+    let ranks = CountedNoun(view.n_ranks as u64, "rank");
     let title = format!("{} · {ranks} · {}", view.command, seconds(view.load.elapsed_s));
     let mut lines = vec![Line::styled(title, bold)];
     if view.state == JobState::Starts {
@@ -122,7 +122,7 @@ fn bars(view: &JobView, width: u16, height: u16) -> Vec<Line<'static>> {
     let mut lines: Vec<Line> = loads.iter().map(bar).collect();
     if !fits {
         let left_out = view.load.ranks.len() - lines.len();
-        lines.push(Line::raw(format!("and {} with less computation", Plural(left_out as u64, "rank"))));
+        lines.push(Line::raw(format!("and {} with less computation", CountedNoun(left_out as u64, "rank"))));
     }
     lines
 }
@@ -132,11 +132,11 @@ mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
 
-    use super::super::job_load::{Efficiencies, JobLoad};
+    use super::super::job_load::{JobLoad, PeriodEfficiencies};
     use super::*;
 
     fn screen_of(n_ranks: u32, height: u16) -> String {
-        let found = Efficiencies { parallel: 0.5, load_balance: 0.625, communication: 0.8 };
+        let found = PeriodEfficiencies { parallel: 0.5, load_balance: 0.625, communication: 0.8 };
         let load_of = |rank| RankLoad { rank, lately_s: if rank == 1 { 8.0 } else { 4.0 }, total_s: 5.0 };
         let load = JobLoad {
             elapsed_s: 12.0,

@@ -4,7 +4,7 @@ use lbprof_collector::Operation;
 use lbprof_collector::words::seconds;
 
 use super::code_names::HeaviestFunction;
-use super::job_load::{Efficiencies, JobLoad};
+use super::job_load::{JobLoad, PeriodEfficiencies};
 
 /// Seconds in one call from which on a rank is said to be in it.
 const LONG_CALL_S: f64 = 2.0;
@@ -119,7 +119,7 @@ impl JobView {
 }
 
 /// Says the efficiencies.
-pub fn efficiencies(found: &Efficiencies) -> String {
+pub fn efficiencies(found: &PeriodEfficiencies) -> String {
     format!(
         "parallel efficiency {} (load balance {}, communication {})",
         percent(found.parallel),
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn view(state: JobState) -> JobView {
-        let found = Efficiencies { parallel: 0.625, load_balance: 0.7, communication: 0.9 };
+        let found = PeriodEfficiencies { parallel: 0.625, load_balance: 0.7, communication: 0.9 };
         let load =
             JobLoad { elapsed_s: 12.5, period_s: 10.0, lately: Some(found), so_far: Some(found), ranks: Vec::new() };
         let function = HeaviestFunction { name: "update (heat.c:15)".to_owned(), share: 0.8 };

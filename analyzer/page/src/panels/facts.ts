@@ -4,7 +4,7 @@ import { isPointedOut } from "../address";
 import { lifetimeBar, lifetimeTable } from "../lifetime";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, Spread } from "../report.generated";
+import type { LoopRow, ProblemRow, RankRow, RanksOfCluster, Report, RunRow, FigureSpread } from "../report.generated";
 import { csvButton } from "../save";
 import { table } from "../table";
 import { term } from "../tip";
@@ -122,7 +122,7 @@ function rankTable(report: Report): HTMLElement {
 
 /** All ranks, by cluster: smallest, mean and largest figures. */
 function byCluster(report: Report): HTMLElement {
-    const spread = (title: string, name: string | undefined, of: (row: RanksOfCluster) => Spread | null) => ({
+    const spread = (title: string, name: string | undefined, of: (row: RanksOfCluster) => FigureSpread | null) => ({
         title,
         term: name,
         cell: (row: RanksOfCluster) => {

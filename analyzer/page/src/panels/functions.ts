@@ -5,7 +5,7 @@ import { Icicle } from "../icicle";
 import { key } from "../legend";
 import { stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { FunctionNode, FunctionRow, FunctionTable, OtherThreads, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
+import type { FunctionNode, FunctionRow, FunctionTable, OtherThreadsRow, OtherThreadsFunctions, RegionFunctions } from "../report.generated";
 import { csvButton, svgButton } from "../save";
 import { type Column, table } from "../table";
 import { count, percent, plural, seconds, withoutTemplateArguments } from "../words";
@@ -99,7 +99,7 @@ function byRegion<Part extends { region: string }>(parts: Part[], rows: (part: P
 }
 
 /** The functions of threads other than the first of each rank. */
-function otherThreads(threads: OtherThreads): HTMLElement[] {
+function otherThreads(threads: OtherThreadsRow): HTMLElement[] {
     const parts = [threads.program, ...threads.regions];
     const what = threads.call_mpi ? "other threads with MPI calls" : "threads without MPI calls";
     return [

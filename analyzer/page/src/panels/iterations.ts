@@ -4,7 +4,7 @@ import { Chart } from "../chart";
 import { key } from "../legend";
 import { button, choice, el, field } from "../dom";
 import { rowOrder, rowSum, type Order } from "../order";
-import type { Packed } from "../packed";
+import type { PackedNumbers } from "../packed";
 import { scaleGradient, scalePixels, SERIES, type ScaleName } from "../palette";
 import type { Data, Panel } from "../panel";
 import { MARGINS, Picture, pictureHeight, type Plot, type Scene } from "../picture";
@@ -48,7 +48,7 @@ class HeatMap {
     private ground: Ground = "zero";
     private selection: Selection = { rank: null, region: null, iterations: null };
     /** What is drawn: amounts, or their differences from the medians. */
-    private shades!: Packed;
+    private shades!: PackedNumbers;
     /** What stands for several ranks in a row or a pixel: by the longest a single slow rank is seen. */
     private pooling: Pooling = "longest";
     private rows: number[] = [];
@@ -156,16 +156,16 @@ class HeatMap {
         return ranks.per_row > 1 || ranks.rows > SHARED;
     }
 
-    private get means(): Packed {
+    private get means(): PackedNumbers {
         return attributes(this.of).find(([name]) => name === this.shown)?.[1] ?? this.of.computation;
     }
 
     /** The longest of the ranks of each row; of what is known by means alone, null. */
-    private get longest(): Packed | null {
+    private get longest(): PackedNumbers | null {
         return this.shown === "computation" ? this.of.longest : null;
     }
 
-    private get matrix(): Packed {
+    private get matrix(): PackedNumbers {
         return (this.pooling === "longest" && this.longest) || this.means;
     }
 
@@ -202,7 +202,7 @@ class HeatMap {
     private scene(): Scene {
         const { of, rows } = this;
         const { views } = this.data;
-        const value = (matrix: Packed, x: number, row: number) => matrix.at(rows[row] * of.columns + Math.floor(x));
+        const value = (matrix: PackedNumbers, x: number, row: number) => matrix.at(rows[row] * of.columns + Math.floor(x));
         return {
             label: `Heat map of ${this.shown}: ${plural(of.columns, "column")} of iterations, ${plural(rows.length, "row")} of ranks`,
             rows: rows.length,
@@ -288,7 +288,7 @@ class HeatMap {
 
     private timesSpec() {
         const { of } = this;
-        const list = (packed: Packed) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
+        const list = (packed: PackedNumbers) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
         // What is not known, as of an iteration with which a found loop is entered, is NaN.
         const longest = Math.max(0, ...list(of.max).filter((value) => value === value));
         return {
@@ -305,7 +305,7 @@ class HeatMap {
 
     private balanceSpec() {
         const { of } = this;
-        const list = (packed: Packed) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
+        const list = (packed: PackedNumbers) => Array.from({ length: of.columns }, (_, i) => packed.at(i));
         return {
             ...this.axis(),
             label: "Load balance of each iteration and micro load balance",

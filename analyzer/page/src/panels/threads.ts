@@ -1,7 +1,7 @@
 // Threads of OpenMP: what the cores of ranks lose, and how long each thread works in each parallel region.
 import { el } from "../dom";
 import { scaleGradient, scalePixels, stateColour } from "../palette";
-import { Packed } from "../packed";
+import { PackedNumbers } from "../packed";
 import type { Panel } from "../panel";
 import { Picture, pictureHeight, type Scene } from "../picture";
 import { paintMeans, poolMeans } from "../pool";
@@ -44,7 +44,7 @@ export const threads: Panel = {
 function scene(rows: ParallelRegionRow[]): Scene {
     const columns = Math.max(1, ...rows.map((row) => row.threads.length));
     const share = (row: ParallelRegionRow, thread: number) => (row.threads[thread]?.useful_s ?? NaN) / row.elapsed_s;
-    const shares = new Packed(Float32Array.from({ length: rows.length * columns }, (_, at) => share(rows[Math.floor(at / columns)], at % columns)), 1);
+    const shares = new PackedNumbers(Float32Array.from({ length: rows.length * columns }, (_, at) => share(rows[Math.floor(at / columns)], at % columns)), 1);
     const order = rows.map((_, row) => row);
     return {
         label: `Work by thread: ${plural(rows.length, "parallel region")} by ${plural(columns, "thread")}`,

@@ -2,13 +2,13 @@
 import { el, panelLink } from "../dom";
 import { SERIES, stateColour } from "../palette";
 import type { Panel } from "../panel";
-import type { PathRow, Prediction, Report } from "../report.generated";
+import type { PathRow, PredictionRow, Report } from "../report.generated";
 import { table } from "../table";
 import { NOT_REPLAYED } from "../empty";
 import { bytes, count, percent, plural, seconds, shortPath } from "../words";
 
 /** What a replay asks, as words. */
-export function scenario(replay: Prediction): string {
+export function scenario(replay: PredictionRow): string {
     switch (replay.scenario) {
         case "ideal network":
             return "the network were ideal";
@@ -54,13 +54,13 @@ export const whatIf: Panel = {
 };
 
 /** What was asked, that which saves most first. */
-export function scenarios(report: Report): Prediction[] {
+export function scenarios(report: Report): PredictionRow[] {
     return report.predictions.filter((replay) => replay.scenario !== "as measured").sort((a, b) => b.saved_s - a.saved_s);
 }
 
 function replays(report: Report): HTMLElement {
     const measured = report.predictions.find((replay) => replay.scenario === "as measured")?.time_s ?? report.run.elapsed_s;
-    return table<Prediction>({
+    return table<PredictionRow>({
         caption: `What if: all calls replayed in their order. The run took ${seconds(report.run.elapsed_s)}, its replay with everything as it was ${seconds(measured)}`,
         rows: scenarios(report),
         columns: [

@@ -4,19 +4,19 @@ import { SERIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { percent, plural, seconds, secondsLike } from "../words";
 import { table } from "../table";
-import type { RunRow, StudyData } from "../studydata.generated";
+import type { StudyRunRow, StudyData } from "../studydata.generated";
 import { type PlotSpec, Plot } from "./plot";
 import { number } from "./runs";
 
 /** Runs of one program on as many ranks with the same parameters, the oldest first. */
 interface RunSeries {
     name: string;
-    runs: RunRow[];
+    runs: StudyRunRow[];
 }
 
 /** The series of at least two runs, the longest first. */
-export function seriesOf(runs: RunRow[]): RunSeries[] {
-    const found = new Map<string, RunRow[]>();
+export function seriesOf(runs: StudyRunRow[]): RunSeries[] {
+    const found = new Map<string, StudyRunRow[]>();
     for (const run of runs) {
         const params = Object.entries(run.params).map(([name, value]) => `${name}=${number(value)}`);
         const name = [run.program, plural(run.ranks, "rank"), ...params].join(", ");
@@ -29,7 +29,7 @@ export function seriesOf(runs: RunRow[]): RunSeries[] {
 }
 
 /** The label of a run, or its number. */
-function labelOf(run: RunRow): string {
+function labelOf(run: StudyRunRow): string {
     return run.label || `run ${run.number}`;
 }
 
@@ -46,7 +46,7 @@ function specs({ name, runs }: RunSeries): PlotSpec[] {
     const x = runs.map((_, at) => at + 1);
     const xText = (place: number) => (Number.isInteger(place) && runs[place - 1] ? labelOf(runs[place - 1]) : "");
     const places = x.length <= 16 ? x : undefined;
-    const shares: [string, (run: RunRow) => number | null][] = [
+    const shares: [string, (run: StudyRunRow) => number | null][] = [
         ["parallel efficiency", (run) => run.parallel],
         ["load balance", (run) => run.load_balance],
         ["transfer", (run) => run.transfer],
@@ -72,12 +72,12 @@ export const history: PanelOf<StudyData> = {
             const { runs } = shown;
             const longest = Math.max(...runs.map((run) => run.elapsed_s));
             const place = new Map(runs.map((run, at) => [run, at]));
-            const before = (run: RunRow) => runs[(place.get(run) ?? 0) - 1]?.elapsed_s;
+            const before = (run: StudyRunRow) => runs[(place.get(run) ?? 0) - 1]?.elapsed_s;
             const made = specs(shown);
             plots = made.map((spec) => new Plot(spec));
             charts.replaceChildren(...plots.map((plot, at) => el("figure", {}, el("figcaption", {}, made[at].label), plot.element)));
             listed.replaceChildren(
-                table<RunRow>({
+                table<StudyRunRow>({
                     caption: "From run to run",
                     rows: runs,
                     first: 40,

@@ -5,7 +5,7 @@ import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { colour } from "../theme";
 import { bytes, percent, ratio, seconds } from "../words";
-import type { Program, RelationRow, StudyData } from "../studydata.generated";
+import type { ProgramModels, RelationRow, StudyData } from "../studydata.generated";
 import { Plot, type PlotSpec } from "./plot";
 import { number } from "./runs";
 
@@ -33,7 +33,7 @@ export const models: PanelOf<StudyData> = {
     },
 };
 
-function program(host: HTMLElement, of: Program): () => void {
+function program(host: HTMLElement, of: ProgramModels): () => void {
     // Of the laws the one of operations says most.
     let shown = of.relations.find((one) => one.is_law) ?? of.relations[0];
     const title = el("h3", {});

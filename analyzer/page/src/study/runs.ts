@@ -2,7 +2,7 @@
 import type { PanelOf } from "../panel";
 import { table } from "../table";
 import { count, percent, seconds, secondsLike } from "../words";
-import type { RunRow, StudyData } from "../studydata.generated";
+import type { StudyRunRow, StudyData } from "../studydata.generated";
 
 export const runs: PanelOf<StudyData> = {
     id: "runs",
@@ -12,17 +12,17 @@ export const runs: PanelOf<StudyData> = {
     build(host, data) {
         const longest = Math.max(...data.runs.map((run) => run.elapsed_s));
         const several = new Set(data.runs.map((run) => run.program)).size > 1;
-        const share = (title: string, of: (run: RunRow) => number | null) => ({ title, cell: (run: RunRow) => percent(of(run)), by: of, right: true });
-        const time = (title: string, of: (run: RunRow) => number | null) => ({ title, cell: (run: RunRow) => secondsLike(of(run), longest), by: of, right: true });
-        const param = (name: string) => ({ title: name, cell: (run: RunRow) => number(run.params[name]), by: (run: RunRow) => run.params[name] ?? null, right: true });
+        const share = (title: string, of: (run: StudyRunRow) => number | null) => ({ title, cell: (run: StudyRunRow) => percent(of(run)), by: of, right: true });
+        const time = (title: string, of: (run: StudyRunRow) => number | null) => ({ title, cell: (run: StudyRunRow) => secondsLike(of(run), longest), by: of, right: true });
+        const param = (name: string) => ({ title: name, cell: (run: StudyRunRow) => number(run.params[name]), by: (run: StudyRunRow) => run.params[name] ?? null, right: true });
         host.append(
-            table<RunRow>({
+            table<StudyRunRow>({
                 caption: "Runs",
                 rows: data.runs,
                 first: 40,
                 columns: [
                     { title: "run", cell: (run) => `${run.number}${run.complete ? "" : " (incomplete)"}`, by: (run) => run.number, right: true },
-                    ...(several ? [{ title: "program", cell: (run: RunRow) => run.program }] : []),
+                    ...(several ? [{ title: "program", cell: (run: StudyRunRow) => run.program }] : []),
                     { title: "ranks", cell: (run) => count(run.ranks), by: (run) => run.ranks, right: true },
                     ...data.params.map(param),
                     time("elapsed", (run) => run.elapsed_s),
@@ -34,7 +34,7 @@ export const runs: PanelOf<StudyData> = {
                     share("transfer", (run) => run.transfer),
                 ],
             }),
-            table<RunRow>({
+            table<StudyRunRow>({
                 caption: "Where and when",
                 rows: data.runs,
                 first: 40,

@@ -4,7 +4,7 @@ import { SERIES } from "../palette";
 import type { PanelOf } from "../panel";
 import { colour } from "../theme";
 import { percent, plural, ratio, seconds } from "../words";
-import type { Scaling, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
+import type { ScalingChart, ScalingTable, SectionRow, StudyData } from "../studydata.generated";
 import { type PlotSpec, Plot, type Series } from "./plot";
 import { number } from "./runs";
 
@@ -84,7 +84,7 @@ function ideals(tables: ScalingTable[]): Series[] {
     });
 }
 
-function spec(of: Scaling, tables: ScalingTable[], section: SectionRow, name: string): PlotSpec {
+function spec(of: ScalingChart, tables: ScalingTable[], section: SectionRow, name: string): PlotSpec {
     const text = { seconds, share: percent, ratio: (value: number) => ratio(value, 2) }[section.unit];
     const several = tables.length > 1;
     const series = tables.map((table, at): Series => {

@@ -1,10 +1,10 @@
 // Spans of time by row, to be found by time.
-import type { Packed } from "../packed";
+import type { PackedNumbers } from "../packed";
 
 interface Intervals {
-    rank: Packed;
-    begin_s: Packed;
-    end_s: Packed;
+    rank: PackedNumbers;
+    begin_s: PackedNumbers;
+    end_s: PackedNumbers;
 }
 
 export class SpanIndex {

@@ -27,7 +27,7 @@ pub struct FunctionTable {
     /// CPU time of the other threads, all ranks together.
     pub other_threads_s: f64,
     /// The functions of these, by whether they call MPI.
-    pub other_threads: Vec<OtherThreads>,
+    pub other_threads: Vec<OtherThreadsRow>,
     /// The whole program; regions together.
     pub program: RegionFunctions,
     /// Each region by itself, inner regions excluded, most CPU time first; at most 40.
@@ -42,7 +42,7 @@ pub struct FunctionTable {
 /// whatever it did there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OtherThreads {
+pub struct OtherThreadsRow {
     /// Whether they call MPI: false for the threads of OpenMP and of libraries.
     pub call_mpi: bool,
     /// How many of them have samples, all ranks together.

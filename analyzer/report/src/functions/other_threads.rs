@@ -2,31 +2,31 @@
 
 use lbprof_collector::Activity;
 
-use super::data::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
-use super::{Functions, MOST_REGIONS};
+use super::data::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
+use super::{MOST_REGIONS, SampledFunctions};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     /// Of those that call MPI, and of those that do not, where there are any.
-    pub(super) fn other_threads(&self) -> Vec<OtherThreads> {
+    pub(super) fn other_threads(&self) -> Vec<OtherThreadsRow> {
         let (slowest, ..) = self.slowest(None);
         let kinds = [SampledThreads::WithoutMpi, SampledThreads::WithMpi];
-        let some = kinds.into_iter().filter_map(|threads| Functions::of(self.model, self.code, threads));
+        let some = kinds.into_iter().filter_map(|threads| SampledFunctions::of(self.model, self.code, threads));
         some.map(|of_threads| of_threads.as_others(slowest)).filter(|others| others.samples > 0).collect()
     }
 
     /// All threads, where it is not known what the first one did.
     pub(super) fn unplaced(&self) -> Option<UnplacedFunctions> {
         let (slowest, ..) = self.slowest(None);
-        let unplaced = Functions::of(self.model, self.code, SampledThreads::Unplaced)?;
-        let OtherThreads { samples, program, .. } = unplaced.as_others(slowest);
+        let unplaced = SampledFunctions::of(self.model, self.code, SampledThreads::Unplaced)?;
+        let OtherThreadsRow { samples, program, .. } = unplaced.as_others(slowest);
         let OtherThreadsFunctions { cpu_s, cpu_error_s, functions, others, .. } = program;
         (samples > 0).then_some(UnplacedFunctions { samples, cpu_s, cpu_error_s, functions, others })
     }
 
     /// These threads; `slowest`: the place of the rank that is compared with the mean.
-    fn as_others(&self, slowest: Option<usize>) -> OtherThreads {
+    fn as_others(&self, slowest: Option<usize>) -> OtherThreadsRow {
         let regions = (0..self.model.regions.len() as RegionIdx).map(|region| self.in_region(Some(region), slowest));
         let mut regions: Vec<OtherThreadsFunctions> = regions.filter(|one| one.cpu_s > 0.0).collect();
         regions.sort_by(|a, b| b.cpu_s.total_cmp(&a.cpu_s));
@@ -34,7 +34,7 @@ impl Functions<'_> {
         let of_ranks = || self.model.ranks.iter().map(|rank| &rank.samples.of[self.threads as usize]);
         let mut all = CpuTime::default();
         of_ranks().flat_map(|one| &one.times).for_each(|(_, time)| all.add(time));
-        OtherThreads {
+        OtherThreadsRow {
             call_mpi: self.threads == SampledThreads::WithMpi,
             threads: of_ranks().map(|one| one.threads).sum(),
             ranks: of_ranks().filter(|one| one.threads > 0).count(),

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Functions;
+use super::SampledFunctions;
 use super::data::{FunctionNode, FunctionNodeKind};
-use lbprof_analysis::metrics::functions::Compared;
+use lbprof_analysis::metrics::functions::CpuTimeComparison;
 use lbprof_analysis::model::RegionIdx;
 
 /// Most nodes of the tree.
@@ -15,10 +15,10 @@ struct TreeNode {
     parent: Option<usize>,
     kind: FunctionNodeKind,
     label: String,
-    time: Compared,
+    time: CpuTimeComparison,
 }
 
-impl Functions<'_> {
+impl SampledFunctions<'_> {
     pub(super) fn tree(&self) -> Vec<FunctionNode> {
         let (slowest, ..) = self.slowest(None);
         // Regions first, each after the one around it, then the functions in each.
@@ -28,7 +28,7 @@ impl Functions<'_> {
                 parent: (at != 0).then_some(region.parent as usize),
                 kind: FunctionNodeKind::Region,
                 label: region.name.clone(),
-                time: Compared::default(),
+                time: CpuTimeComparison::default(),
             })
             .collect();
         for region in 0..self.model.regions.len() as RegionIdx {

@@ -17,18 +17,18 @@ use askama::Template;
 use serde::Serialize;
 
 use super::Report;
-use super::bounds::Bounds;
+use super::bounds::ListBounds;
 use super::json::{self, GENERATOR};
 use super::text;
 use super::words::clean;
-use crate::views::Views;
+use crate::views::PageViews;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// A page: what `analyzer/page` is built into, and the data that it reads.
 #[derive(Template)]
 #[template(path = "page.html")]
-pub struct Page {
+pub struct HtmlPage {
     /// Title of the window.
     pub title: String,
     /// CSS.
@@ -43,10 +43,10 @@ pub struct Page {
     pub generator: &'static str,
 }
 
-impl Page {
+impl HtmlPage {
     /// A page of the panels in `style` and `script`.
-    pub fn new(title: String, (style, script): (&'static str, &'static str)) -> Page {
-        Page { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
+    pub fn new(title: String, (style, script): (&'static str, &'static str)) -> HtmlPage {
+        HtmlPage { title, style, script, text: String::new(), data: Vec::new(), generator: GENERATOR }
     }
 
     /// Writes it.
@@ -58,11 +58,11 @@ impl Page {
 
 /// What a page is made of.
 #[derive(Clone, Copy, Debug)]
-pub struct Content<'a> {
+pub struct PageContent<'a> {
     /// The report.
     pub report: &'a Report,
     /// What is shown beside it.
-    pub views: &'a Views,
+    pub views: &'a PageViews,
     /// The model that both are of.
     pub model: &'a Model,
     /// The places of its call sites.
@@ -70,17 +70,17 @@ pub struct Content<'a> {
 }
 
 /// Writes the report and what the page shows beside it as one HTML document; `options` are those of the text in it.
-pub fn write(content: &Content, options: &text::Options, out: &mut dyn Write) -> io::Result<()> {
-    let &Content { report, views, model, places } = content;
+pub fn write(content: &PageContent, options: &text::TextOptions, out: &mut dyn Write) -> io::Result<()> {
+    let &PageContent { report, views, model, places } = content;
     let title = format!("lbprof: {}", clean(&report.facts.command.join(" ")));
     let built = (include_str!("../../../page/dist/page.css"), include_str!("../../../page/dist/page.js"));
-    let page = Page {
+    let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::render(report, options)).to_string(),
         data: vec![
-            ("report", inert(&json::document(report, &Bounds::SMALL))?),
+            ("report", inert(&json::document(report, &ListBounds::SMALL))?),
             ("views", inert(&views::document(views, model, places)?)?),
         ],
-        ..Page::new(title, built)
+        ..HtmlPage::new(title, built)
     };
     page.write(out)
 }

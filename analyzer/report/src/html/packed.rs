@@ -12,10 +12,10 @@ use serde::{Serialize, Serializer};
 /// An array of numbers: each is the stored value times `scale`.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(super) struct Packed {
+pub(super) struct PackedNumbers {
     /// How a number is stored, little-endian.
     #[serde(rename = "type")]
-    kind: Stored,
+    kind: NumberEncoding,
     /// What a stored number is to be multiplied with.
     scale: f64,
     /// Base64 of gzip of the stored numbers.
@@ -26,7 +26,7 @@ pub(super) struct Packed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-enum Stored {
+enum NumberEncoding {
     /// 8 bits without sign.
     U8,
     /// 32 bits without sign; 4294967295: none.
@@ -41,7 +41,7 @@ enum Stored {
 
 /// Arrays by name, in their order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ByName(pub(super) Vec<(&'static str, Packed)>);
+pub(super) struct ByName(pub(super) Vec<(&'static str, PackedNumbers)>);
 
 impl Serialize for ByName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -56,36 +56,40 @@ const MOST_EXACT: usize = 1 << 16;
 const LARGEST_HALF: f32 = 60_000.0;
 
 /// Numbers of any size; NaN: none.
-pub(super) fn numbers(values: &[f32]) -> io::Result<Packed> {
+pub(super) fn numbers(values: &[f32]) -> io::Result<PackedNumbers> {
     if values.len() <= MOST_EXACT {
-        return packed(Stored::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
+        return packed(NumberEncoding::F32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()));
     }
     let largest =
         values.iter().copied().filter(|value| value.is_finite()).fold(0.0, |most: f32, one| most.max(one.abs()));
     let scale = if largest > 0.0 { largest / LARGEST_HALF } else { 1.0 };
-    packed(Stored::F16, f64::from(scale), values.iter().flat_map(|value| f16::from_f32(value / scale).to_le_bytes()))
+    packed(
+        NumberEncoding::F16,
+        f64::from(scale),
+        values.iter().flat_map(|value| f16::from_f32(value / scale).to_le_bytes()),
+    )
 }
 
 /// Whole numbers below 2³² − 1, each times `scale`; that is none.
-pub(super) fn whole(values: &[u32], scale: f64) -> io::Result<Packed> {
-    packed(Stored::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
+pub(super) fn whole(values: &[u32], scale: f64) -> io::Result<PackedNumbers> {
+    packed(NumberEncoding::U32, scale, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
 /// Whole numbers of either sign.
-pub(super) fn signed(values: &[i32]) -> io::Result<Packed> {
-    packed(Stored::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
+pub(super) fn signed(values: &[i32]) -> io::Result<PackedNumbers> {
+    packed(NumberEncoding::I32, 1.0, values.iter().flat_map(|value| value.to_le_bytes()))
 }
 
 /// Small whole numbers, each times `scale`.
-pub(super) fn small(values: &[u8], scale: f64) -> io::Result<Packed> {
-    packed(Stored::U8, scale, values.iter().copied())
+pub(super) fn small(values: &[u8], scale: f64) -> io::Result<PackedNumbers> {
+    packed(NumberEncoding::U8, scale, values.iter().copied())
 }
 
-fn packed(kind: Stored, scale: f64, bytes: impl Iterator<Item = u8>) -> io::Result<Packed> {
+fn packed(kind: NumberEncoding, scale: f64, bytes: impl Iterator<Item = u8>) -> io::Result<PackedNumbers> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(&bytes.collect::<Vec<u8>>())?;
     let data = STANDARD.encode(encoder.finish()?);
-    Ok(Packed { kind, scale, data })
+    Ok(PackedNumbers { kind, scale, data })
 }
 
 #[cfg(test)]
@@ -96,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn bytes(value: &Packed) -> Vec<u8> {
+    fn bytes(value: &PackedNumbers) -> Vec<u8> {
         let mut bytes = Vec::new();
         let data = STANDARD.decode(&value.data).unwrap();
         GzDecoder::new(data.as_slice()).read_to_end(&mut bytes).unwrap();
@@ -106,7 +110,7 @@ mod tests {
     #[test]
     fn few_numbers_are_exact() {
         let value = numbers(&[0.0, 1.1, f32::NAN]).unwrap();
-        assert_eq!((value.kind, value.scale), (Stored::F32, 1.0));
+        assert_eq!((value.kind, value.scale), (NumberEncoding::F32, 1.0));
         let read: Vec<f32> = bytes(&value).chunks(4).map(|one| f32::from_le_bytes(one.try_into().unwrap())).collect();
         assert_eq!(read[..2], [0.0, 1.1]);
         assert!(read[2].is_nan());
@@ -118,7 +122,7 @@ mod tests {
         // One is ten thousand times the next.
         (values[0], values[1]) = (1e3, f32::NAN);
         let value = numbers(&values).unwrap();
-        assert_eq!(value.kind, Stored::F16);
+        assert_eq!(value.kind, NumberEncoding::F16);
         let scale = value.scale;
         let read: Vec<f64> =
             bytes(&value).chunks(2).map(|one| scale * f16::from_le_bytes(one.try_into().unwrap()).to_f64()).collect();

@@ -4,12 +4,14 @@ use std::io;
 
 use serde::Serialize;
 
-use super::packed::{ByName, Packed, numbers, signed, small, whole};
+use super::packed::{ByName, PackedNumbers, numbers, signed, small, whole};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_analysis::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
+use lbprof_analysis::views::timeline::{
+    MessageSeen, STATES, SpanSeen, TimelineNames, TimelineView, WaitSeen, state_name,
+};
 
 /// What ranks did when.
 #[derive(Serialize)]
@@ -25,7 +27,7 @@ pub(super) struct TimelineData {
     states: Vec<&'static str>,
     /// By state, rows × bins: the share of the bin's time. Rounding errors of a bin are carried to the next. The sum is less than 1 where nothing
     /// was recorded.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
     share: ByName,
     /// In which regions the ranks are, all ranks together.
     region_course: RegionCourseData,
@@ -51,7 +53,7 @@ pub(super) struct RegionCourseData {
     regions: Vec<u32>,
     /// A row for each of them, and a last one for all other regions, × bins: the share of the ranks' time in a bin that is in the region alone,
     /// without those in it. Empty if nothing was seen.
-    share: Packed,
+    share: PackedNumbers,
 }
 
 /// Waits, by columns.
@@ -59,21 +61,21 @@ pub(super) struct RegionCourseData {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct WaitsData {
     /// Number of the rank.
-    rank: Packed,
+    rank: PackedNumbers,
     /// When it began.
-    begin_s: Packed,
+    begin_s: PackedNumbers,
     /// When it ended.
-    end_s: Packed,
+    end_s: PackedNumbers,
     /// Why, as an index in `states`.
-    state: Packed,
+    state: PackedNumbers,
     /// Names as in the report's `blocking.states`.
     states: Vec<&'static str>,
     /// Where, as an index in the timeline's `regions`.
-    region: Packed,
+    region: PackedNumbers,
     /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
-    site: Packed,
+    site: PackedNumbers,
     /// Number of the rank that ended the wait, the last of several; none if no rank did.
-    delay_source: Packed,
+    delay_source: PackedNumbers,
 }
 
 /// Messages, by columns.
@@ -81,17 +83,17 @@ pub(super) struct WaitsData {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct MessagesData {
     /// Number of the rank that sent.
-    from: Packed,
+    from: PackedNumbers,
     /// Number of the rank that received.
-    to: Packed,
+    to: PackedNumbers,
     /// When its send began.
-    sent_s: Packed,
+    sent_s: PackedNumbers,
     /// When the call ended that received it.
-    received_s: Packed,
+    received_s: PackedNumbers,
     /// Its bytes.
-    bytes: Packed,
+    bytes: PackedNumbers,
     /// Its tag.
-    tag: Packed,
+    tag: PackedNumbers,
 }
 
 /// What ranks did, by columns.
@@ -99,23 +101,23 @@ pub(super) struct MessagesData {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct SpansData {
     /// Number of the rank.
-    rank: Packed,
+    rank: PackedNumbers,
     /// When it began.
-    begin_s: Packed,
+    begin_s: PackedNumbers,
     /// When it ended.
-    end_s: Packed,
+    end_s: PackedNumbers,
     /// An index in the timeline's `states`; a call that waits is first `waiting`, then its activity.
-    state: Packed,
+    state: PackedNumbers,
     /// Where, as an index in the timeline's `regions`.
-    region: Packed,
+    region: PackedNumbers,
     /// The call site, as an index in the timeline's `sites`; none outside of calls, or where it is not known.
-    site: Packed,
+    site: PackedNumbers,
 }
 
 /// The timeline of a run with this model, whose call sites are at `places`.
-pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
-    let writer = Writer::new(seen);
-    let mut names = Names::default();
+pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
+    let writer = TimelineWriter::new(seen);
+    let mut names = TimelineNames::default();
     let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));
     let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
     let course = &seen.regions;
@@ -143,7 +145,7 @@ pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io:
 }
 
 /// What columns of the timeline have in common.
-struct Writer {
+struct TimelineWriter {
     /// Seconds of one unit of time: the window is as long as a u32 can say.
     unit_s: f64,
     end: Ns,
@@ -151,13 +153,13 @@ struct Writer {
     states: Vec<u8>,
 }
 
-impl Writer {
-    fn new(seen: &Watched) -> Writer {
+impl TimelineWriter {
+    fn new(seen: &TimelineView) -> TimelineWriter {
         let unit_s = seen.end as f64 * 1e-9 / f64::from(u32::MAX - 1);
-        Writer { unit_s, end: seen.end, states: seen.shares.iter().map(|(state, _)| *state).collect() }
+        TimelineWriter { unit_s, end: seen.end, states: seen.shares.iter().map(|(state, _)| *state).collect() }
     }
 
-    fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<Packed> {
+    fn times(&self, times: impl Iterator<Item = Ns>) -> io::Result<PackedNumbers> {
         let unit = |time: Ns| (time.clamp(0, self.end) as f64 * 1e-9 / self.unit_s).round() as u32;
         whole(&times.map(unit).collect::<Vec<_>>(), self.unit_s)
     }
@@ -209,6 +211,6 @@ impl Writer {
     }
 }
 
-fn ids<T>(all: &[T], of: impl Fn(&T) -> u32) -> io::Result<Packed> {
+fn ids<T>(all: &[T], of: impl Fn(&T) -> u32) -> io::Result<PackedNumbers> {
     whole(&all.iter().map(of).collect::<Vec<_>>(), 1.0)
 }

@@ -6,12 +6,12 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::packed::{ByName, Packed, numbers, whole};
+use super::packed::{ByName, PackedNumbers, numbers, whole};
 use super::timeline::{self, TimelineData};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::views::{IterationView, PairView, RegionView, SlowRanks};
 
-use crate::views::Views;
+use crate::views::PageViews;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// What the page reads beside the report.
@@ -32,7 +32,7 @@ pub(crate) struct ViewsData<'a> {
     /// Names of the activities that occur.
     activities: Vec<&'static str>,
     /// By name of an activity, and `waiting` where that is known, by row: seconds of all of its ranks in the whole run, or the selected time.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
     seconds: ByName,
     /// Seconds that ranks (first) wait because of others (second); null if `timeline` is.
     waits: Option<PairData>,
@@ -75,11 +75,11 @@ struct PairData {
     /// Blocks: at most 192.
     blocks: usize,
     /// The pairs of blocks with an amount: number of the first · `blocks` + number of the second.
-    cells: Packed,
+    cells: PackedNumbers,
     /// By pair of blocks the sum.
-    sum: Packed,
+    sum: PackedNumbers,
     /// By pair of blocks the largest of two ranks; null if a block is a rank.
-    largest: Option<Packed>,
+    largest: Option<PackedNumbers>,
 }
 
 /// The main loop.
@@ -97,33 +97,33 @@ struct IterationsData<'a> {
     /// By column the number of its first iteration.
     first: Vec<u32>,
     /// By column when its first iteration began, on the first rank to do so.
-    begin_s: Packed,
+    begin_s: PackedNumbers,
     /// Rows × columns: how often a rank of the row went through an iteration of the column; times this, the means below are sums, except for
     /// computation that is not known.
-    passes: Packed,
+    passes: PackedNumbers,
     /// Rows × columns: computation of an iteration; none where it is not known, as of the first iteration of a loop that was found in the
     /// calls; the same in `max`, `mean`, `load_balance` and `micro_load_balance`, which leave such iterations out.
-    computation: Packed,
+    computation: PackedNumbers,
     /// Rows × columns: computation of an iteration of the row's rank that computes longest in the iterations of the column; null if each
     /// rank has a row.
-    longest: Option<Packed>,
+    longest: Option<PackedNumbers>,
     /// Ranks that compute far longer than the others; null where computation is not known.
     outliers: Option<OutliersData<'a>>,
     /// Rows × columns: waiting in any activity; null if `timeline` is.
-    blocking: Option<Packed>,
+    blocking: Option<PackedNumbers>,
     /// By name of an activity of MPI, rows × columns: the time in it; those with at least 0.1 % of the loop's time.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
     activities: ByName,
     /// By column: elapsed time of an iteration, mean over ranks.
-    elapsed: Packed,
+    elapsed: PackedNumbers,
     /// By column: longest computation of an iteration, as in the report's `iterations`.
-    max: Packed,
+    max: PackedNumbers,
     /// By column: mean computation of an iteration.
-    mean: Packed,
+    mean: PackedNumbers,
     /// By column: load balance of an iteration, `mean` / `max`.
-    load_balance: Packed,
+    load_balance: PackedNumbers,
     /// By column: micro load balance of all iterations up to its end, the longest computation of a rank in them over the sum of the longest in each.
-    micro_load_balance: Packed,
+    micro_load_balance: PackedNumbers,
 }
 
 /// Ranks that compute far longer than the others.
@@ -140,7 +140,7 @@ struct OutliersData<'a> {
     /// Their numbers, those with most computation first; at most 1,000.
     ranks: &'a [u32],
     /// Their computation in the loop.
-    computation_s: Packed,
+    computation_s: PackedNumbers,
 }
 
 /// A region.
@@ -150,14 +150,14 @@ struct RegionData<'a> {
     /// Its path.
     path: &'a str,
     /// By name of an activity, by row: the time in the region alone, without those in it.
-    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, Packed>"))]
+    #[cfg_attr(feature = "schema", schemars(with = "std::collections::BTreeMap<String, PackedNumbers>"))]
     seconds: ByName,
     /// By row: calls of MPI from the region alone.
-    calls: Packed,
+    calls: PackedNumbers,
 }
 
 /// The page's own data on a run with this model, whose call sites are at `places`, as a JSON value.
-pub(super) fn document(views: &Views, model: &Model, places: &[CodePlace]) -> io::Result<Value> {
+pub(super) fn document(views: &PageViews, model: &Model, places: &[CodePlace]) -> io::Result<Value> {
     let data = ViewsData {
         version: 2,
         ranks: RowsData {
@@ -183,7 +183,7 @@ pub(super) fn document(views: &Views, model: &Model, places: &[CodePlace]) -> io
     Ok(serde_json::to_value(data)?)
 }
 
-fn seconds(views: &Views) -> io::Result<ByName> {
+fn seconds(views: &PageViews) -> io::Result<ByName> {
     let activities = views.activities.iter().map(|activity| activity.name()).zip(&views.seconds);
     let all = activities.chain(views.waiting.iter().map(|waiting| ("waiting", waiting)));
     Ok(ByName(all.map(|(name, seconds)| Ok((name, numbers(seconds)?))).collect::<io::Result<_>>()?))

@@ -12,19 +12,19 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bounds::Bounds;
-use super::clusters::Clustering;
-use super::iterations::Iterations;
+use super::bounds::ListBounds;
+use super::clusters::ClusteringFacts;
+use super::iterations::IterationTable;
 use super::overheads::OverheadFigures;
 use super::ranks_by_cluster::{self, RanksOfCluster};
 use super::run::RunRow;
 use super::selection::SelectionRow;
 use super::situation::RunSituation;
-use super::what_if::{CriticalPath, Note, Prediction};
+use super::what_if::{CriticalPathRow, PredictionNote, PredictionRow};
 use super::{
     ActivityRow, BlockRow, BlockingTable, CallTreeRow, ClusterRow, CommunicationTable, CounterRow, DispersionRows,
-    Doubt, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, Loss, ProblemRow, RankRow, RegionRow, Report, SiteRow,
-    ThreadTable, Verdict, WindowRow, text,
+    EfficiencyLoss, EfficiencyRow, FunctionTable, LifetimeTable, LoopRow, ProblemRow, RankRow, RegionRow, Report,
+    ReportDoubt, SiteRow, ThreadTable, Verdict, WindowRow, text,
 };
 pub use summary::{MAX_BYTES, RunSummary};
 pub use write::write;
@@ -40,7 +40,7 @@ pub const SCHEMA: &str = "lbprof-report/2";
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "schema", schemars(title = "Report"))]
-pub(crate) struct Document<'a> {
+pub(crate) struct ReportDocument<'a> {
     /// `lbprof-report/2`.
     schema: &'static str,
     /// Program and version that wrote the document.
@@ -76,25 +76,25 @@ pub(crate) struct Document<'a> {
     /// Loops found in the calls, outer ones before those in them; empty if iterations are marked.
     loops: Cow<'a, [LoopRow]>,
     /// The iterations of the main loop.
-    iterations: &'a Iterations,
+    iterations: &'a IterationTable,
     /// For whom ranks wait, where, and caused by what; null if waiting was not analysed: `--no-blocking`, or the calls of all ranks were recorded
     /// as sums.
     blocking: Option<Cow<'a, BlockingTable>>,
     /// How long the run would take under other conditions: `as measured`, `ideal network`, then the others, largest saving first; empty if
     /// `blocking` is null, not all that ranks wait for is known, or a region is selected.
-    predictions: Vec<&'a Prediction>,
+    predictions: Vec<&'a PredictionRow>,
     /// Error of the replay with everything as it was: time of `as measured` / `run.elapsed_s` − 1; null if the run was not replayed.
     replay_error: Option<f64>,
     /// Why some predictions are missing, or what is odd about them.
     prediction_notes: Vec<NoteInWords>,
     /// The chain of work, messages and calls that set the run's time; null if `blocking` is null, or a region is selected.
-    critical_path: Option<CriticalPath<'a>>,
+    critical_path: Option<CriticalPathRow<'a>>,
     /// Where the ranks differ: everything that is not in the lists of ranks, activities and regions.
     dispersion: Cow<'a, DispersionRows>,
     /// One object per cluster of ranks that run the same code; a single one where all do.
     clusters: Cow<'a, [ClusterRow]>,
     /// How the clusters were found, and the ranks of none.
-    clustering: Clustering<'a>,
+    clustering: ClusteringFacts<'a>,
     /// One object per call site, operation and activity, the longest first.
     callsites: &'a [SiteRow],
     /// One object per node of the program's tree: its functions as it calls them, loops and phases in them, down to the calls of MPI; each after
@@ -170,21 +170,21 @@ struct NoteInWords {
 struct LossInWords<'a> {
     /// The figures.
     #[serde(flatten)]
-    loss: &'a Loss,
+    loss: &'a EfficiencyLoss,
     /// The same as a sentence.
     text: String,
 }
 
 /// The report as a JSON value, with as much as `bounds` says of what grows with the ranks.
-pub fn document(report: &Report, bounds: &Bounds) -> Value {
-    let doubt = |doubt: &Doubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
-    let note = |note: &Note| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
-    let none = Iterations::default();
+pub fn document(report: &Report, bounds: &ListBounds) -> Value {
+    let doubt = |doubt: &ReportDoubt| DoubtInWords { kind: doubt.name(), text: text::doubt(report, doubt) };
+    let note = |note: &PredictionNote| NoteInWords { kind: note.name(), text: text::what_if_note(note) };
+    let none = IterationTable::default();
     let clusters: FxHashMap<u32, Option<u32>> = report.ranks.iter().map(|row| (row.rank, row.cluster)).collect();
     let cluster_of = |rank: u32| clusters.get(&rank).copied().flatten();
     let ranks = ranks_by_cluster::listed(&report.ranks, bounds);
     let answer = text::AnswerText::new(report);
-    let document = Document {
+    let document = ReportDocument {
         schema: SCHEMA,
         generator: GENERATOR,
         run: RunRow::new(&report.facts, &report.data, ProblemRow::bounded(&report.problems, bounds)),
@@ -215,7 +215,7 @@ pub fn document(report: &Report, bounds: &Bounds) -> Value {
         critical_path: report.what_if.critical_path(bounds),
         dispersion: report.dispersion.bounded(bounds),
         clusters: report.clusters.bounded(bounds),
-        clustering: Clustering::from(&report.clusters),
+        clustering: ClusteringFacts::from(&report.clusters),
         callsites: &report.call_sites,
         call_tree: &report.call_tree,
         communication: report.communication.as_ref().map(|table| table.bounded(bounds)),

@@ -80,7 +80,7 @@ impl RunSummary {
         for line in &mut answer.lines {
             line.text = shorten(&line.text, columns);
         }
-        let loss = |loss: &crate::Loss| SummaryLoss {
+        let loss = |loss: &crate::EfficiencyLoss| SummaryLoss {
             kind: loss.kind,
             lost_s: loss.lost_s,
             share: loss.share,

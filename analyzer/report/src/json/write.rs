@@ -7,23 +7,23 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 use super::document;
 use crate::Report;
-use crate::bounds::Bounds;
+use crate::bounds::ListBounds;
 use crate::words::is_hostile;
 
 /// Writes the report as one JSON document that ends with a new line, with as much as `bounds` says of what grows with the ranks.
-pub fn write(report: &Report, bounds: &Bounds, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report, bounds: &ListBounds, out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(report, bounds), out)
 }
 
 /// Writes a value on several lines, with a new line at its end.
 pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    write_with(value, Escaping(PrettyFormatter::new()), &mut *out)?;
+    write_with(value, EscapingFormatter(PrettyFormatter::new()), &mut *out)?;
     out.write_all(b"\n")
 }
 
 /// Writes a value on one line, without a new line at its end.
 pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    write_with(value, Escaping(CompactFormatter), out)
+    write_with(value, EscapingFormatter(CompactFormatter), out)
 }
 
 fn write_with(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn Write) -> io::Result<()> {
@@ -31,7 +31,7 @@ fn write_with(value: &impl Serialize, formatter: impl Formatter, out: &mut dyn W
 }
 
 /// A formatter that also escapes the control characters that JSON lets pass but terminals obey.
-struct Escaping<F>(F);
+struct EscapingFormatter<F>(F);
 
 macro_rules! forward {
     ($($name:ident($($arg:ident: $of:ty),*);)*) => {
@@ -41,7 +41,7 @@ macro_rules! forward {
     };
 }
 
-impl<F: Formatter> Formatter for Escaping<F> {
+impl<F: Formatter> Formatter for EscapingFormatter<F> {
     forward! {
         begin_array();
         end_array();

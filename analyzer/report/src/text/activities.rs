@@ -2,16 +2,16 @@
 
 use lbprof_collector::Activity;
 
-use super::{BOLD, DIM, Options};
+use super::{BOLD, DIM, TextOptions};
 use crate::Report;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, bytes, count, percent};
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let longest = report.activities.iter().map(|row| row.max_s).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest);
     let (mean, max) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
-    let mut table = Table::new(&["<activity", "share", &mean, &max, "on\nrank", "calls", "sent", "received"], 0);
+    let mut table = TextTable::new(&["<activity", "share", &mean, &max, "on\nrank", "calls", "sent", "received"], 0);
     // What took no time and moved nothing, as the call of MPI_Finalize, is only noise here.
     for row in report.activities.iter().filter(|row| row.time_s > 0.0 || row.sent.saturating_add(row.received) > 0) {
         let is_mpi = !matches!(row.activity, Activity::Computation | Activity::Recorder);

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options, title};
+use super::{BOLD, DIM, TextOptions, title};
 use crate::Report;
 use crate::blocking::{BlockingTable, CauseRow};
 use crate::overheads::NotAlone;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap};
-use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::blocking::CauseClass;
 
 /// Share of all waiting from which on something is reported.
 const LEAST: f64 = 0.005;
@@ -23,11 +23,11 @@ const MOST_PAIRS: usize = 3;
 const SPARE: &[&[&str]] = &[&["count"], &["own"], &["transit"]];
 
 /// The tables, where a region was selected: of the whole run the call tree shows where ranks wait.
-pub(super) fn section_of_region(report: &Report, options: &Options) -> String {
+pub(super) fn section_of_region(report: &Report, options: &TextOptions) -> String {
     if report.facts.selected.region.is_some() { section(report, options) } else { String::new() }
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.blocking else { return not_known(report) };
     let (whole, total) = (table.ranks_time_s, table.sums.total_s);
     if whole <= 0.0 || report.ranks.len() < 2 {
@@ -67,7 +67,7 @@ fn not_known(report: &Report) -> String {
 }
 
 /// A row for each class of causes.
-fn classes(table: &BlockingTable) -> Table {
+fn classes(table: &BlockingTable) -> TextTable {
     let (class, share) = (&table.sums.by_class, table.sums.by_class_share());
     let unit = TimeUnit::for_max(table.sums.total_s);
     let rows = [
@@ -83,7 +83,7 @@ fn classes(table: &BlockingTable) -> Table {
         ("recorder", class.recorder_s, share.recorder_s),
     ];
     let caused = format!("caused\n[{}]", unit.symbol);
-    let mut out = Table::new(&["<cause", &caused, "share"], 0);
+    let mut out = TextTable::new(&["<cause", &caused, "share"], 0);
     for (name, part, share) in rows {
         if share >= LEAST || (name == "workload imbalance") {
             out.row(vec![name.to_owned(), unit.number(part), percent(share)]);
@@ -151,16 +151,16 @@ fn matching(table: &BlockingTable) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-fn causes(table: &BlockingTable, options: &Options) -> String {
+fn causes(table: &BlockingTable, options: &TextOptions) -> String {
     let rows: Vec<&CauseRow> = table.causes.iter().filter(|row| options.full || row.share >= LEAST).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.cause.caused_s));
     let (caused, own) = (format!("caused\n[{}]", unit.symbol), format!("own\n[{}]", unit.symbol));
-    let mut out = Table::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
+    let mut out = TextTable::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
     for row in rows.into_iter().take(shown) {
         let cause = &row.cause;
-        let what = what_was_done(cause.activity, cause.class == Class::MessageDelay);
+        let what = what_was_done(cause.activity, cause.class == CauseClass::MessageDelay);
         let own_s = cause.own_s.filter(|_| row.beta.is_some());
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),
@@ -178,14 +178,14 @@ fn causes(table: &BlockingTable, options: &Options) -> String {
     )
 }
 
-fn places(table: &BlockingTable, options: &Options) -> String {
+fn places(table: &BlockingTable, options: &TextOptions) -> String {
     let mut rows = table.waiting_calls();
     rows.retain(|row| options.full || row.share >= LEAST);
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.blocked_s));
     let (waiting, delay) = (format!("waiting\n[{}]", unit.symbol), format!("transit\n[{}]", unit.symbol));
-    let mut out = Table::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
+    let mut out = TextTable::new(&["<why", "<call", "<at", "count", &waiting, &delay, "share"], 2);
     for row in rows.into_iter().take(shown) {
         let place = if row.id.is_some() { clean(&row.place.label()) } else { String::new() };
         out.row(vec![

@@ -1,14 +1,14 @@
 //! The table of call sites.
 
-use super::{DIM, Options, title};
-use crate::table::Table;
+use super::{DIM, TextOptions, title};
+use crate::table::TextTable;
 use crate::words::{TimeUnit, bytes, clean, count, percent};
 use crate::{Report, SiteRow};
 
 /// Columns that give way to places where lines are short.
 const SPARE: &[&[&str]] = &[&["bytes"], &["calls"], &["longest", "on"], &["other"]];
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let moved = |row: &SiteRow| {
         let sums = [row.sum, row.other_threads];
         sums.iter().fold(0_u64, |moved, sum| moved.saturating_add(sum.sent).saturating_add(sum.received))
@@ -27,7 +27,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let mut heads = vec!["<call", "<at", "share", &mean, &max, "on\nrank"];
     heads.extend(has_others.then_some(others.as_str()));
     heads.extend(["calls", "bytes"]);
-    let mut table = Table::new(&heads, 1);
+    let mut table = TextTable::new(&heads, 1);
     for row in rows.into_iter().take(shown) {
         let place = if row.id.is_some() { clean(&row.place.label()) } else { "?".to_owned() };
         let mut cells = vec![

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{DIM, Options, WIDE, title};
-use crate::call_tree::NodeKind;
-use crate::table::Table;
+use super::{DIM, TextOptions, WIDE, title};
+use crate::call_tree::CallTreeNodeKind;
+use crate::table::TextTable;
 use crate::words::{clean, percent, percent_or_dash, width};
 use crate::{CallTreeRow, Report};
 use lbprof_analysis::structure::code_place::base_name;
@@ -21,9 +21,9 @@ const LONGEST: usize = 40;
 /// Columns that give way to names where lines are short.
 const SPARE: &[&[&str]] = &[&["slowest"], &["micro"], &["computes"], &["load"]];
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let rows = &report.call_tree;
-    if !rows.iter().any(|row| row.kind == NodeKind::Function) {
+    if !rows.iter().any(|row| row.kind == CallTreeNodeKind::Function) {
         return String::new();
     }
     let shown = shown(report, options);
@@ -38,7 +38,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     heads.push("load\nbalance");
     heads.extend((options.columns >= WIDE).then_some("micro\nbalance"));
     heads.push("slowest\nrank");
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     // Lines that several nodes share count as one level.
     let mut levels = vec![0; rows.len()];
     let mut names: Vec<String> = Vec::new();
@@ -74,7 +74,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// The nodes that are shown: all, or those in which by themselves most time goes by, or is caused to be waited, and the ones around them.
-fn shown(report: &Report, options: &Options) -> BTreeSet<usize> {
+fn shown(report: &Report, options: &TextOptions) -> BTreeSet<usize> {
     let rows = &report.call_tree;
     if options.full {
         return (0..rows.len()).collect();
@@ -100,7 +100,7 @@ fn goes_on(rows: &[CallTreeRow], shown: &BTreeSet<usize>, at: usize) -> Option<u
     let mut within = shown.range(at + 1..).filter(|&&inner| rows[inner].parent == Some(at));
     let (&only, None) = (within.next()?, within.next()) else { return None };
     let is_all = rows[at].parent.is_some() && rows[only].time_s >= WHOLE * rows[at].time_s;
-    Some(only).filter(|&only| is_all && rows[only].kind == NodeKind::Function)
+    Some(only).filter(|&only| is_all && rows[only].kind == CallTreeNodeKind::Function)
 }
 
 /// A node's name, with where it is called if another one beside it has that name.
@@ -111,9 +111,9 @@ fn label(rows: &[CallTreeRow], at: usize) -> String {
     let beside = |other: &CallTreeRow| other.parent == row.parent && other.kind == row.kind && other.name == row.name;
     let name = clean(&row.name);
     let text = match (row.kind, place) {
-        (NodeKind::Call, Some(place)) => format!("{name} ({place})"),
-        (NodeKind::Function, Some(place)) if name.is_empty() => format!("function called at {place}"),
-        (NodeKind::Function, Some(place)) if rows.iter().filter(|other| beside(other)).count() > 1 => {
+        (CallTreeNodeKind::Call, Some(place)) => format!("{name} ({place})"),
+        (CallTreeNodeKind::Function, Some(place)) if name.is_empty() => format!("function called at {place}"),
+        (CallTreeNodeKind::Function, Some(place)) if rows.iter().filter(|other| beside(other)).count() > 1 => {
             format!("{name} (called at {place})")
         }
         _ => name,

@@ -1,13 +1,13 @@
 //! Clusters of ranks: only where ranks run different code.
 
-use super::{DIM, Options, title};
+use super::{DIM, TextOptions, title};
 use crate::clusters::{CodeName, OwnCodeRow};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
-use crate::{ClusterRow, Clusters, Report};
+use crate::{ClusterRow, ClusterTable, Report};
 use lbprof_analysis::read::open::ranges;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let clusters = &report.clusters;
     if !clusters.differ() {
         return String::new();
@@ -15,7 +15,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let rows: Vec<&ClusterRow> = clusters.rows.iter().chain(&clusters.alone).collect();
     let all = rows.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
-    let mut table = Table::new(&["cluster", "<ranks", "number", "<most of its own code", "share of\nits time"], 3);
+    let mut table = TextTable::new(&["cluster", "<ranks", "number", "<most of its own code", "share of\nits time"], 3);
     for row in rows.into_iter().take(shown) {
         table.row(vec![
             if row.id > 0 { row.id.to_string() } else { "–".to_owned() },
@@ -36,7 +36,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// The efficiencies of each cluster, as if there were no others.
-fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
+fn efficiency(report: &Report, options: &TextOptions, shown: usize) -> String {
     let all = report.clusters.rows.len();
     let shown = all.min(shown);
     let rows = report.clusters.rows.get(..shown).unwrap_or_default();
@@ -49,7 +49,7 @@ fn efficiency(report: &Report, options: &Options, shown: usize) -> String {
     let mut heads =
         vec!["cluster", &elapsed, "parallel", "load\nbalance", "commu-\nnication", "micro\nbalance", "transfer"];
     heads.extend(has_iterations.then_some("iterations"));
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
         let certain = row.efficiency.t_ideal_certain;
@@ -80,7 +80,7 @@ fn sentences(report: &Report) -> String {
 }
 
 /// `2 clusters and 1 rank of none`.
-pub(super) fn who(clusters: &Clusters) -> String {
+pub(super) fn who(clusters: &ClusterTable) -> String {
     let mut who = Vec::new();
     if !clusters.rows.is_empty() {
         who.push(plural(clusters.rows.len() as u64, "cluster"));

@@ -1,8 +1,8 @@
 //! Who communicates with whom, and how much at once: in the report with all rows alone.
 
-use super::{DIM, Options, title};
+use super::{DIM, TextOptions, title};
 use crate::communication::{CommunicationTable, SizeRow};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, bytes, clean, count, percent, plural, seconds_like};
 use crate::{Report, SiteRow};
 
@@ -12,7 +12,7 @@ const MOST_COLUMNS: usize = 16;
 /// Width of a column of it.
 const COLUMN: usize = 10;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = report.communication.as_ref().filter(|_| options.full) else { return String::new() };
     let mut text = String::new();
     if table.messages > 0 {
@@ -32,12 +32,12 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     text + &durations(report, options)
 }
 
-fn render(table: Table, options: &Options) -> String {
+fn render(table: TextTable, options: &TextOptions) -> String {
     table.render(options.columns, DIM) + "\n"
 }
 
 /// Bytes by sender and receiver; of many ranks successive ones share a row, and a column.
-fn matrix(report: &Report, table: &CommunicationTable, options: &Options) -> Table {
+fn matrix(report: &Report, table: &CommunicationTable, options: &TextOptions) -> TextTable {
     let ranks: Vec<u32> = report.ranks.iter().map(|row| row.rank).collect();
     let columns = (options.columns.saturating_sub(2 * COLUMN) / COLUMN).clamp(2, MOST_COLUMNS);
     let per_bin = ranks.len().div_ceil(columns).max(1);
@@ -57,7 +57,7 @@ fn matrix(report: &Report, table: &CommunicationTable, options: &Options) -> Tab
     let heads: Vec<String> = bins.iter().map(|bin| name(bin)).collect();
     let mut heads: Vec<&str> = heads.iter().map(String::as_str).collect();
     heads.insert(0, "<rank");
-    let mut shown = Table::new(&heads, 0);
+    let mut shown = TextTable::new(&heads, 0);
     for (bin, row) in bins.iter().zip(sums) {
         let cells = row.into_iter().map(|sum| if sum > 0 { bytes(sum) } else { "·".to_owned() });
         shown.row([name(bin)].into_iter().chain(cells).collect());
@@ -65,16 +65,16 @@ fn matrix(report: &Report, table: &CommunicationTable, options: &Options) -> Tab
     shown
 }
 
-fn hosts(table: &CommunicationTable) -> Table {
-    let mut shown = Table::new(&["<from host", "<to host", "messages", "bytes"], 0);
+fn hosts(table: &CommunicationTable) -> TextTable {
+    let mut shown = TextTable::new(&["<from host", "<to host", "messages", "bytes"], 0);
     for row in &table.hosts {
         shown.row(vec![clean(&row.from), clean(&row.to), count(row.messages), bytes(row.bytes)]);
     }
     shown
 }
 
-fn sizes(head: &str, what: &str, rows: &[SizeRow]) -> Table {
-    let mut shown = Table::new(&[head, what, "bytes"], 0);
+fn sizes(head: &str, what: &str, rows: &[SizeRow]) -> TextTable {
+    let mut shown = TextTable::new(&[head, what, "bytes"], 0);
     for row in rows {
         let range = match (row.from_bytes, row.to_bytes) {
             (from, to) if from == to => bytes(from),
@@ -85,10 +85,11 @@ fn sizes(head: &str, what: &str, rows: &[SizeRow]) -> Table {
     shown
 }
 
-fn communicators(table: &CommunicationTable, options: &Options) -> String {
+fn communicators(table: &CommunicationTable, options: &TextOptions) -> String {
     let unit = TimeUnit::for_max(table.communicators.iter().map(|row| row.time_s).fold(0.0, f64::max));
     let (time, waiting) = (format!("time\n[{}]", unit.symbol), format!("waiting\n[{}]", unit.symbol));
-    let mut shown = Table::new(&["<communicator", "ranks", "calls", "share", &time, &waiting, "sent", "received"], 0);
+    let mut shown =
+        TextTable::new(&["<communicator", "ranks", "calls", "share", &time, &waiting, "sent", "received"], 0);
     for row in &table.communicators {
         let name = if row.name.is_empty() { "none, or not known".to_owned() } else { clean(&row.name) };
         shown.row(vec![
@@ -107,7 +108,7 @@ fn communicators(table: &CommunicationTable, options: &Options) -> String {
 }
 
 /// How long the calls of each call site take.
-fn durations(report: &Report, options: &Options) -> String {
+fn durations(report: &Report, options: &TextOptions) -> String {
     let heads = [
         "<call",
         "<at",
@@ -119,7 +120,7 @@ fn durations(report: &Report, options: &Options) -> String {
         "shortest\non rank",
         "longest\non rank",
     ];
-    let mut shown = Table::new(&heads, 1);
+    let mut shown = TextTable::new(&heads, 1);
     let rows: Vec<&SiteRow> = report.call_sites.iter().filter(|row| row.durations.is_some()).collect();
     for row in &rows {
         let Some(of) = row.durations else { continue };

@@ -2,13 +2,13 @@
 
 use lbprof_collector::ProblemKind;
 
-use super::{DIM, Options};
+use super::{DIM, TextOptions};
 use crate::Report;
 use crate::data::DataFacts;
 use crate::words::{count, plural, seconds, wrap};
 use lbprof_analysis::model::PollTimes;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let data = &report.data;
     let n_ranks = u64::from(report.facts.n_ranks);
     let mut parts = vec![format!("{} of {}", data.ranks_present, plural(n_ranks, "rank"))];

@@ -3,10 +3,10 @@
 use lbprof_collector::Activity;
 
 use super::ranks::short_name;
-use super::{BOLD, DIM, LONGEST_NAME, Options, WIDE, title};
+use super::{BOLD, DIM, LONGEST_NAME, TextOptions, WIDE, title};
 use crate::dispersion::{GroupRows, MIN_DEVIATION};
 use crate::fold::fold;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, seconds_like, shorten, wrap};
 use crate::{ActivityRow, DispersionRows, RankRow, RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
@@ -17,7 +17,7 @@ const ROOM_FOR_NAMES: usize = 16;
 /// Most activities that have a column in the table of regions.
 const MOST_COLUMNS: usize = 4;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if report.ranks.len() < 2 || !(options.full || differ(report)) {
         return String::new();
     }
@@ -31,7 +31,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let legend = format!(
         "ID: 0 where all ranks take equally long, {bound:.3} where one has all the time. SID: ID × share. Severe (*): {}.",
         match report.dispersion.ranking {
-            lbprof_analysis::metrics::dispersion::Ranking::Maximum => "the largest SID (--rank-by)".to_owned(),
+            lbprof_analysis::metrics::dispersion::SeverityCriterion::Maximum =>
+                "the largest SID (--rank-by)".to_owned(),
             ranking => format!("--rank-by {ranking}"),
         }
     );
@@ -129,12 +130,12 @@ fn scaled(value: Option<f64>, severe: bool) -> String {
     index(value) + if severe { "*" } else { " " }
 }
 
-fn activities(report: &Report, options: &Options, several: bool) -> String {
+fn activities(report: &Report, options: &TextOptions, several: bool) -> String {
     const LONGEST_REGION: usize = 24;
     let with_regions = several && options.columns >= WIDE;
     let mut heads = vec!["<activity", "share", "ID_A", "SID_A "];
     heads.extend(with_regions.then_some(["<most of it in", "<least in"]).into_iter().flatten());
-    let mut table = Table::new(&heads, if with_regions { 4 } else { 0 });
+    let mut table = TextTable::new(&heads, if with_regions { 4 } else { 0 });
     // In the order of the table of activities.
     for row in report.activities.iter().filter(|row| row.id_a.is_some()) {
         let mut cells =
@@ -152,7 +153,7 @@ fn activities(report: &Report, options: &Options, several: bool) -> String {
     table.render(options.columns, DIM)
 }
 
-fn region_table(report: &Report, options: &Options, regions: &[&RegionRow]) -> String {
+fn region_table(report: &Report, options: &TextOptions, regions: &[&RegionRow]) -> String {
     let mut regions = regions.to_vec();
     let sid = |row: &RegionRow| row.dispersion.sid_c.unwrap_or(0.0);
     regions.sort_by(|a, b| sid(b).total_cmp(&sid(a)).then(a.idx.cmp(&b.idx)));
@@ -184,7 +185,7 @@ fn shown_groups(rows: &DispersionRows) -> Option<&GroupRows> {
 }
 
 /// The table of regions with the indices of at most so many activities.
-fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> Table {
+fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> TextTable {
     let groups = shown_groups(&report.dispersion);
     let mut columns: Vec<&ActivityRow> = report.activities.iter().filter(|row| row.sid_a.is_some()).collect();
     let sid = |row: &ActivityRow| row.sid_a.unwrap_or(0.0);
@@ -196,7 +197,7 @@ fn region_columns(report: &Report, regions: &[&RegionRow], most: usize) -> Table
     all_heads.extend(heads.iter().map(String::as_str));
     all_heads.push("deviating\nrank");
     all_heads.extend(groups.map(|_| "group"));
-    let mut table = Table::new(&all_heads, 0);
+    let mut table = TextTable::new(&all_heads, 0);
     let dash = || "–".to_owned();
     for row in regions {
         let found = &row.dispersion;

@@ -1,16 +1,16 @@
 //! Doubts in words: what comes before the figures.
 
 use crate::Report;
-use crate::doubts::Doubt;
+use crate::doubts::ReportDoubt;
 use crate::words::{count, percent, plural, seconds_like};
 use lbprof_analysis::read::open::ranges;
 
 /// A doubt as one or two sentences.
-pub fn sentence(report: &Report, doubt: &Doubt) -> String {
+pub fn sentence(report: &Report, doubt: &ReportDoubt) -> String {
     let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
     match doubt {
-        Doubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
-        Doubt::FewerCores { rank, team, cores, ranks } => {
+        ReportDoubt::Failed { status, ranks } => format!("{} ended with exit status {status}.", named(ranks)),
+        ReportDoubt::FewerCores { rank, team, cores, ranks } => {
             let alike = match ranks.len() {
                 0 | 1 => String::new(),
                 n => format!(" ({} in all)", plural(n as u64, "such rank")),
@@ -22,7 +22,7 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
                 binding(&report.facts.abi, *team),
             )
         }
-        Doubt::NoCoreToCompute { rank, lost, others } => {
+        ReportDoubt::NoCoreToCompute { rank, lost, others } => {
             let how = if lost.certain { "at least" } else { "about" };
             let alike = match others {
                 0 => String::new(),
@@ -35,32 +35,32 @@ pub fn sentence(report: &Report, doubt: &Doubt) -> String {
                 seconds(lost.computation_s),
             )
         }
-        Doubt::NoCore { share } => {
+        ReportDoubt::NoCore { share } => {
             format!("Ranks shared cores: on average they had none for {} of the time.", percent(*share))
         }
-        Doubt::Asleep { rank, found, ranks } => format!(
+        ReportDoubt::Asleep { rank, found, ranks } => format!(
             "{} slept or waited for I/O in much of what counts as computation: at least {} of rank {rank}'s {} used no CPU.",
             named(ranks),
             seconds(found.asleep_s),
             seconds(found.computation_s),
         ),
-        Doubt::Polling { unclear_s, efficiency: (low, high) } => format!(
+        ReportDoubt::Polling { unclear_s, efficiency: (low, high) } => format!(
             "Ranks poll, and it is not clear what {} of their time between polls is, waiting or computation: parallel efficiency is \
              from {} to {}. If you know which it is, use --polling waiting or --polling computation.",
             seconds(*unclear_s),
             percent(*low),
             percent(*high),
         ),
-        Doubt::FewCalls { calls: 0 } => format!(
+        ReportDoubt::FewCalls { calls: 0 } => format!(
             "As far as its calls show, the program did nothing but start and end MPI: it made none in the {} between MPI_Init and MPI_Finalize.",
             seconds(report.verdict.elapsed_s)
         ),
-        Doubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
+        ReportDoubt::OtherThreads { rank, seconds: found_s, ranks } => format!(
             "Other threads of {} work, too ({} on rank {rank}), and are no part of these figures.",
             named(ranks).to_lowercase(),
             seconds(*found_s),
         ),
-        Doubt::FewCalls { calls } => {
+        ReportDoubt::FewCalls { calls } => {
             let calls = plural(*calls, "call");
             let time = seconds(report.verdict.elapsed_s);
             format!("The ranks made {calls} of MPI in {time}: too few to say how they depend on each other.")

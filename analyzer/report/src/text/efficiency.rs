@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 
-use super::{BOLD, DIM, NARROW, Options};
+use super::{BOLD, DIM, NARROW, TextOptions};
 use crate::words::{TimeUnit, percent_or_dash, seconds_like, shorten, signed_percent, wrap};
 use crate::{EfficiencyRow, Report};
+use lbprof_analysis::read::open::ranges;
 
 /// Columns of a bar.
 const BAR: usize = 10;
@@ -21,7 +22,7 @@ const WELL: f64 = 0.97;
 const WHOLE: f64 = 0.9995;
 
 /// One line of the table of efficiencies.
-struct Line {
+struct EfficiencyLine {
     name: &'static str,
     value: Option<f64>,
     formula: &'static str,
@@ -31,13 +32,16 @@ struct Line {
     missing: &'static str,
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
-    let certain = report.efficiency.t_ideal_certain;
-    let whose = match report.clusters.are_apart() {
-        true => "of the computation of all ranks, though they run different code",
-        false => "of the ranks' computation",
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+    let certain = shown(report).t_ideal_certain;
+    let whose = match &report.idle_master {
+        Some(master) => format!("of the workers' computation: ranks {}", ranges(&master.workers)),
+        None if report.clusters.are_apart() => {
+            "of the computation of all ranks, though they run different code".to_owned()
+        }
+        None => "of the ranks' computation".to_owned(),
     };
-    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(whose, options.columns - 12));
+    let mut text = format!("{BOLD}Efficiency{BOLD:#}  {DIM}{}{DIM:#}\n", shorten(&whose, options.columns - 12));
     let mut missing = Vec::new();
     for (at, line) in lines(report).into_iter().enumerate() {
         // Without an ideal time that is known well, a line below says so once.
@@ -48,7 +52,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
             missing.push(format!("{}: {}", line.name.trim_start(), line.missing));
         }
     }
-    let row = &report.efficiency;
+    let row = shown(report);
     if let (Some(within), Some(between)) = (row.load_balance_within_hosts, row.load_balance_between_hosts)
         && options.full
     {
@@ -66,11 +70,20 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     text + "\n"
 }
 
-fn lines(report: &Report) -> [Line; 5] {
-    let (row, times) = (&report.efficiency, &report.efficiency.times);
+/// Returns the efficiencies that the answer is about: those of all ranks, or of the workers of an idle master.
+fn shown(report: &Report) -> &EfficiencyRow {
+    match report.idle_master {
+        Some(_) => &report.verdict.efficiency,
+        None => &report.efficiency,
+    }
+}
+
+fn lines(report: &Report) -> [EfficiencyLine; 5] {
+    let row = shown(report);
+    let times = &row.times;
     let (elapsed, max, mean) = (times.elapsed_s, times.max_computation_s, times.avg_computation_s);
     let ideal = times.t_ideal_s;
-    let line = |name, value, formula, quotient, missing| Line { name, value, formula, quotient, missing };
+    let line = |name, value, formula, quotient, missing| EfficiencyLine { name, value, formula, quotient, missing };
     [
         line("parallel efficiency", row.parallel, "mean / elapsed", Some((mean, elapsed)), "the share that computes"),
         line(
@@ -105,8 +118,8 @@ fn lines(report: &Report) -> [Line; 5] {
 }
 
 /// A line: as much as there is room for.
-fn in_columns(line: &Line, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
-    let unit = TimeUnit::for_max(report.efficiency.times.elapsed_s);
+fn in_columns(line: &EfficiencyLine, (part, whole): (f64, f64), report: &Report, columns: usize) -> String {
+    let unit = TimeUnit::for_max(shown(report).times.elapsed_s);
     let style = Style::new().fg_color(line.value.map(|value| grade(value).into()));
     let quotient = format!("{} / {} {}", unit.number(part), unit.number(whole), unit.symbol);
     let (name, formula) = (line.name, line.formula);
@@ -133,7 +146,7 @@ fn bar(value: f64) -> String {
 
 /// How well the ideal time is known.
 fn ideal_time(report: &Report) -> String {
-    let row = &report.efficiency;
+    let row = shown(report);
     let seconds = |part: f64| seconds_like(part, row.times.elapsed_s);
     if let Some(replay_s) = row.t_ideal_replay_s {
         let estimate = beside_replay(iterations(report), row);
@@ -211,12 +224,12 @@ fn grade(value: f64) -> AnsiColor {
 mod tests {
     use super::{BAR, bar, beside_replay};
     use crate::EfficiencyRow;
-    use lbprof_analysis::metrics::load_balance::{PhaseProfileIdeal, Times};
+    use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, PhaseProfileIdeal};
 
     #[test]
     fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
         let row = |estimate_s| {
-            let times = Times { elapsed_s: 5.57, max_computation_s: 5.0, ..Times::default() };
+            let times = EfficiencyTimes { elapsed_s: 5.57, max_computation_s: 5.0, ..EfficiencyTimes::default() };
             let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
             EfficiencyRow::of(times, Some(estimate), Some(5.5))
         };

@@ -2,12 +2,12 @@
 
 use anstyle::{AnsiColor, Style};
 
-use super::Options;
+use super::TextOptions;
 use crate::Report;
 use crate::words::{count, plural, wrap};
 use lbprof_analysis::model::summary::SummaryFacts;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     const STYLE: Style = AnsiColor::Yellow.on_default().bold();
     let Some(facts) = &report.facts.summary else { return String::new() };
     let text = [source(facts), why(facts), missing(facts), without_iterations(facts)].concat();
@@ -62,11 +62,11 @@ fn without_iterations(facts: &SummaryFacts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbprof_analysis::read::first_look::Estimate;
+    use lbprof_analysis::read::first_look::AnalysisEstimate;
 
     #[test]
     fn a_first_look_says_what_it_is_made_from_and_what_it_lacks() {
-        let estimate = Estimate { records: 180_000_000, estimated_s: 120.0 };
+        let estimate = AnalysisEstimate { records: 180_000_000, estimated_s: 120.0 };
         let facts = SummaryFacts { estimate, ranks_from_summaries: 3, ranks_from_events: 1, ..SummaryFacts::default() };
         assert_eq!(
             [source(&facts), why(&facts)].concat(),

@@ -1,8 +1,8 @@
 //! Tables of functions: regions, and the functions in each.
 
-use super::{DIM, Options, title};
+use super::{DIM, TextOptions, title};
 use crate::functions::{FunctionRow, OtherFunctions};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, percent, plural, quantity, short_path, wrap};
 
 /// Regions, and functions in each, that are shown where not all are.
@@ -15,7 +15,7 @@ const SHOWN_IN_LIBRARY: f64 = 0.1;
 const SPARE: &[&[&str]] = &[&["on"], &["instructions"], &["min"], &["max"], &["IPC"]];
 
 /// A region, or the whole program, and its functions.
-pub(super) struct Part<'a> {
+pub(super) struct FunctionSection<'a> {
     /// Path of the region.
     pub region: &'a str,
     /// CPU time, the mean over ranks.
@@ -30,7 +30,7 @@ pub(super) struct Part<'a> {
     pub others: &'a OtherFunctions,
 }
 
-impl Part<'_> {
+impl FunctionSection<'_> {
     /// How many functions are not among the first `shown`, and their mean CPU time.
     fn rest(&self, shown: usize) -> (usize, f64) {
         let hidden = self.functions.iter().skip(shown);
@@ -40,7 +40,7 @@ impl Part<'_> {
 }
 
 /// The regions that are shown; the whole program where it has no other.
-pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &Options) -> Vec<&'a T> {
+pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &TextOptions) -> Vec<&'a T> {
     match regions {
         [] | [_] => vec![program],
         regions if options.full => regions.iter().collect(),
@@ -49,7 +49,12 @@ pub(super) fn shown<'a, T>(program: &'a T, regions: &'a [T], options: &Options) 
 }
 
 /// The table of these parts, under its name and the facts about it.
-pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str), options: &Options) -> String {
+pub(super) fn render(
+    parts: &[FunctionSection],
+    unit: TimeUnit,
+    (name, facts): (&str, &str),
+    options: &TextOptions,
+) -> String {
     let few = match parts {
         _ if options.full => usize::MAX,
         [_] => FEW.0 * FEW.1,
@@ -65,12 +70,12 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
     let counts = |cells: [String; 2]| cells.into_iter().filter(|_| is_counted).collect::<Vec<String>>();
     let mut heads = vec!["<function", "share", &mean, &min, &max, "on\nrank", &excess];
     heads.extend(["instructions", "IPC"].into_iter().filter(|_| is_counted));
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     let dash = || "–".to_owned();
     let indent = if parts.len() > 1 { "  " } else { "" };
     for part in parts {
         if parts.len() > 1 {
-            let excess = part.excess.map(|(excess_s, rank)| format!("{} (rank {rank})", Signed(unit, excess_s)));
+            let excess = part.excess.map(|(excess_s, rank)| format!("{} (rank {rank})", SignedTime(unit, excess_s)));
             let mut cells = vec![clean(short_path(part.region)), percent(part.share), unit.number(part.cpu_s)];
             cells.extend((0..3).map(|_| String::new()));
             cells.push(excess.unwrap_or_default());
@@ -119,13 +124,13 @@ pub(super) fn render(parts: &[Part], unit: TimeUnit, (name, facts): (&str, &str)
 
 /// `+1.22 ± 0.05`.
 fn with_error(unit: TimeUnit, value_s: f64, error_s: f64) -> String {
-    format!("{} ± {}", Signed(unit, value_s), unit.number(error_s))
+    format!("{} ± {}", SignedTime(unit, value_s), unit.number(error_s))
 }
 
 /// A time with its sign.
-struct Signed(TimeUnit, f64);
+struct SignedTime(TimeUnit, f64);
 
-impl std::fmt::Display for Signed {
+impl std::fmt::Display for SignedTime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let sign = if self.1 < 0.0 { "−" } else { "+" };
         write!(f, "{sign}{}", self.0.number(self.1.abs()))

@@ -1,12 +1,12 @@
 //! The functions in which ranks compute, and in which of them the slow rank does so longer than the others.
 
-use super::function_parts::{Part, render, shown};
-use super::{DIM, LONGEST_NAME, Options, title};
+use super::function_parts::{FunctionSection, render, shown};
+use super::{DIM, LONGEST_NAME, TextOptions, title};
 use crate::functions::{ExcessIn, ExplainedExcess, FunctionTable, RegionFunctions};
 use lbprof_analysis::structure::code_place::short;
 
 use crate::words::{TimeUnit, clean, plural, quantity, seconds, seconds_like, shorten, wrap};
-use crate::{Doubt, Report};
+use crate::{Report, ReportDoubt};
 
 /// Share of the computation of a region from which on it is reported that a rank did not run.
 const NOT_RUNNING: f64 = 0.05;
@@ -17,7 +17,7 @@ const NAMED: f64 = 0.1;
 /// Most functions in a sentence.
 const MOST_NAMED: usize = 2;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = report.functions.as_ref().filter(|table| table.samples > 0) else { return String::new() };
     let shown = shown(&table.program, &table.regions, options);
     let unit = TimeUnit::for_max(shown.iter().map(|part| part.slowest_computation_s).fold(0.0, f64::max));
@@ -26,7 +26,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
         plural(table.samples, "sample"),
         seconds(table.period_s)
     );
-    let parts: Vec<Part> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
+    let parts: Vec<FunctionSection> = shown.into_iter().map(|one| part(one, table.program.cpu_s)).collect();
     let is_running = table.program.cpu_s >= NOT_RUNNING * table.program.computation_s;
     let notes = notes(table);
     let mut text = match is_running || !options.is_for_all() {
@@ -42,8 +42,8 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// A region of a program with this CPU time.
-fn part(region: &RegionFunctions, whole_s: f64) -> Part<'_> {
-    Part {
+fn part(region: &RegionFunctions, whole_s: f64) -> FunctionSection<'_> {
+    FunctionSection {
         region: &region.region,
         cpu_s: region.cpu_s,
         share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },
@@ -99,7 +99,7 @@ fn hardware(table: &FunctionTable) -> Option<String> {
 /// Returns what a rank does that computes by its calls and does not run, as far as it is known.
 pub(super) fn idle_in_words(report: &Report) -> &'static str {
     let is_preempted = report.verdict.worst.as_ref().is_some_and(|worst| worst.preempted.is_some());
-    match is_preempted || report.doubts.iter().any(Doubt::is_of_cores) {
+    match is_preempted || report.doubts.iter().any(ReportDoubt::is_of_cores) {
         true => "asleep, or waiting for a core or I/O",
         false => "asleep or waiting for I/O",
     }

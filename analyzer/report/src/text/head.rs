@@ -1,6 +1,6 @@
 //! The head: what ran, on how many ranks, how long.
 
-use super::{BOLD, DIM, LONGEST_NAME, Options};
+use super::{BOLD, DIM, LONGEST_NAME, TextOptions};
 use crate::Report;
 use crate::words::{clean, count, mpi_name, plural, seconds, shorten, width, wrap};
 use lbprof_analysis::read::open::ranges;
@@ -14,7 +14,7 @@ const SHORT_COMMAND: usize = 24;
 /// Most programs in the head.
 const MOST_PROGRAMS: usize = 4;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let facts = &report.facts;
     let mut parts = vec![format!("{} on {}", ranks(report), plural(report.data.hosts as u64, "host"))];
     if !facts.mpi.is_empty() {
@@ -45,7 +45,7 @@ fn in_columns(command: &[String], columns: usize) -> String {
 }
 
 /// Returns a line for each of several programs, with its ranks.
-fn commands(report: &Report, options: &Options) -> String {
+fn commands(report: &Report, options: &TextOptions) -> String {
     let programs = &report.facts.programs.programs;
     let mut text = String::new();
     for program in programs.iter().take(MOST_PROGRAMS) {

@@ -2,24 +2,24 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options};
+use super::{BOLD, DIM, TextOptions};
 use crate::Report;
-use crate::course::{Course, SlowestRank};
-use crate::iterations::Iterations;
+use crate::course::{IterationCourse, SlowestRank};
+use crate::iterations::IterationTable;
 use crate::words::{clean, count, percent, plural, seconds, wrap};
 
 /// Most ranks for which it is said how often they are the slowest.
 const MOST_RANKS: usize = 3;
 
 /// What changes or recurs over the run, where anything does.
-pub(super) fn section_for_all(report: &Report, options: &Options) -> String {
+pub(super) fn section_for_all(report: &Report, options: &TextOptions) -> String {
     let sentences = report.iterations.as_ref().map(super::course::sentences).filter(|text| !text.is_empty());
     sentences.map_or_else(String::new, |text| {
         format!("{BOLD}Iterations{BOLD:#}\n  {}\n\n", wrap(&text, options.columns - 2, 2))
     })
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(iterations) = &report.iterations else { return String::new() };
     let course = &iterations.course;
     // Where ranks differ by noise alone it means nothing which one is the slowest.
@@ -47,7 +47,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// Of which iterations the computation is not known.
-fn unknown(course: &Course) -> String {
+fn unknown(course: &IterationCourse) -> String {
     let Some(first) = course.first_unknown else { return String::new() };
     let which = match course.unknown {
         1 => format!("iteration {first}"),
@@ -57,7 +57,7 @@ fn unknown(course: &Course) -> String {
 }
 
 /// Which ranks are the slowest most often.
-fn slowest(iterations: &Iterations) -> String {
+fn slowest(iterations: &IterationTable) -> String {
     let mut ranks = iterations.course.slowest.iter();
     let how_often = |one: &SlowestRank| format!("in {} ({})", count(one.count), percent(one.share));
     let Some(first) = ranks.next() else { return String::new() };

@@ -1,14 +1,14 @@
 //! The loops that were found.
 
-use super::{DIM, LONGEST_NAME, Options, title};
+use super::{DIM, LONGEST_NAME, TextOptions, title};
 use crate::Report;
-use crate::loops::{Confidence, Doubt, LoopRow};
-use crate::table::Table;
+use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
+use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
-use lbprof_analysis::model::loops::Without;
+use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::read::open::ranges;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let loops = &report.loops;
     if loops.rows.is_empty() {
         return why_none(loops.without)
@@ -24,7 +24,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     heads.extend(["covers", "alike"]);
     heads.extend(several_groups.then_some("<ranks"));
     heads.push("<an iteration ends with");
-    let mut table = Table::new(&heads, heads.len() - 1);
+    let mut table = TextTable::new(&heads, heads.len() - 1);
     for at in wanted.into_iter().take(shown) {
         let row = &loops.rows[at];
         let depth = around(&loops.rows, at).len();
@@ -51,14 +51,14 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// Returns the loop nest in a line: the loops around the main one, that, and those in it.
-pub(super) fn nest_section(report: &Report, options: &Options) -> String {
+pub(super) fn nest_section(report: &Report, options: &TextOptions) -> String {
     let rows = &report.loops.rows;
     let main = (0..rows.len()).find(|&at| rows[at].in_report).or_else(|| (0..rows.len()).find(|&at| rows[at].main));
     let Some(main) = main else { return String::new() };
     let row = &rows[main];
     let outer = around(rows, main).into_iter().rev().map(|at| format!("{} × › ", iterations(&rows[at])));
-    let confidence = row.confidence.map_or("", Confidence::name);
-    let kind = if row.doubt == Some(Doubt::Events) { "events" } else { "iterations" };
+    let confidence = row.confidence.map_or("", LoopConfidence::name);
+    let kind = if row.doubt == Some(LoopDoubt::Events) { "events" } else { "iterations" };
     let each = range_in_parent(row);
     let own = format!("{} {kind}{each} ({confidence}, {} of the time)", iterations(row), percent(row.covered));
     let inner = std::iter::successors(longest_inner(rows, main), |&at| longest_inner(rows, at));
@@ -146,16 +146,16 @@ fn ends_with(row: &LoopRow) -> String {
 fn confidence(report: &Report) -> String {
     let mains = || report.loops.rows.iter().filter(|row| row.main);
     let Some(worst) = mains().max_by_key(|row| row.confidence) else { return String::new() };
-    let confidence = worst.confidence.unwrap_or(Confidence::Unsure);
+    let confidence = worst.confidence.unwrap_or(LoopConfidence::Unsure);
     let of_whom = match mains().all(|row| row.confidence == worst.confidence) {
         true => String::new(),
         false => format!(" on {}", ranks_in_words(&worst.ranks)),
     };
     let is_by_figures = worst.covered < 0.5 || worst.iterations.0 < 0.98 * worst.iterations.1;
-    if let Some(doubt) = worst.doubt.as_ref().filter(|doubt| **doubt != Doubt::Ends || !is_by_figures) {
+    if let Some(doubt) = worst.doubt.as_ref().filter(|doubt| **doubt != LoopDoubt::Ends || !is_by_figures) {
         let because = because(doubt, worst);
         let advice = match doubt {
-            Doubt::ComesOften(..) => "",
+            LoopDoubt::ComesOften(..) => "",
             _ => {
                 "; mark the iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE, or --loop CALLSITE/3 \
                  where it comes three times in each); --no-detect takes no loop"
@@ -176,7 +176,7 @@ fn why_not_surer(row: &LoopRow) -> String {
     let alike = row.alike.unwrap_or(0.0);
     match row.confidence {
         _ if row.named => "--loop names the call that ends an iteration".to_owned(),
-        Some(Confidence::Sure) => {
+        Some(LoopConfidence::Sure) => {
             "all ranks count the same iterations, most of them have the same calls, and their number is certain"
                 .to_owned()
         }
@@ -193,14 +193,14 @@ fn ranks_in_words(all: &[u32]) -> String {
 }
 
 /// What speaks for another loop, or for another number of its iterations.
-fn because(doubt: &Doubt, row: &LoopRow) -> String {
+fn because(doubt: &LoopDoubt, row: &LoopRow) -> String {
     let may_be = may_be(row);
     match doubt {
-        Doubt::Amounts => {
+        LoopDoubt::Amounts => {
             "iterations carry very different amounts of data, as calls of one function from many places do".to_owned()
         }
-        Doubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
-        Doubt::FewKinds(kinds, is_mostly_inner) => format!(
+        LoopDoubt::OtherCalls => "many calls within its iterations are not the loop's".to_owned(),
+        LoopDoubt::FewKinds(kinds, is_mostly_inner) => format!(
             "it has only {} of call, which may be in a function that is called from many places{}",
             plural(*kinds as u64, "kind"),
             if *is_mostly_inner {
@@ -209,27 +209,27 @@ fn because(doubt: &Doubt, row: &LoopRow) -> String {
                 ""
             }
         ),
-        Doubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
-        Doubt::Partners(other) => format!(
+        LoopDoubt::OtherRanks(_) => format!("other ranks that make some of these calls have more iterations{may_be}"),
+        LoopDoubt::Partners(other) => format!(
             "the ranks that these exchange messages with make {}{may_be}",
             plural(u64::from(*other), "iteration")
         ),
-        Doubt::LittleCarried => {
+        LoopDoubt::LittleCarried => {
             "its calls carry hardly any data, so that iterations in which there is none may have no calls".to_owned()
         }
-        Doubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
-        Doubt::Rhythm(times) => format!(
+        LoopDoubt::Interpreter => "all calls of a script have the same few call sites".to_owned(),
+        LoopDoubt::Rhythm(times) => format!(
             "what its iterations do besides the loop in them may as well be done in every {} step of that{may_be}",
             ordinal(*times)
         ),
-        Doubt::Ends => {
+        LoopDoubt::Ends => {
             format!("calls alone do not show whether the body of the loop also runs without being a step{may_be}")
         }
-        Doubt::Events => {
+        LoopDoubt::Events => {
             "its iterations are events, not steps: ranks handle the messages that come, in another number on each"
                 .to_owned()
         }
-        Doubt::ComesOften(times, (operation, place)) => {
+        LoopDoubt::ComesOften(times, (operation, place)) => {
             let label = clean(&place.label());
             format!(
                 "the call that --loop names comes {times} times in each iteration of the loop that the calls show, which ends with \
@@ -263,19 +263,19 @@ fn ordinal(n: u32) -> String {
 }
 
 /// Why no loop was found, where that is worth a line.
-fn why_none(without: Without) -> Option<&'static str> {
+fn why_none(without: NoLoopReason) -> Option<&'static str> {
     match without {
-        Without::Nothing | Without::Marked | Without::NotWanted => None,
-        Without::NoneFound => Some(
+        NoLoopReason::Nothing | NoLoopReason::Marked | NoLoopReason::NotWanted => None,
+        NoLoopReason::NoneFound => Some(
             "No loop was found in the calls: nothing repeats itself often enough. LBPROF_ITERATION_BEGIN marks one.",
         ),
-        Without::Profiles => Some(
+        NoLoopReason::Profiles => Some(
             "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
         ),
-        Without::Summaries => {
+        NoLoopReason::Summaries => {
             Some("Made from summaries: loops, and regions between calls, are found in events alone (--full-analysis).")
         }
-        Without::NoSuchCallSite => {
+        NoLoopReason::NoSuchCallSite => {
             Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")
         }
     }
@@ -285,7 +285,7 @@ fn why_none(without: Without) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn row(iterations: (f64, f64), alike: f64, covered: f64, confidence: Confidence) -> LoopRow {
+    fn row(iterations: (f64, f64), alike: f64, covered: f64, confidence: LoopConfidence) -> LoopRow {
         LoopRow {
             name: "loop".to_owned(),
             parent: None,
@@ -309,12 +309,13 @@ mod tests {
 
     #[test]
     fn what_keeps_a_loop_from_being_surer_is_reported_by_its_figures() {
-        let likely = |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, Confidence::Likely));
+        let likely =
+            |iterations, alike, covered| why_not_surer(&row(iterations, alike, covered, LoopConfidence::Likely));
         assert_eq!(likely((99.0, 100.0), 1.0, 0.9), "ranks count 99–100 iterations");
         assert_eq!(likely((50.0, 50.0), 0.6, 0.9), "only 60.0 % of the iterations have the same kinds of calls");
         assert_eq!(likely((4.0, 4.0), 1.0, 0.9), "there are only 4 iterations");
         assert_eq!(likely((50.0, 50.0), 1.0, 0.3), "its iterations cover only 30.0 % of the time");
-        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, Confidence::Sure));
+        let sure = why_not_surer(&row((50.0, 50.0), 1.0, 0.9, LoopConfidence::Sure));
         assert!(sure.starts_with("all ranks count the same"), "{sure}");
     }
 }

@@ -4,15 +4,15 @@ use std::fmt::Write;
 
 use lbprof_collector::ProblemKind;
 
-use super::{BOLD, DIM, Options, code_in_words, functions, place_name, region_name};
-use crate::doubts::Doubt;
-use crate::losses::{Loss, LossAt};
+use super::{BOLD, DIM, TextOptions, code_in_words, functions, place_name, region_name};
+use crate::doubts::ReportDoubt;
+use crate::losses::{EfficiencyLoss, LossAt};
 use crate::situation::may_compute;
-use crate::verdict::{LossKind, Undivided};
-use crate::what_if::Prediction;
+use crate::verdict::{LossKind, UndividedReason};
+use crate::what_if::PredictionRow;
 use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
 use crate::{ProblemRow, Report};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 /// Losses on the first screen.
@@ -39,7 +39,7 @@ const NOTHING: f64 = 0.001;
 /// Most ranks in a sentence.
 const MOST_RANKS: usize = 3;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let shown = if options.first_screen { FIRST } else { report.losses.len() };
     if report.losses.is_empty() {
         return String::new();
@@ -59,19 +59,19 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// Returns the sentences about a loss in lines, on the first screen as many as there is room for in [`MAX_LINES`].
-fn within_lines(number: &str, sentences: &[String], options: &Options) -> String {
+fn within_lines(number: &str, sentences: &[String], options: &TextOptions) -> String {
     let wrapped = |n: usize| wrap(&format!("{number}{}", sentences[..n].concat()), options.columns - 2, 5);
     let fits = |n: &usize| !options.first_screen || wrapped(*n).lines().count() <= MAX_LINES;
     wrapped((1..=sentences.len()).rev().find(fits).unwrap_or(1))
 }
 
 /// Returns a loss in words: how much, by what, where ranks wait for it, what would be gained.
-pub fn sentence(report: &Report, loss: &Loss) -> String {
+pub fn sentence(report: &Report, loss: &EfficiencyLoss) -> String {
     sentences(report, loss).concat()
 }
 
 /// Returns the sentences about a loss, the most important first.
-fn sentences(report: &Report, loss: &Loss) -> Vec<String> {
+fn sentences(report: &Report, loss: &EfficiencyLoss) -> Vec<String> {
     let seconds = |part: f64| seconds_like(part, report.verdict.elapsed_s);
     let mut first = format!("{} ({}): {}", seconds(loss.lost_s), percent_or_dash(loss.share), what(report, loss));
     match &loss.at {
@@ -101,7 +101,7 @@ fn sentences(report: &Report, loss: &Loss) -> Vec<String> {
 }
 
 /// Returns in which functions the first rank of a loss computes longer, where the answer does not say so.
-fn explanation(report: &Report, loss: &Loss) -> Option<String> {
+fn explanation(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     let rank = loss.ranks.first().map(|&(rank, _)| rank).filter(|&rank| !is_in_answer(report, loss, rank))?;
     let excess = loss.explained.as_ref()?;
     let explained = functions::explained(
@@ -114,10 +114,10 @@ fn explanation(report: &Report, loss: &Loss) -> Option<String> {
 }
 
 /// Returns that a loss may be one of cores.
-fn doubt_of_cores(report: &Report, loss: &Loss) -> Option<String> {
+fn doubt_of_cores(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     let without_core = |row: &ProblemRow| matches!(row.kind, ProblemKind::NoCore | ProblemKind::Preempted);
     if loss.kind == LossKind::Communication && report.problems.iter().any(without_core) {
-        let in_mpi = |doubt: &Doubt| matches!(doubt, Doubt::NoCore { .. });
+        let in_mpi = |doubt: &ReportDoubt| matches!(doubt, ReportDoubt::NoCore { .. });
         let part = if report.doubts.iter().any(in_mpi) { "Much" } else { "Some" };
         return Some(format!(" {part} of it is waiting for a core, not for the network."));
     }
@@ -128,31 +128,33 @@ fn doubt_of_cores(report: &Report, loss: &Loss) -> Option<String> {
 }
 
 /// Returns what a change would gain, or `None` if that is nothing worth a sentence.
-fn remedy(row: &Prediction, seconds: &dyn Fn(f64) -> String) -> Option<String> {
+fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String> {
     let saved = format!("{} ({})", seconds(row.saved_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
-        (WhatIf::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
-        (WhatIf::RankAsMean(_), Some(rank)) => Some(format!(" Average work on rank {rank} would save {saved}.")),
-        (WhatIf::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
+        (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
+        (WhatIfScenario::RankAsMean(_), Some(rank)) => {
+            Some(format!(" Average work on rank {rank} would save {saved}."))
+        }
+        (WhatIfScenario::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
         _ => Some(format!(" Even work there would save {saved}.")),
     }
 }
 
 /// Returns whether the answer says in which functions the rank computes longer in the region of a loss.
-fn is_in_answer(report: &Report, loss: &Loss, rank: u32) -> bool {
+fn is_in_answer(report: &Report, loss: &EfficiencyLoss, rank: u32) -> bool {
     let worst = report.verdict.worst.as_ref().filter(|worst| worst.rank == rank);
     let region = worst.and_then(|worst| worst.region.as_ref()).map(|region| region.path.as_str());
     region.is_some() && region == loss.region.as_deref()
 }
 
 /// Whether a prediction saves anything, as far as words go.
-pub(in crate::text) fn gains(row: &Prediction) -> bool {
+pub(in crate::text) fn gains(row: &PredictionRow) -> bool {
     row.saved_share > NOTHING
 }
 
 /// What is lost by, and through whom.
-fn what(report: &Report, loss: &Loss) -> String {
+fn what(report: &Report, loss: &EfficiencyLoss) -> String {
     let of = ranks(report, loss);
     let region = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = region.map_or_else(String::new, |path| format!(" in {}", region_in_words(report, path)));
@@ -160,7 +162,12 @@ fn what(report: &Report, loss: &Loss) -> String {
     let region = function.map_or(region.clone(), |one| format!(" in {}, which is{region}", functions::label(one)));
     let mostly = if region.is_empty() { String::new() } else { format!(", mostly{region}") };
     match loss.kind {
-        LossKind::Imbalance if loss.by_cause => format!("waiting for the computation of {of}{region}"),
+        LossKind::Imbalance if loss.by_cause => match &report.idle_master {
+            Some(master) => {
+                format!("rank {}, which hands out work, is idle while others work: {of}{mostly}", master.rank)
+            }
+            None => format!("waiting for the computation of {of}{region}"),
+        },
         LossKind::Imbalance if loss.measured => {
             format!("load imbalance: waiting for the computation of {of}{region}")
         }
@@ -173,7 +180,7 @@ fn what(report: &Report, loss: &Loss) -> String {
         }
         LossKind::Serialization => {
             let kind = match report.verdict.undivided {
-                Some(Undivided::UnsureLoop) => "slow in turn or dependency chains: the loop found is unsure",
+                Some(UndividedReason::UnsureLoop) => "slow in turn or dependency chains: the loop found is unsure",
                 _ => "slow in turn or dependency chains: iterations are not known on all ranks",
             };
             format!(
@@ -201,7 +208,7 @@ fn region_in_words(report: &Report, path: &str) -> String {
 }
 
 /// What helps against a kind of loss for which no replay says what would be gained.
-fn advice(report: &Report, loss: &Loss) -> &'static str {
+fn advice(report: &Report, loss: &EfficiencyLoss) -> &'static str {
     match loss.kind {
         // A replay says that it would gain nothing.
         LossKind::SlowInTurn if loss.remedy.as_ref().is_some_and(|row| !gains(row)) => "",
@@ -218,7 +225,7 @@ fn advice(report: &Report, loss: &Loss) -> &'static str {
     }
 }
 
-fn more_in(loss: &Loss) -> String {
+fn more_in(loss: &EfficiencyLoss) -> String {
     match loss.region.as_deref() {
         Some(path) if path != WHOLE_PROGRAM => {
             format!(", most of it more than the others in {}", region_name(path))
@@ -228,7 +235,7 @@ fn more_in(loss: &Loss) -> String {
 }
 
 /// `rank 0`, or `ranks 0 (60.0 %), 3 (20.0 %) …`. Selected ranks may wait for others, which says so.
-fn ranks(report: &Report, loss: &Loss) -> String {
+fn ranks(report: &Report, loss: &EfficiencyLoss) -> String {
     let is_selected = |rank: u32| report.ranks.iter().any(|row| row.rank == rank);
     match loss.ranks.as_slice() {
         [] => "other ranks".to_owned(),

@@ -50,7 +50,7 @@ pub use what_if::note as what_if_note;
 
 /// How much to say, and in how many columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Options<'a> {
+pub struct TextOptions<'a> {
     /// The command that makes this report, for proposals of what to run next: `lb-report lbprof-out`.
     pub command: &'a str,
     /// Columns of a line.
@@ -67,7 +67,7 @@ pub struct Options<'a> {
     pub full: bool,
 }
 
-impl Options<'_> {
+impl TextOptions<'_> {
     /// Whether tables that need knowledge of their methods, and rows of little weight, are left out.
     fn is_for_all(&self) -> bool {
         self.first_screen || !self.expert && !self.full
@@ -75,7 +75,7 @@ impl Options<'_> {
 }
 
 /// A section of the report: a text that ends with an empty line, or empty where there is nothing to say.
-type Section = fn(&Report, &Options) -> String;
+type Section = fn(&Report, &TextOptions) -> String;
 
 /// The sections of the first screen, in their order.
 const FIRST_SCREEN: &[Section] = &[
@@ -169,7 +169,7 @@ const NARROW: usize = 76;
 const WIDE: usize = 96;
 
 /// The report as text, with colours.
-pub fn render(report: &Report, options: &Options) -> String {
+pub fn render(report: &Report, options: &TextOptions) -> String {
     let sections = match (options.first_screen, options.is_for_all()) {
         (true, _) => FIRST_SCREEN,
         (false, true) => TABLES,

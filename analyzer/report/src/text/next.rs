@@ -5,7 +5,7 @@ use std::fmt::Write;
 use lbprof_collector::ProblemKind;
 use wildmatch::WildMatch;
 
-use super::{BOLD, DIM, Options};
+use super::{BOLD, DIM, TextOptions};
 use crate::short_name::without_template_arguments;
 use crate::verdict::{LossKind, VerdictKind};
 use crate::words::{clean, width};
@@ -15,7 +15,7 @@ use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 /// Columns of a command beside which there is room for what it shows.
 const SHORT: usize = 52;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut text = format!("{BOLD}Next{BOLD:#}\n");
     let run = clean(options.command);
     for (more, what) in commands(report) {

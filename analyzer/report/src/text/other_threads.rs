@@ -1,15 +1,15 @@
 //! The functions of threads other than the first of each rank, and of times for which there are no records.
 
-use super::function_parts::{Part, render, shown};
-use super::{DIM, Options};
+use super::function_parts::{FunctionSection, render, shown};
+use super::{DIM, TextOptions};
 use crate::Report;
-use crate::functions::{OtherThreads, OtherThreadsFunctions, UnplacedFunctions};
+use crate::functions::{OtherThreadsFunctions, OtherThreadsRow, UnplacedFunctions};
 use crate::words::{TimeUnit, plural, seconds, seconds_like, wrap};
 
 /// Share of the other CPU time from which on that of unknown regions is shown.
 const UNPLACED: f64 = 0.01;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let threads = report.functions.iter().flat_map(|table| &table.other_threads);
     let mut text: String = threads.map(|threads| table(threads, options)).collect();
     if let Some(table) = &report.functions {
@@ -21,9 +21,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// Where it is not known what the ranks did.
-fn unplaced(found: &UnplacedFunctions, options: &Options) -> String {
+fn unplaced(found: &UnplacedFunctions, options: &TextOptions) -> String {
     let UnplacedFunctions { samples, cpu_s, ref functions, ref others, .. } = *found;
-    let part = Part { region: "", cpu_s, share: 1.0, excess: None, functions, others };
+    let part = FunctionSection { region: "", cpu_s, share: 1.0, excess: None, functions, others };
     let unit = TimeUnit::for_max(functions.iter().map(|row| row.max_s).fold(cpu_s, f64::max));
     let mut text = render(&[part], unit, ("Functions, regions not known", ""), options);
     let facts = format!(
@@ -35,10 +35,10 @@ fn unplaced(found: &UnplacedFunctions, options: &Options) -> String {
     text + "\n"
 }
 
-fn table(threads: &OtherThreads, options: &Options) -> String {
+fn table(threads: &OtherThreadsRow, options: &TextOptions) -> String {
     let program = &threads.program;
     let shown = shown(program, &threads.regions, options).into_iter();
-    let parts: Vec<Part> = shown.map(|one| part(one, program.cpu_s)).collect();
+    let parts: Vec<FunctionSection> = shown.map(|one| part(one, program.cpu_s)).collect();
     let most_s = parts.iter().flat_map(|part| part.functions).map(|row| row.max_s);
     let unit = TimeUnit::for_max(most_s.chain(parts.iter().map(|part| part.cpu_s)).fold(0.0, f64::max));
     let title = match threads.call_mpi {
@@ -61,8 +61,8 @@ fn table(threads: &OtherThreads, options: &Options) -> String {
 }
 
 /// A region of a program with this CPU time.
-fn part(region: &OtherThreadsFunctions, whole_s: f64) -> Part<'_> {
-    Part {
+fn part(region: &OtherThreadsFunctions, whole_s: f64) -> FunctionSection<'_> {
+    FunctionSection {
         region: &region.region,
         cpu_s: region.cpu_s,
         share: if whole_s > 0.0 { region.cpu_s / whole_s } else { 0.0 },

@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options};
+use super::{BOLD, DIM, TextOptions};
 use crate::Report;
 use crate::overheads::{NotAlone, OverheadTable};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::words::{TimeUnit, percent, percent_or_dash, plural, seconds, seconds_like, wrap};
 
 /// Share of the time on one rank, and of the longest phase, from which on a part is reported.
 const LEAST: f64 = 0.0005;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let table = &report.overheads;
     let overheads = &table.overheads;
     let (Some(efficiency), Some(speedup)) = (overheads.efficiency(), overheads.speedup()) else {
@@ -37,12 +37,12 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// A row for each phase, and below those for the parts of waiting from imbalance.
-fn rows(report: &Report, options: &Options) -> Table {
+fn rows(report: &Report, options: &TextOptions) -> TextTable {
     let overheads = &report.overheads.overheads;
     let longest_s = report.overheads.figures.phases.iter().map(|phase| phase.mean_s).fold(0.0, f64::max);
     let unit = TimeUnit::for_max(longest_s);
     let mean = format!("mean\n[{}]", unit.symbol);
-    let mut rows = Table::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
+    let mut rows = TextTable::new(&["<phase", &mean, "overhead\nratio", "largest\nratio", "on\nrank"], 0);
     for (phase, row) in overheads.phases.iter().zip(&report.overheads.figures.phases) {
         // Against little work all is much, though it is no time.
         let is_little = row.ratio.is_some_and(|ratio| ratio < LEAST) || row.mean_s < LEAST * longest_s;

@@ -6,12 +6,12 @@ use anstyle::{AnsiColor, Style};
 use lbprof_collector::ProblemKind;
 use lbprof_collector::problem::Severity;
 
-use super::Options;
+use super::TextOptions;
 use crate::words::{clean, count, width, wrap};
-use crate::{Doubt, ProblemRow, Report};
+use crate::{ProblemRow, Report, ReportDoubt};
 use lbprof_analysis::read::open::ranges;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let mut text = String::new();
     for problem in report.problems.iter().filter(|problem| !options.is_for_all() || !is_in_answer(report, problem)) {
         let (colour, mark) = match problem.kind.severity() {
@@ -32,7 +32,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 /// Returns whether a note after the answer says the same.
 fn is_in_answer(report: &Report, problem: &ProblemRow) -> bool {
     match problem.kind {
-        ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(Doubt::is_of_cores),
+        ProblemKind::NoCore | ProblemKind::Preempted => report.doubts.iter().any(ReportDoubt::is_of_cores),
         ProblemKind::NotClosed | ProblemKind::Unfinished => report.facts.seen_at_s.is_some(),
         _ => false,
     }

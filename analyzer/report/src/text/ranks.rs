@@ -2,8 +2,8 @@
 
 use lbprof_collector::Activity;
 
-use super::{DIM, Options, title};
-use crate::table::Table;
+use super::{DIM, TextOptions, title};
+use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, signed_percent};
 use crate::{RankRow, Report};
 
@@ -13,7 +13,7 @@ const LEAST_SHARE: f64 = 0.001;
 /// Most activities that have a column of their own in the table of ranks.
 const MOST_COLUMNS: usize = 4;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let all = report.ranks.len();
     let mut order: Vec<&RankRow> = report.ranks.iter().collect();
     // Few ranks are shown in their order; of many the slowest, and the fastest one for comparison.
@@ -39,7 +39,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// The table of some ranks, with columns for at most so many activities beside computation.
-fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> Table {
+fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit) -> TextTable {
     let columns = rank_columns(report, columns);
     let compared = report.facts.selected.compared();
     // What the ranks are compared by has a column of its own where that is one activity.
@@ -55,7 +55,7 @@ fn rank_table(report: &Report, rows: &[&RankRow], columns: usize, unit: TimeUnit
     heads.extend(columns.iter().map(|&activity| short_name(activity)));
     heads.extend(has_other.then_some("other"));
     heads.extend(has_idle.then_some("idle"));
-    let mut table = Table::new(&heads, 1);
+    let mut table = TextTable::new(&heads, 1);
     for row in rows {
         let mut cells = vec![
             row.rank.to_string(),

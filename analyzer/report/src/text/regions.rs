@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::definition::RegionKind;
 
-use super::{DIM, Options, WIDE, title};
-use crate::table::Table;
+use super::{DIM, TextOptions, WIDE, title};
+use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, count, percent, percent_or_dash};
 use crate::{RegionRow, Report};
 use lbprof_analysis::model::RegionIdx;
@@ -17,7 +17,7 @@ const LONG_NAMES: usize = 16;
 const SPARE: &[&[&str]] = &[&["invo-"], &["transfer"], &["elapsed"], &["parallel"], &["micro"], &["mean"]];
 
 /// The table, where the user chose what it is about: of code between calls, the call tree and the functions say more.
-pub(super) fn section_as_chosen(report: &Report, options: &Options) -> String {
+pub(super) fn section_as_chosen(report: &Report, options: &TextOptions) -> String {
     let selected = &report.facts.selected;
     let is_marked = report.regions.iter().any(|row| row.idx != 0 && !row.found && row.occurs());
     match selected.region.is_some() || selected.activities.is_some() || is_marked {
@@ -26,7 +26,7 @@ pub(super) fn section_as_chosen(report: &Report, options: &Options) -> String {
     }
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let all = report.regions.iter().filter(|row| row.occurs()).count();
     if all < 2 {
         return String::new();
@@ -48,7 +48,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     heads.extend(wide.then_some("transfer"));
     heads.push("slowest\nrank");
     heads.extend(wide.then_some("invo-\ncations"));
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let times = &row.efficiency.times;
         // Where hardly anything is computed, how that is balanced says nothing.
@@ -74,9 +74,9 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
 }
 
 /// The table of the selected activities' time.
-fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> Table {
+fn times_table(report: &Report, rows: &[&RegionRow], unit: TimeUnit) -> TextTable {
     let (mean, longest) = (format!("mean\n[{}]", unit.symbol), format!("longest\n[{}]", unit.symbol));
-    let mut table = Table::new(&["<region", "share\nalone", &mean, &longest, "on\nrank"], 0);
+    let mut table = TextTable::new(&["<region", "share\nalone", &mean, &longest, "on\nrank"], 0);
     for row in rows.iter().filter(|row| row.idx == 0 || row.compared.max_s > 0.0) {
         table.row(vec![
             label(report, row),
@@ -100,7 +100,7 @@ fn label(report: &Report, row: &RegionRow) -> String {
 }
 
 /// All regions, or those that take most time and the ones around them, in their order.
-fn shown_rows<'a>(report: &'a Report, options: &Options) -> Vec<&'a RegionRow> {
+fn shown_rows<'a>(report: &'a Report, options: &TextOptions) -> Vec<&'a RegionRow> {
     let mut rows: Vec<&RegionRow> = report.regions.iter().filter(|row| row.occurs()).collect();
     if options.full || rows.len() <= options.top.max(1) {
         return rows;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options, place_name, title};
+use super::{BOLD, DIM, TextOptions, place_name, title};
 use crate::Report;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::threads::{CoreLoss, CoreLossKind, ThreadTable};
 use crate::words::{TimeUnit, clean, count, percent, percent_or_dash, plural, wrap};
 
@@ -54,7 +54,7 @@ fn loss(loss: &CoreLoss) -> String {
 }
 
 /// The efficiencies of all cores.
-pub(super) fn efficiency(report: &Report, options: &Options) -> String {
+pub(super) fn efficiency(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let by_rank = match (table.min_cores, table.max_cores) {
         (min, max) if min == max => format!("{max} per rank"),
@@ -87,7 +87,7 @@ fn lines(table: &ThreadTable) -> [(&'static str, Option<f64>, &'static str); 9] 
 }
 
 /// The table of parallel regions and their threads.
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let Some(table) = &report.threads else { return String::new() };
     let all = table.regions.len();
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
@@ -95,7 +95,7 @@ pub(super) fn section(report: &Report, options: &Options) -> String {
     let unit = TimeUnit::for_max(table.regions.iter().map(seconds).fold(0.0, f64::max));
     let heads =
         ["<parallel region", "thread", "instances", "useful", "wait", "imba-\nlance", "MPI", "fork\njoin", "longest"];
-    let mut rows = Table::new(&heads, 0);
+    let mut rows = TextTable::new(&heads, 0);
     for region in table.regions.iter().take(shown) {
         let waits_s = region.mutex_s + region.ordered_s + region.tasks_s;
         let number = |seconds: f64| unit.number(seconds);

@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use super::{BOLD, DIM, Options, title};
+use super::{BOLD, DIM, TextOptions, title};
 use crate::Report;
-use crate::table::Table;
-use crate::what_if::{Note, Prediction};
+use crate::table::TextTable;
+use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 
 /// Share of the critical path from which on a part is reported.
 const LEAST: f64 = 0.01;
@@ -21,28 +21,28 @@ const FEW: usize = 5;
 /// Most ranks of the critical path that are reported in a sentence.
 const MOST_RANKS: usize = 4;
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     predictions_of(report, options)
 }
 
 /// The predictions alone, where the user has asked for them.
-pub(super) fn predictions(report: &Report, options: &Options) -> String {
+pub(super) fn predictions(report: &Report, options: &TextOptions) -> String {
     if options.asked { predictions_of(report, options) } else { String::new() }
 }
 
-fn predictions_of(report: &Report, options: &Options) -> String {
+fn predictions_of(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
     let Some(measured_s) = what_if.measured_s.filter(|&measured_s| measured_s > 0.0 && report.ranks.len() > 1) else {
         return not_asked(report, options);
     };
-    if what_if.notes.contains(&Note::NotAllIsKnown) {
-        return not_known(&note(&Note::NotAllIsKnown), options);
+    if what_if.notes.contains(&PredictionNote::NotAllIsKnown) {
+        return not_known(&note(&PredictionNote::NotAllIsKnown), options);
     }
     let unit = TimeUnit::for_max(measured_s);
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
-    let mut rows = Table::new(&["<if", &run, &saved, "share"], 0);
+    let mut rows = TextTable::new(&["<if", &run, &saved, "share"], 0);
     let most = if options.is_for_all() { FEW } else { usize::MAX };
-    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIf::Measured).enumerate();
+    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIfScenario::Measured).enumerate();
     for (_, row) in worth_showing.filter(|(at, row)| *at < most || row.is_asked) {
         rows.row(vec![
             scenario(row),
@@ -72,32 +72,32 @@ fn predictions_of(report: &Report, options: &Options) -> String {
 }
 
 /// A note on predictions as a sentence without its stop.
-pub fn note(note: &Note) -> String {
+pub fn note(note: &PredictionNote) -> String {
     let why = match note {
-        Note::CallsAreSums => {
+        PredictionNote::CallsAreSums => {
             "not known: calls of some ranks were recorded as sums (LBPROF_MODE=profile, or LBPROF_LIMIT was reached)"
         }
-        Note::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
-        Note::OnDemand => {
+        PredictionNote::NotAllIsKnown => "not known: the logs do not show what some calls waited for (see Waiting)",
+        PredictionNote::OnDemand => {
             "work is handed out on demand, to whoever is ready first: what balancing would gain cannot be replayed"
         }
-        Note::OwnLoops => {
+        PredictionNote::OwnLoops => {
             "some ranks have a loop of their own, whose work the others cannot take over: balancing is predicted only among the ranks \
              of one loop"
         }
-        Note::OtherCode => {
+        PredictionNote::OtherCode => {
             "the ranks run different code, and one cannot take over another's work: balancing is predicted only among the ranks of one \
              cluster"
         }
-        Note::EachIsUnknown => {
+        PredictionNote::EachIsUnknown => {
             "balance in each iteration is not predicted: ranks end their iterations with different calls, or go through different \
              numbers of them, so it is not known which of them are the same one; mark iterations (LBPROF_ITERATION_BEGIN) to get a prediction"
         }
-        Note::InferredProgress => {
+        PredictionNote::InferredProgress => {
             "some messages moved only once the other rank had called MPI again: that is inferred from when the calls of this run ended, and \
              the predictions depend on it"
         }
-        Note::OuterGainsLess(outer, inner) => {
+        PredictionNote::OuterGainsLess(outer, inner) => {
             let [outer, inner] = [outer, inner].map(|path| clean(short_path(path)));
             return format!(
                 "balancing {outer} gains less than balancing {inner} in it: it levels what ranks compute in {outer} in all, and who \
@@ -109,37 +109,37 @@ pub fn note(note: &Note) -> String {
 }
 
 /// Why it was not asked.
-fn not_asked(report: &Report, options: &Options) -> String {
-    let why = report.what_if.notes.iter().find(|note| matches!(note, Note::CallsAreSums));
+fn not_asked(report: &Report, options: &TextOptions) -> String {
+    let why = report.what_if.notes.iter().find(|note| matches!(note, PredictionNote::CallsAreSums));
     why.map_or_else(String::new, |why| not_known(&note(why), options))
 }
 
-fn not_known(why: &str, options: &Options) -> String {
+fn not_known(why: &str, options: &TextOptions) -> String {
     format!("{BOLD}What if{BOLD:#}\n  {DIM}{}{DIM:#}\n\n", wrap(why, options.columns - 2, 2))
 }
 
-fn scenario(row: &Prediction) -> String {
+fn scenario(row: &PredictionRow) -> String {
     let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
-        WhatIf::Ideal => "the network were ideal".to_owned(),
-        WhatIf::Measured => "nothing changed".to_owned(),
-        WhatIf::Network(latency_s, bytes_per_s) => {
+        WhatIfScenario::Ideal => "the network were ideal".to_owned(),
+        WhatIfScenario::Measured => "nothing changed".to_owned(),
+        WhatIfScenario::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
         }
-        WhatIf::Balanced(_) => format!("{} were balanced", region()),
-        WhatIf::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
-        WhatIf::RunBalancedEach => "every iteration were balanced".to_owned(),
-        WhatIf::RegionsBalanced => "every region were balanced".to_owned(),
-        WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
-        WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
-        WhatIf::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
-        WhatIf::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
-        WhatIf::Spread(_) => format!("{} ran on all threads", region()),
+        WhatIfScenario::Balanced(_) => format!("{} were balanced", region()),
+        WhatIfScenario::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        WhatIfScenario::RunBalancedEach => "every iteration were balanced".to_owned(),
+        WhatIfScenario::RegionsBalanced => "every region were balanced".to_owned(),
+        WhatIfScenario::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
+        WhatIfScenario::Faster(_, times) => format!("{} were {times} times as fast", region()),
+        WhatIfScenario::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
+        WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
+        WhatIfScenario::Spread(_) => format!("{} ran on all threads", region()),
     }
 }
 
-pub(super) fn critical_path(report: &Report, options: &Options) -> String {
+pub(super) fn critical_path(report: &Report, options: &TextOptions) -> String {
     let what_if = &report.what_if;
     let total = what_if.path_s;
     if total <= 0.0 {
@@ -150,7 +150,7 @@ pub(super) fn critical_path(report: &Report, options: &Options) -> String {
     let shown = if options.full { all } else { all.min(options.top.max(1)) };
     let unit = TimeUnit::for_max(rows.first().map_or(0.0, |row| row.time_s));
     let time = format!("time\n[{}]", unit.symbol);
-    let mut out = Table::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
+    let mut out = TextTable::new(&["<part", &time, "share", "most on\nrank", "its\nshare"], 0);
     for row in rows.into_iter().take(shown) {
         let what = what_was_done(row.activity, row.is_delay);
         out.row(vec![

@@ -1,12 +1,12 @@
 //! The run over time: in the report with all rows alone.
 
-use super::{DIM, Options, title};
+use super::{DIM, TextOptions, title};
 use crate::Report;
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::windows::PartEfficiency;
 use crate::words::{TimeUnit, percent, percent_or_dash};
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     if !options.full {
         return String::new();
     }
@@ -20,7 +20,7 @@ fn cells(of: &PartEfficiency) -> [String; 4] {
     [percent_or_dash(of.parallel), percent_or_dash(of.load_balance), percent_or_dash(of.communication), rank]
 }
 
-fn windows(report: &Report, options: &Options) -> String {
+fn windows(report: &Report, options: &TextOptions) -> String {
     let rows = &report.windows;
     if rows.is_empty() {
         return String::new();
@@ -30,7 +30,7 @@ fn windows(report: &Report, options: &Options) -> String {
     let mut heads = vec![from.as_str(), to.as_str()];
     heads.extend(HEADS);
     heads.extend(["computes", "waits", "other\nMPI"]);
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let all: f64 = row.states.iter().map(|state| state.time_s).sum();
         let share = |time_s: f64| if all > 0.0 { percent(time_s / all) } else { "–".to_owned() };
@@ -43,7 +43,7 @@ fn windows(report: &Report, options: &Options) -> String {
     format!("{}{}\n", title("Over time", rows.len(), rows.len()), table.render(options.columns, DIM))
 }
 
-fn blocks(report: &Report, options: &Options) -> String {
+fn blocks(report: &Report, options: &TextOptions) -> String {
     let rows = &report.blocks;
     if rows.len() < 2 {
         return String::new();
@@ -52,7 +52,7 @@ fn blocks(report: &Report, options: &Options) -> String {
     let elapsed = format!("elapsed\n[{}]", unit.symbol);
     let mut heads = vec!["<iterations", elapsed.as_str()];
     heads.extend(HEADS);
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     for row in rows {
         let numbers = if row.first == row.last { row.first.to_string() } else { format!("{}-{}", row.first, row.last) };
         let mut line = vec![numbers, unit.number(row.efficiency.elapsed_s)];

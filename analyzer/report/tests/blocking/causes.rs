@@ -3,17 +3,17 @@
 //! Where ranks end at different times, the last one is made to wait for nobody, or all end together, so that nothing but the
 //! waits in question has causes.
 
-use lbprof_analysis::metrics::blocking::{ByClass, Class};
-use lbprof_report::loops::Confidence;
+use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
+use lbprof_report::loops::LoopConfidence;
 use lbprof_report::text;
-use lbprof_report::verdict::{LossKind, Undivided};
+use lbprof_report::verdict::{LossKind, UndividedReason};
 
 use super::run::Run;
-use Class::{Communication, Control, Imbalance, MessageDelay};
+use CauseClass::{Communication, Control, Imbalance, MessageDelay};
 use lbprof_test_runs::{json, plain, report_on};
 
 /// The causes that are to be found, in milliseconds: rank, region, class.
-fn assert_causes(run: &Run, expected: &[(u32, &str, Class, f64)]) {
+fn assert_causes(run: &Run, expected: &[(u32, &str, CauseClass, f64)]) {
     let causes = run.causes();
     let found: Vec<_> =
         causes.iter().map(|((rank, region, class), ms)| (*rank, region.as_str(), *class, *ms)).collect();
@@ -26,7 +26,7 @@ fn assert_causes(run: &Run, expected: &[(u32, &str, Class, f64)]) {
     }
 }
 
-fn by_class(run: &Run) -> ByClass {
+fn by_class(run: &Run) -> WaitsByClass {
     report_on(&run.model).blocking.expect("ranks were followed").sums.by_class
 }
 
@@ -226,17 +226,17 @@ fn what_depends_on_a_loop_that_is_unsure_is_not_divided() {
     };
     // The longest computes 20 · 9 = 180 ms, and 240 ms are the sum of the slowest.
     let (classes, known) = report("8");
-    assert_eq!(known.loops.rows[0].confidence, Some(Confidence::Likely));
+    assert_eq!(known.loops.rows[0].confidence, Some(LoopConfidence::Likely));
     let serialization = known.verdict.serialization.unwrap();
     let slow_in_turn_s = serialization.slow_in_turn_s.unwrap();
     assert!((slow_in_turn_s - 0.060).abs() < 1e-6 && known.verdict.undivided.is_none(), "{:?}", known.verdict);
     assert!(classes.temporal_s > 0.119 && classes.unsplit_s == 0.0, "{classes:?}");
     let (classes, unsure) = report("8*(1+99*($i%3))");
-    assert_eq!(unsure.loops.rows[0].confidence, Some(Confidence::Unsure));
+    assert_eq!(unsure.loops.rows[0].confidence, Some(LoopConfidence::Unsure));
     let serialization = unsure.verdict.serialization.unwrap();
     assert!((serialization.total_s - 0.060).abs() < 1e-6, "{serialization:?}");
     assert_eq!((serialization.slow_in_turn_s, serialization.chains_s), (None, None));
-    assert_eq!(unsure.verdict.undivided, Some(Undivided::UnsureLoop));
+    assert_eq!(unsure.verdict.undivided, Some(UndividedReason::UnsureLoop));
     assert!(classes.unsplit_s > 0.119 && classes.temporal_s + classes.chains_s == 0.0, "{classes:?}");
     let parts = unsure.overheads.figures.imbalance;
     assert!(parts.temporal_s.is_none() && (parts.unsplit_s.unwrap() - 0.120).abs() < 1e-6, "{parts:?}");

@@ -1,12 +1,12 @@
 //! Ranks that wait by polling, and ranks that poll while they compute.
 
 use lbprof_analysis::model::waits::WaitState::{EarlyEnd, LateSender};
-use lbprof_analysis::model::what_if::WhatIf;
-use lbprof_collector::polling::Polling;
-use lbprof_collector::record::{Flags, NONE};
+use lbprof_analysis::model::what_if::WhatIfScenario;
+use lbprof_collector::polling::PollGapRule;
+use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
 use lbprof_report::blocking::WaitRow;
-use lbprof_report::{Doubt, text};
+use lbprof_report::{ReportDoubt, text};
 use lbprof_simulator::scenario::{RankScript, Scenario};
 use lbprof_simulator::script::Script;
 
@@ -60,7 +60,7 @@ fn a_loop_of_polls_waits_as_one_call_does() {
         assert!((computation_ms(&run) - 3.0).abs() < 0.003, "{polls}: computes {} ms", computation_ms(&run));
         // What is caused, and what an ideal network would give, is the same.
         assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{polls}: {} ms", caused_ms(&run));
-        for scenario in [WhatIf::Measured, WhatIf::Ideal] {
+        for scenario in [WhatIfScenario::Measured, WhatIfScenario::Ideal] {
             let (one, other) = (run.replay_ms(scenario), waits.replay_ms(scenario));
             assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {scenario:?}");
         }
@@ -83,7 +83,7 @@ fn a_small_send_that_is_complete_with_a_receive_does_not_hide_the_wait_for_it() 
                 0 => script,
                 polls => script.call(Operation::Testsome, 7, |poll| {
                     (poll.count, poll.sent, poll.comm) = (polls - 1, poll.end - poll.begin, NONE);
-                    poll.flags |= Flags::NOTHING;
+                    poll.flags |= CallFlags::NOTHING;
                 }),
             };
             let operation = if polls == 0 { Operation::Waitsome } else { Operation::Testsome };
@@ -115,7 +115,7 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
     assert_eq!((polls.polls, polls.waits), (70, 1));
     let text = text::render(
         &report_on(&run.model),
-        &text::Options {
+        &text::TextOptions {
             command: "lb-report",
             columns: 1000,
             first_screen: true,
@@ -134,13 +134,13 @@ fn the_time_between_polls_is_reported_as_sums_of_waiting_and_of_computation() {
 fn polls_of_a_profile_were_decided_when_they_were_recorded() {
     let script = Script::parse(&behind("irecv 0 as a; repeat 500; test a; compute 0.01; end; wait a")).unwrap();
     let folder = written(script.scenario().unwrap().profile_mode());
-    for polling in Polling::ALL {
+    for polling in PollGapRule::ALL {
         let run = Run { model: model_polling(folder.path(), polling) };
         assert!((computation_ms(&run) - 3.0).abs() < 0.001, "{polling}: {}", computation_ms(&run));
         let said = run.model.found.iter().find(|one| one.kind == ProblemKind::PollingDecided);
         let said = said.map(|one| one.detail.as_str());
         let expected = format!("500 of 500 polls; --polling {polling}");
-        assert_eq!(said, (polling != Polling::Auto).then_some(expected.as_str()), "{polling}");
+        assert_eq!(said, (polling != PollGapRule::Auto).then_some(expected.as_str()), "{polling}");
     }
 }
 
@@ -150,9 +150,11 @@ fn the_user_says_what_doubtful_time_is() {
     let script = Script::parse(&behind("irecv 0 as a; repeat 500; test a; compute 0.01; end; wait a")).unwrap();
     let folder = written(script.scenario().unwrap());
     let run = |polling| Run { model: model_polling(folder.path(), polling) };
-    for (polling, computes_ms, waits_ms, doubtful_ms) in
-        [(Polling::Auto, 3.0, 7.0, 5.0), (Polling::Waiting, 3.0, 7.0, 0.0), (Polling::Computation, 8.0, 1.5, 0.0)]
-    {
+    for (polling, computes_ms, waits_ms, doubtful_ms) in [
+        (PollGapRule::Auto, 3.0, 7.0, 5.0),
+        (PollGapRule::Waiting, 3.0, 7.0, 0.0),
+        (PollGapRule::Computation, 8.0, 1.5, 0.0),
+    ] {
         let run = run(polling);
         assert!((computation_ms(&run) - computes_ms).abs() < 0.001, "{polling}: {}", computation_ms(&run));
         assert!((run.waits(LateSender) - waits_ms).abs() < 0.011, "{polling}: {}", run.waits(LateSender));
@@ -178,7 +180,7 @@ fn completions_of_nothing_active_do_not_end_a_wait_by_polling() {
         // The wait lasts from the first poll, 1 µs after the other run's, to the success.
         let run = waiting(&behind(&polls), 6.999);
         assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{idle}: {} ms", caused_ms(&run));
-        let (one, other) = (run.replay_ms(WhatIf::Ideal), waits.replay_ms(WhatIf::Ideal));
+        let (one, other) = (run.replay_ms(WhatIfScenario::Ideal), waits.replay_ms(WhatIfScenario::Ideal));
         assert!((one - other).abs() < 0.004, "{idle}: {one} ms instead of {other} ms");
         assert_eq!(run.model.ranks[1].polls.waits, 1, "{idle}");
     }
@@ -189,7 +191,7 @@ fn little_doubt_is_reported_where_it_changes_the_figures() {
     // 0.12 ms and 0.05 ms of the ranks' 20 ms are in doubt, 7 ms are lost.
     for (polls, is_reported) in [(12, true), (5, false)] {
         let run = Run::of(&behind(&format!("irecv 0 as a; repeat {polls}; test a; compute 0.01; end; wait a")));
-        let doubts: Vec<_> = report_on(&run.model).doubts.iter().map(Doubt::name).collect();
+        let doubts: Vec<_> = report_on(&run.model).doubts.iter().map(ReportDoubt::name).collect();
         assert_eq!(doubts, if is_reported { vec!["polling"] } else { vec![] }, "{polls} polls");
     }
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::blocking::{BlockingSums, Class, sums};
+use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::followed::Followed;
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
-use lbprof_collector::polling::Polling;
+use lbprof_collector::polling::PollGapRule;
 use lbprof_simulator::scenario::Scenario;
 use lbprof_simulator::script::Script;
 
@@ -72,7 +72,7 @@ impl Run {
     /// That of a script whose calls are taken one by one: no wait begins in a poll before the call that waits.
     pub fn of_single_calls(script: &Script) -> Run {
         let scenario = script.scenario().unwrap_or_else(|error| panic!("{error}\n{}", script.text()));
-        let run = Run { model: model_polling(written(scenario).path(), Polling::Computation) };
+        let run = Run { model: model_polling(written(scenario).path(), PollGapRule::Computation) };
         run.check();
         run
     }
@@ -81,16 +81,16 @@ impl Run {
     pub fn check_savings(&self) {
         let computed = self.model.inclusive_s(0, Activity::Computation);
         let least_s = computed.iter().sum::<f64>() / computed.len().max(1) as f64;
-        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.scenario.moves_work()) {
+        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.scenario.is_redistribution()) {
             assert!(row.time_s >= least_s * (1.0 - 1e-6), "{row:?}, but ranks compute {computed:?} s");
         }
     }
 
     /// With nothing changed a replay takes as long as the run, or the window, did.
     pub fn check_nothing_changed(&self) {
-        let (replayed_ms, elapsed_ms) = (self.replay_ms(WhatIf::Measured), self.elapsed_ms());
+        let (replayed_ms, elapsed_ms) = (self.replay_ms(WhatIfScenario::Measured), self.elapsed_ms());
         assert!((replayed_ms - elapsed_ms).abs() < 1e-5, "{replayed_ms} ms instead of {elapsed_ms} ms");
-        let ideal_ms = self.replay_ms(WhatIf::Ideal);
+        let ideal_ms = self.replay_ms(WhatIfScenario::Ideal);
         assert!(ideal_ms <= elapsed_ms + 1e-5, "{ideal_ms} ms on an ideal network instead of {elapsed_ms} ms");
     }
 
@@ -113,7 +113,7 @@ impl Run {
         );
     }
 
-    pub fn followed(&self) -> &Followed {
+    pub fn followed(&self) -> &ReplayResults {
         self.model.followed.as_ref().unwrap()
     }
 
@@ -122,7 +122,7 @@ impl Run {
     }
 
     /// Milliseconds of waiting that each (rank, region, class) causes.
-    pub fn causes(&self) -> BTreeMap<(u32, String, Class), f64> {
+    pub fn causes(&self) -> BTreeMap<(u32, String, CauseClass), f64> {
         let mut causes = BTreeMap::new();
         for cause in self.sums().causes {
             let region = self.followed().regions[cause.region as usize].path.trim_start_matches("main/").to_owned();
@@ -140,7 +140,7 @@ impl Run {
         self.followed().elapsed as f64 * 1e-6
     }
 
-    pub fn replay_ms(&self, scenario: WhatIf) -> f64 {
+    pub fn replay_ms(&self, scenario: WhatIfScenario) -> f64 {
         let found = self.followed().replays.iter().find(|(one, _)| *one == scenario);
         found.unwrap_or_else(|| panic!("{scenario:?} was not asked")).1 * 1e3
     }

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::noise::mean;
-use super::regions::Regions;
-use super::{Side, Sides};
+use super::regions::RegionList;
+use super::{ComparisonSide, ComparisonSides};
 use crate::run::{FunctionFigures, FunctionSums};
 use lbprof_analysis::metrics::functions::SIGNIFICANT;
 
@@ -51,7 +51,7 @@ pub struct FunctionChange {
 
 /// The changes that are significant and at least `least_s`, the largest first; `None` where not all runs were sampled, or where an older version added
 /// one to a study.
-pub(super) fn changes(sides: &Sides, regions: &Regions, least_s: f64) -> Option<Vec<FunctionChange>> {
+pub(super) fn changes(sides: &ComparisonSides, regions: &RegionList, least_s: f64) -> Option<Vec<FunctionChange>> {
     let both = [figures(&sides.base)?, figures(&sides.new)?];
     let [base, new] = both.each_ref().map(|runs| runs.iter().map(|run| &run.program).collect::<Vec<_>>());
     let mut changes: Vec<FunctionChange> = sure(&means(&base), &means(&new), least_s)
@@ -83,7 +83,7 @@ pub(super) fn changes(sides: &Sides, regions: &Regions, least_s: f64) -> Option<
 }
 
 /// The functions of all runs of a side.
-fn figures(side: &Side) -> Option<Vec<&FunctionFigures>> {
+fn figures(side: &ComparisonSide) -> Option<Vec<&FunctionFigures>> {
     let runs: Option<Vec<&FunctionFigures>> = side.runs.iter().map(|named| named.run.functions.as_ref()).collect();
     runs.filter(|runs| !runs.is_empty())
 }
@@ -96,7 +96,11 @@ fn unlisted(run: &FunctionFigures) -> FunctionSums {
 }
 
 /// The functions whose time changed for sure.
-fn sure<'a>(base: &'a Means, new: &'a Means, least_s: f64) -> impl Iterator<Item = (String, TimeChange)> {
+fn sure<'a>(
+    base: &'a FunctionMeans,
+    new: &'a FunctionMeans,
+    least_s: f64,
+) -> impl Iterator<Item = (String, TimeChange)> {
     let mut names: Vec<&String> = base.functions.keys().chain(new.functions.keys()).collect();
     names.sort();
     names.dedup();
@@ -108,20 +112,20 @@ fn sure<'a>(base: &'a Means, new: &'a Means, least_s: f64) -> impl Iterator<Item
 }
 
 /// The functions of a side.
-struct Means {
+struct FunctionMeans {
     /// CPU time and its standard error.
     functions: BTreeMap<String, (f64, f64)>,
     /// CPU time of all functions that are not listed: so long at most is one of them.
     others_s: f64,
 }
 
-impl Means {
+impl FunctionMeans {
     fn of(&self, name: &str) -> (f64, f64) {
         self.functions.get(name).copied().unwrap_or((0.0, self.others_s))
     }
 }
 
-fn means(runs: &[&FunctionSums]) -> Means {
+fn means(runs: &[&FunctionSums]) -> FunctionMeans {
     let n = runs.len() as f64;
     let mut functions = BTreeMap::new();
     for name in runs.iter().flat_map(|run| run.times.keys()) {
@@ -133,14 +137,14 @@ fn means(runs: &[&FunctionSums]) -> Means {
         let scatter = if runs.len() > 1 { (squares / (n - 1.0) / n).sqrt() } else { 0.0 };
         functions.insert(name.clone(), (mean_s, counting.max(scatter)));
     }
-    Means { functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
+    FunctionMeans { functions, others_s: runs.iter().map(|run| run.others_s).fold(0.0, f64::max) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Run;
-    use crate::compare::Named;
+    use crate::RunMetrics;
+    use crate::compare::NamedRun;
     use crate::run::RegionFigures;
 
     /// A function and its time in the program, of which all but what is in `main` is in the region `main/step`.
@@ -151,27 +155,27 @@ mod tests {
         FunctionSums { times, others_s: 0.05 }
     }
 
-    fn side(runs: &[&[Function]]) -> Side {
+    fn side(runs: &[&[Function]]) -> ComparisonSide {
         in_regions(&runs.iter().map(|program| (*program, [].as_slice())).collect::<Vec<_>>())
     }
 
     /// The functions of a region, by its path.
     type InRegion<'a> = (&'a str, &'a [Function]);
 
-    fn in_regions(runs: &[(&[Function], &[InRegion])]) -> Side {
+    fn in_regions(runs: &[(&[Function], &[InRegion])]) -> ComparisonSide {
         let run = |(program, regions): &(&[Function], &[InRegion])| {
             let listed = regions.iter().filter(|(_, functions)| !functions.is_empty());
             let by_path = listed.map(|(path, functions)| (path.to_string(), sums(functions))).collect();
             let functions = Some(FunctionFigures { program: sums(program), regions: by_path });
             let region = |path: &str| RegionFigures { path: path.to_owned(), ..RegionFigures::default() };
             let regions = regions.iter().map(|(path, _)| region(path)).collect();
-            Named { name: String::new(), run: Run { functions, regions, ..Run::default() } }
+            NamedRun { name: String::new(), run: RunMetrics { functions, regions, ..RunMetrics::default() } }
         };
-        Side { runs: runs.iter().map(run).collect() }
+        ComparisonSide { runs: runs.iter().map(run).collect() }
     }
 
-    fn changes(sides: &Sides) -> Option<Vec<FunctionChange>> {
-        let regions = Regions::new(sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run));
+    fn changes(sides: &ComparisonSides) -> Option<Vec<FunctionChange>> {
+        let regions = RegionList::new(sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run));
         super::changes(sides, &regions, 0.01)
     }
 
@@ -179,7 +183,7 @@ mod tests {
     fn changes_beyond_their_error_are_reported() {
         let base = side(&[&[("force", 1.0, 0.02), ("sort", 0.5, 0.02), ("old", 0.2, 0.01)]]);
         let new = side(&[&[("force", 1.3, 0.03), ("sort", 0.53, 0.02), ("small", 0.08, 0.01)]]);
-        let changes = changes(&Sides { base, new }).unwrap();
+        let changes = changes(&ComparisonSides { base, new }).unwrap();
         let names: Vec<&str> = changes.iter().map(|one| one.function.as_str()).collect();
         // `old` may still be among the functions that the new run does not list; it is longer than these together.
         assert_eq!(names, ["force", "old"]);
@@ -206,7 +210,7 @@ mod tests {
                 ("main/new", force),
             ],
         )]);
-        let changes = changes(&Sides { base, new }).unwrap();
+        let changes = changes(&ComparisonSides { base, new }).unwrap();
         // In `main` it is not significant; `main/io` may still have 0.3 s in the new run; `sort` did not change in the program.
         let [one] = changes.as_slice() else { panic!("{changes:?}") };
         let found: Vec<_> = one.regions.iter().map(|(path, time)| (path.as_str(), time.base_s, time.new_s)).collect();
@@ -216,16 +220,19 @@ mod tests {
     #[test]
     fn runs_that_scatter_say_less() {
         let base = side(&[&[("force", 1.0, 0.001)], &[("force", 1.2, 0.001)]]);
-        let sides = Sides { base, new: side(&[&[("force", 1.3, 0.001)]]) };
+        let sides = ComparisonSides { base, new: side(&[&[("force", 1.3, 0.001)]]) };
         // 1.1 ± 0.1
         assert_eq!(changes(&sides), Some(Vec::new()));
-        assert_eq!(changes(&Sides { new: Side { runs: vec![Named::default()] }, ..sides }), None);
+        assert_eq!(
+            changes(&ComparisonSides { new: ComparisonSide { runs: vec![NamedRun::default()] }, ..sides }),
+            None
+        );
     }
 
     #[test]
     fn a_function_that_one_run_of_a_side_does_not_list_may_be_among_its_others() {
         let base = side(&[&[("force", 0.2, 0.001)], &[]]);
         // 0.1 ± 0.1 of the two, for the second has at most 0.05 s of it.
-        assert_eq!(changes(&Sides { base, new: side(&[&[("force", 0.25, 0.001)]]) }), Some(Vec::new()));
+        assert_eq!(changes(&ComparisonSides { base, new: side(&[&[("force", 0.25, 0.001)]]) }), Some(Vec::new()));
     }
 }

@@ -1,143 +1,368 @@
-//! A comparison as JSON, schema "lbprof-compare/1". docs/compare-json.md describes every key; a test compares the two.
+//! A comparison as JSON, schema "lbprof-compare/1".
+//!
+//! docs/compare.schema.json is generated from the rows, and the table of docs/compare-json.md from that.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
-use super::condition::Judged;
+use super::condition::JudgedCondition;
 use super::functions::{FunctionChange, TimeChange};
-use super::{Change, Comparison, Contribution, Side, Whose, noise, words};
+use super::{AffectedRanks, ComparisonSide, FigureChange, RunComparison, TimeContribution, noise, words};
 use lbprof_analysis::metrics::median::median;
 use lbprof_report::json::{GENERATOR, write_pretty};
 
 /// Name and version of the schema.
 pub const SCHEMA: &str = "lbprof-compare/1";
 
+/// A comparison.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ComparisonDocument<'a> {
+    /// `lbprof-compare/1`.
+    schema: &'static str,
+    /// Program and version that wrote the document.
+    generator: &'static str,
+    /// The first sentences of the text output.
+    verdict: String,
+    /// The runs to compare with.
+    base: SideRow<'a>,
+    /// The same of the runs that are compared.
+    new: SideRow<'a>,
+    /// The change of the elapsed time.
+    elapsed: ElapsedChange,
+    /// What is taken for noise.
+    noise: NoiseRow,
+    /// Whether `reasons` are by cause; false if waiting was not analysed in a run; then they equal `places`.
+    by_cause: bool,
+    /// Parts of the change of elapsed time, largest first, with waiting attributed to its causes; they add up to `elapsed.change_s`.
+    reasons: Vec<ReasonRow<'a>>,
+    /// The same by region and activity, with waiting where it is spent.
+    places: Vec<ReasonRow<'a>>,
+    /// Functions whose CPU time in computation changed significantly, the largest change first, at most 20; null if not all runs were sampled, or
+    /// if an older version added one to a study.
+    functions: Option<Vec<FunctionRow<'a>>>,
+    /// The efficiencies of both sides.
+    efficiencies: Vec<EfficiencyChange>,
+    /// Other differences and missing data, as sentences.
+    remarks: &'a [String],
+    /// One object per condition to fail on, in the given order.
+    conditions: Vec<ConditionRow<'a>>,
+}
+
+/// The runs of one side.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SideRow<'a> {
+    /// One object per run, in the given order.
+    runs: Vec<ComparedRun<'a>>,
+    /// Median of the elapsed times.
+    elapsed_median_s: Option<f64>,
+    /// The shortest.
+    elapsed_min_s: Option<f64>,
+    /// The longest.
+    elapsed_max_s: Option<f64>,
+}
+
+/// A run of one side.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ComparedRun<'a> {
+    /// Its folder, as it was given.
+    name: &'a str,
+    /// The run's id, 16 hexadecimal digits.
+    id: String,
+    /// Its command line.
+    command: &'a [String],
+    /// Size of MPI_COMM_WORLD.
+    ranks: u32,
+    /// The user's parameters: the value of each, by its name.
+    params: &'a BTreeMap<String, f64>,
+    /// Its elapsed time.
+    elapsed_s: f64,
+    /// Whether the data are complete.
+    complete: bool,
+}
+
+/// The change of the elapsed time.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ElapsedChange {
+    /// Mean of the base runs.
+    base_s: f64,
+    /// Mean of the new runs.
+    new_s: f64,
+    /// `new` minus `base`.
+    change_s: f64,
+    /// The change as a share of the base.
+    relative: Option<f64>,
+    /// Whether it is beyond noise.
+    beyond_noise: bool,
+}
+
+/// What is taken for noise.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct NoiseRow {
+    /// Whether it follows from several runs; otherwise it is assumed.
+    known: bool,
+    /// Level of the t-test, where noise is known.
+    level: Option<f64>,
+    /// Smallest change that counts, in seconds.
+    least_s: f64,
+    /// Whether neither the elapsed time nor a reason nor an efficiency changed beyond noise.
+    nothing_beyond: bool,
+}
+
+/// A part of the change of the elapsed time.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ReasonRow<'a> {
+    /// `computation` (or another activity by place), `calls besides waiting`, `waiting for ranks in calls`, `messages in transit`, `recorder`,
+    /// `idle` or `not recorded`.
+    what: &'static str,
+    /// Path of the region in the new runs, or in the base runs if only these have it; null if no region is concerned.
+    region: Option<&'a str>,
+    /// Seconds in the base runs: own time and waiting that it causes, means over ranks.
+    base_s: f64,
+    /// The same in the new runs.
+    new_s: f64,
+    /// `new` minus `base`.
+    change_s: f64,
+    /// The part as a share of `elapsed.change_s`; negative if it offsets other parts.
+    share: Option<f64>,
+    /// Of `change_s`, its own time.
+    own_change_s: f64,
+    /// Of `change_s`, the waiting that it causes; 0 by place.
+    caused_change_s: f64,
+    /// Whether `change_s` is beyond noise.
+    beyond_noise: bool,
+    /// Whether all ranks contribute about equally.
+    all_ranks: bool,
+    /// The ranks that contribute most, largest first; empty if all contribute, if the numbers of ranks differ, or if no rank is concerned.
+    ranks: Vec<RankChange>,
+    /// If the numbers of ranks differ: the rank that spends most time there in the new runs.
+    longest: Option<LongestRank>,
+}
+
+/// A rank's part in a change.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RankChange {
+    /// The rank.
+    rank: u32,
+    /// By how much its own time there changed.
+    own_change_s: f64,
+}
+
+/// The rank that spends most time in a place.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LongestRank {
+    /// Its number.
+    rank: u32,
+    /// By how much it exceeds the mean of all ranks.
+    over_mean_s: f64,
+    /// The same for the longest rank of the base runs.
+    base_over_mean_s: f64,
+}
+
+/// A function whose CPU time changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct FunctionRow<'a> {
+    /// Its name and source file, or the library that has it.
+    function: &'a str,
+    /// CPU time in the base runs, the mean over ranks, by samples.
+    base_s: f64,
+    /// The same in the new runs.
+    new_s: f64,
+    /// `new` minus `base`.
+    change_s: f64,
+    /// Standard error of `change_s`.
+    error_s: f64,
+    /// The regions without inner regions in which the change is significant, too, the largest first, at most 3.
+    regions: Vec<RegionChange<'a>>,
+}
+
+/// The CPU time of a function in a region.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RegionChange<'a> {
+    /// Path of the region in the new runs.
+    region: &'a str,
+    /// CPU time there in the base runs, the mean over ranks.
+    base_s: f64,
+    /// The same in the new runs.
+    new_s: f64,
+    /// `new` minus `base`.
+    change_s: f64,
+    /// Standard error of `change_s`.
+    error_s: f64,
+}
+
+/// An efficiency of both sides.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct EfficiencyChange {
+    /// Name as in the text output.
+    name: &'static str,
+    /// Median of the base runs.
+    base: Option<f64>,
+    /// Median of the new runs.
+    new: Option<f64>,
+    /// `new` minus `base`.
+    change: Option<f64>,
+    /// Whether the means differ by a point or more, and beyond noise; false if noise is not known.
+    beyond_noise: bool,
+}
+
+/// A condition to fail on.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct ConditionRow<'a> {
+    /// The condition as it was written.
+    condition: &'a str,
+    /// `passes` (it does not hold), `fails` (it holds) or `unknown` (a figure in it is not known, which counts as failed).
+    outcome: &'static str,
+    /// Its metric.
+    metric: &'a str,
+    /// Its value, the median of the new runs.
+    value: Option<f64>,
+    /// Its value for the base runs.
+    base: Option<f64>,
+    /// Value of the left side.
+    left: Option<f64>,
+    /// Value of the right side.
+    right: Option<f64>,
+}
+
 /// Writes the comparison as one JSON document that ends with a new line.
-pub fn write(comparison: &Comparison, conditions: &[Judged], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     write_pretty(&document(comparison, conditions), out)
 }
 
-/// The comparison as a JSON value.
-pub fn document(comparison: &Comparison, conditions: &[Judged]) -> Value {
+/// Returns the comparison as it is written.
+pub fn document<'a>(comparison: &'a RunComparison, conditions: &'a [JudgedCondition]) -> ComparisonDocument<'a> {
+    ComparisonDocument {
+        schema: SCHEMA,
+        generator: GENERATOR,
+        verdict: words::headline(comparison),
+        base: side(&comparison.sides.base),
+        new: side(&comparison.sides.new),
+        elapsed: elapsed_change(&comparison.elapsed),
+        noise: noise_row(comparison),
+        by_cause: comparison.by_cause,
+        reasons: comparison.reasons.iter().map(|one| reason(comparison, one)).collect(),
+        places: comparison.places.iter().map(|one| reason(comparison, one)).collect(),
+        functions: comparison.functions.as_ref().map(|changes| changes.iter().map(function).collect()),
+        efficiencies: comparison
+            .ratios
+            .iter()
+            .map(|ratio| EfficiencyChange {
+                name: ratio.name,
+                base: ratio.base,
+                new: ratio.new,
+                change: ratio.base.zip(ratio.new).map(|(base, new)| new - base),
+                beyond_noise: ratio.beyond_noise,
+            })
+            .collect(),
+        remarks: &comparison.remarks,
+        conditions: conditions.iter().map(condition).collect(),
+    }
+}
+
+fn side(side: &ComparisonSide) -> SideRow<'_> {
+    let values = side.values(|run| run.times.elapsed_s);
+    let runs = side.runs.iter().map(|named| ComparedRun {
+        name: &named.name,
+        id: format!("{:016x}", named.run.id),
+        command: &named.run.command,
+        ranks: named.run.n_ranks,
+        params: &named.run.params,
+        elapsed_s: named.run.times.elapsed_s,
+        complete: named.run.complete,
+    });
+    SideRow {
+        runs: runs.collect(),
+        elapsed_median_s: median(&values),
+        elapsed_min_s: values.iter().copied().reduce(f64::min),
+        elapsed_max_s: values.iter().copied().reduce(f64::max),
+    }
+}
+
+fn elapsed_change(change: &FigureChange) -> ElapsedChange {
+    ElapsedChange {
+        base_s: change.base_mean(),
+        new_s: change.new_mean(),
+        change_s: change.difference(),
+        relative: change.relative(),
+        beyond_noise: change.beyond_noise,
+    }
+}
+
+fn noise_row(comparison: &RunComparison) -> NoiseRow {
     let elapsed_s = comparison.elapsed.base_mean();
     let known = comparison.noise_is_known();
     let limits = &comparison.limits;
-    json!({
-        "schema": SCHEMA,
-        "generator": GENERATOR,
-        "verdict": words::headline(comparison),
-        "base": side(&comparison.sides.base),
-        "new": side(&comparison.sides.new),
-        "elapsed": change(&comparison.elapsed),
-        "noise": {
-            "known": known,
-            "level": known.then_some(noise::LEVEL),
-            "least_s": if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) },
-            "nothing_beyond": comparison.is_noise(),
-        },
-        "by_cause": comparison.by_cause,
-        "reasons": comparison.reasons.iter().map(|one| part(comparison, one)).collect::<Value>(),
-        "places": comparison.places.iter().map(|one| part(comparison, one)).collect::<Value>(),
-        "functions": comparison.functions.as_ref().map(|changes| changes.iter().map(function).collect::<Value>()),
-        "efficiencies": comparison.ratios.iter().map(|ratio| json!({
-            "name": ratio.name,
-            "base": ratio.base,
-            "new": ratio.new,
-            "change": ratio.base.zip(ratio.new).map(|(base, new)| new - base),
-            "beyond_noise": ratio.beyond_noise,
-        })).collect::<Value>(),
-        "remarks": comparison.remarks,
-        "conditions": conditions.iter().map(condition).collect::<Value>(),
-    })
+    NoiseRow {
+        known,
+        level: known.then_some(noise::LEVEL),
+        least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) },
+        nothing_beyond: comparison.is_noise(),
+    }
 }
 
-fn side(side: &Side) -> Value {
-    let values = side.values(|run| run.times.elapsed_s);
-    let runs = side.runs.iter().map(|named| {
-        json!({
-            "name": named.name,
-            "id": format!("{:016x}", named.run.id),
-            "command": named.run.command,
-            "ranks": named.run.n_ranks,
-            "params": named.run.params,
-            "elapsed_s": named.run.times.elapsed_s,
-            "complete": named.run.complete,
-        })
+fn function(change: &FunctionChange) -> FunctionRow<'_> {
+    let TimeChange { base_s, new_s, error_s } = change.time;
+    let regions = change.regions.iter().map(|(path, time)| RegionChange {
+        region: path,
+        base_s: time.base_s,
+        new_s: time.new_s,
+        change_s: time.difference(),
+        error_s: time.error_s,
     });
-    json!({
-        "runs": runs.collect::<Value>(),
-        "elapsed_median_s": median(&values),
-        "elapsed_min_s": values.iter().copied().reduce(f64::min),
-        "elapsed_max_s": values.iter().copied().reduce(f64::max),
-    })
+    let change_s = change.time.difference();
+    FunctionRow { function: &change.function, base_s, new_s, change_s, error_s, regions: regions.collect() }
 }
 
-fn function(change: &FunctionChange) -> Value {
-    let of = |name: &str, text: &str, time: &TimeChange| {
-        json!({
-            name: text,
-            "base_s": time.base_s,
-            "new_s": time.new_s,
-            "change_s": time.difference(),
-            "error_s": time.error_s,
-        })
-    };
-    let mut row = of("function", &change.function, &change.time);
-    row["regions"] = change.regions.iter().map(|(path, time)| of("region", path, time)).collect();
-    row
-}
-
-fn change(change: &Change) -> Value {
-    json!({
-        "base_s": change.base_mean(),
-        "new_s": change.new_mean(),
-        "change_s": change.difference(),
-        "relative": change.relative(),
-        "beyond_noise": change.beyond_noise,
-    })
-}
-
-fn part(comparison: &Comparison, part: &Contribution) -> Value {
+fn reason<'a>(comparison: &RunComparison, part: &'a TimeContribution) -> ReasonRow<'a> {
     let whole_s = comparison.elapsed.difference();
-    let all_ranks = matches!(part.whose, Whose::All(_));
     let ranks = match &part.whose {
-        Whose::Ranks(ranks) => ranks.as_slice(),
+        AffectedRanks::Ranks(ranks) => ranks.as_slice(),
         _ => &[],
     };
     let longest = match part.whose {
-        Whose::Longest { rank, over_mean_s, base_over_mean_s } => Some(json!({
-            "rank": rank,
-            "over_mean_s": over_mean_s,
-            "base_over_mean_s": base_over_mean_s,
-        })),
+        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => {
+            Some(LongestRank { rank, over_mean_s, base_over_mean_s })
+        }
         _ => None,
     };
-    json!({
-        "what": part.what.name(),
-        "region": part.region,
-        "base_s": part.total.base_mean(),
-        "new_s": part.total.new_mean(),
-        "change_s": part.total.difference(),
-        "share": (whole_s != 0.0).then(|| part.total.difference() / whole_s),
-        "own_change_s": part.own_s,
-        "caused_change_s": part.caused_s,
-        "beyond_noise": part.total.beyond_noise,
-        "all_ranks": all_ranks,
-        "ranks": ranks.iter().map(|(rank, own_s)| json!({ "rank": rank, "own_change_s": own_s })).collect::<Value>(),
-        "longest": longest,
-    })
+    ReasonRow {
+        what: part.what.name(),
+        region: part.region.as_deref(),
+        base_s: part.total.base_mean(),
+        new_s: part.total.new_mean(),
+        change_s: part.total.difference(),
+        share: (whole_s != 0.0).then(|| part.total.difference() / whole_s),
+        own_change_s: part.own_s,
+        caused_change_s: part.caused_s,
+        beyond_noise: part.total.beyond_noise,
+        all_ranks: matches!(part.whose, AffectedRanks::All(_)),
+        ranks: ranks.iter().map(|&(rank, own_change_s)| RankChange { rank, own_change_s }).collect(),
+        longest,
+    }
 }
 
-/// A condition, as an object.
-pub fn condition(judged: &Judged) -> Value {
-    json!({
-        "condition": judged.text,
-        "outcome": judged.outcome.name(),
-        "metric": judged.metric,
-        "value": judged.value,
-        "base": judged.base,
-        "left": judged.sides.map(|sides| sides.0),
-        "right": judged.sides.map(|sides| sides.1),
-    })
+fn condition(judged: &JudgedCondition) -> ConditionRow<'_> {
+    ConditionRow {
+        condition: &judged.text,
+        outcome: judged.outcome.name(),
+        metric: &judged.metric,
+        value: judged.value,
+        base: judged.base,
+        left: judged.sides.map(|sides| sides.0),
+        right: judged.sides.map(|sides| sides.1),
+    }
 }

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::condition;
-use super::condition::{Judged, Outcome};
-use super::{Comparison, words};
+use super::condition::{ConditionOutcome, JudgedCondition};
+use super::{RunComparison, words};
 use lbprof_report::words::clean;
 
 /// Writes the XML document.
-pub fn write(comparison: &Comparison, conditions: &[Judged], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(comparison: &RunComparison, conditions: &[JudgedCondition], out: &mut dyn Write) -> io::Result<()> {
     let mut suite = TestSuite::new("lb-report compare");
     suite.set_system_out(words::headline(comparison));
     if conditions.is_empty() {
@@ -22,9 +22,9 @@ pub fn write(comparison: &Comparison, conditions: &[Judged], out: &mut dyn Write
     report.serialize(out).map_err(io::Error::other)
 }
 
-fn case(judged: &Judged) -> TestCase {
+fn case(judged: &JudgedCondition) -> TestCase {
     let status = match judged.outcome {
-        Outcome::Passes => TestCaseStatus::success(),
+        ConditionOutcome::Passes => TestCaseStatus::success(),
         outcome => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status.set_type(outcome.name()).set_message(condition::words::values(judged));

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use super::condition;
-use super::condition::{Judged, Outcome};
-use super::{Comparison, Contribution, words};
+use super::condition::{ConditionOutcome, JudgedCondition};
+use super::{RunComparison, TimeContribution, words};
 use lbprof_report::words::{TimeUnit, percent, percent_or_dash, signed_percent};
 
 /// Most rows of a table.
 const MOST_ROWS: usize = 8;
 
 /// The comparison as Markdown.
-pub fn render(comparison: &Comparison, conditions: &[Judged]) -> String {
+pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition]) -> String {
     let mut text = format!("**{}**\n\n", escaped(&words::headline(comparison)));
     for remark in &comparison.remarks {
         writeln!(text, "- {}", escaped(&lbprof_report::words::clean(remark))).ok();
@@ -20,13 +20,13 @@ pub fn render(comparison: &Comparison, conditions: &[Judged]) -> String {
     text + &self::conditions(conditions) + &reasons(comparison) + &efficiencies(comparison) + &noise(comparison)
 }
 
-fn conditions(conditions: &[Judged]) -> String {
+fn conditions(conditions: &[JudgedCondition]) -> String {
     if conditions.is_empty() {
         return String::new();
     }
     let mut text = "| condition to fail on | | |\n|---|---|---|\n".to_owned();
     for judged in conditions {
-        let sign = if judged.outcome == Outcome::Passes { "✅" } else { "❌" };
+        let sign = if judged.outcome == ConditionOutcome::Passes { "✅" } else { "❌" };
         let condition = escaped(&lbprof_report::words::clean(&judged.text));
         let (outcome, values) = (condition::words::outcome(judged.outcome), escaped(&condition::words::values(judged)));
         writeln!(text, "| {condition} | {sign} {outcome} | {values} |").ok();
@@ -34,8 +34,8 @@ fn conditions(conditions: &[Judged]) -> String {
     text + "\n"
 }
 
-fn reasons(comparison: &Comparison) -> String {
-    let parts: Vec<&Contribution> =
+fn reasons(comparison: &RunComparison) -> String {
+    let parts: Vec<&TimeContribution> =
         comparison.reasons.iter().filter(|part| part.total.beyond_noise).take(MOST_ROWS).collect();
     if parts.is_empty() {
         return String::new();
@@ -56,7 +56,7 @@ fn reasons(comparison: &Comparison) -> String {
     text + "\n"
 }
 
-fn efficiencies(comparison: &Comparison) -> String {
+fn efficiencies(comparison: &RunComparison) -> String {
     let mut text = "| efficiency | base | new | change |\n|---|--:|--:|--:|\n".to_owned();
     for ratio in &comparison.ratios {
         let change = ratio.base.zip(ratio.new).map(|(base, new)| signed_percent(new - base));
@@ -67,7 +67,7 @@ fn efficiencies(comparison: &Comparison) -> String {
     text + "\n"
 }
 
-fn noise(comparison: &Comparison) -> String {
+fn noise(comparison: &RunComparison) -> String {
     escaped(&words::noise(comparison)) + "\n"
 }
 

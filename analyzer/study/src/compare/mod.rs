@@ -1,7 +1,7 @@
 //! What changed between two runs, or between several of one kind and several of another: how the change of the elapsed time splits
 //! without a rest, by reason and by place, what is beyond noise, and conditions for CI.
 //!
-//! Made of [`Run`]s alone; `text`, `json`, `markdown` and `junit` only format a [`Comparison`].
+//! Made of [`RunMetrics`]s alone; `text`, `json`, `markdown` and `junit` only format a [`RunComparison`].
 
 pub mod condition;
 pub mod functions;
@@ -16,39 +16,39 @@ mod remarks;
 pub mod text;
 mod words;
 
-use crate::Run;
+use crate::RunMetrics;
 use functions::FunctionChange;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::median::median;
-use noise::{Limits, mean};
-pub use parts::{Contribution, Whose};
+use noise::{NoiseLimits, mean};
+pub use parts::{AffectedRanks, TimeContribution};
 use reasons::Parts;
-use regions::Regions;
+use regions::RegionList;
 
 /// A run, and what the user calls it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Named {
+pub struct NamedRun {
     /// Its folder, or its place in a study.
     pub name: String,
     /// Its figures.
-    pub run: Run,
+    pub run: RunMetrics,
 }
 
 /// One or several runs of the same.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Side {
+pub struct ComparisonSide {
     /// The runs; at least one, or all figures are 0.
-    pub runs: Vec<Named>,
+    pub runs: Vec<NamedRun>,
 }
 
-impl Side {
+impl ComparisonSide {
     /// `of` each run.
-    pub fn values(&self, of: impl Fn(&Run) -> f64) -> Vec<f64> {
+    pub fn values(&self, of: impl Fn(&RunMetrics) -> f64) -> Vec<f64> {
         self.runs.iter().map(|named| of(&named.run)).collect()
     }
 
     /// The median over runs of what all of them have.
-    pub fn median(&self, of: impl Fn(&Run) -> Option<f64>) -> Option<f64> {
+    pub fn median(&self, of: impl Fn(&RunMetrics) -> Option<f64>) -> Option<f64> {
         let values: Option<Vec<f64>> = self.runs.iter().map(|named| of(&named.run)).collect();
         median(&values?)
     }
@@ -56,16 +56,16 @@ impl Side {
 
 /// What is compared with what.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sides {
+pub struct ComparisonSides {
     /// The runs to compare with.
-    pub base: Side,
+    pub base: ComparisonSide,
     /// Those of which the question is how they differ.
-    pub new: Side,
+    pub new: ComparisonSide,
 }
 
 /// A figure on both sides: one value a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Change {
+pub struct FigureChange {
     /// Of each base run.
     pub base: Vec<f64>,
     /// Of each new run.
@@ -74,7 +74,7 @@ pub struct Change {
     pub beyond_noise: bool,
 }
 
-impl Change {
+impl FigureChange {
     /// Mean over the base runs.
     pub fn base_mean(&self) -> f64 {
         mean(&self.base)
@@ -98,7 +98,7 @@ impl Change {
 
 /// A ratio of the run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ratio {
+pub struct RunRatio {
     /// Its name as in the report.
     pub name: &'static str,
     /// Median of the base runs, where all have it.
@@ -111,39 +111,39 @@ pub struct Ratio {
 
 /// What changed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct RunComparison {
     /// What is compared.
-    pub sides: Sides,
+    pub sides: ComparisonSides,
     /// What is taken for noise.
-    pub limits: Limits,
+    pub limits: NoiseLimits,
     /// Elapsed time.
-    pub elapsed: Change,
+    pub elapsed: FigureChange,
     /// Parts of its change by reason, the largest first; by place where the causes of waiting are not known on both sides.
-    pub reasons: Vec<Contribution>,
+    pub reasons: Vec<TimeContribution>,
     /// Whether `reasons` are by cause.
     pub by_cause: bool,
     /// Parts of its change by place, the largest first.
-    pub places: Vec<Contribution>,
+    pub places: Vec<TimeContribution>,
     /// In which functions the runs compute longer or shorter; `None` where that is not known of all.
     pub functions: Option<Vec<FunctionChange>>,
     /// Efficiencies.
-    pub ratios: Vec<Ratio>,
+    pub ratios: Vec<RunRatio>,
     /// What else differs.
     pub remarks: Vec<String>,
 }
 
-impl Comparison {
+impl RunComparison {
     /// Compares `sides`.
-    pub fn new(sides: Sides, limits: Limits) -> Comparison {
-        let runs: Vec<&Run> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
-        let regions = Regions::new(runs.iter().copied());
-        let each = |of: &dyn Fn(&Run, usize) -> Option<Parts>| -> Option<Vec<Parts>> {
+    pub fn new(sides: ComparisonSides, limits: NoiseLimits) -> RunComparison {
+        let runs: Vec<&RunMetrics> = sides.base.runs.iter().chain(&sides.new.runs).map(|named| &named.run).collect();
+        let regions = RegionList::new(runs.iter().copied());
+        let each = |of: &dyn Fn(&RunMetrics, usize) -> Option<Parts>| -> Option<Vec<Parts>> {
             runs.iter().enumerate().map(|(at, run)| of(run, at)).collect()
         };
         let places = each(&|run, at| Some(reasons::by_place(run, at, &regions))).unwrap_or_default();
         let by_reason = each(&|run, at| reasons::by_reason(run, at, &regions));
-        let judge = Judge::new(&sides, limits);
-        let mut elapsed = Change {
+        let judge = ChangeJudge::new(&sides, limits);
+        let mut elapsed = FigureChange {
             base: sides.base.values(|run| run.times.elapsed_s),
             new: sides.new.values(|run| run.times.elapsed_s),
             beyond_noise: false,
@@ -156,7 +156,7 @@ impl Comparison {
         remarks.extend(only_on_one_side(&regions, &sides));
         remarks.extend((!by_cause).then(|| remarks::NOT_FOLLOWED.to_owned()));
         let (ratios, functions) = (ratios(&sides), functions::changes(&sides, &regions, judge.least_s));
-        Comparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
+        RunComparison { functions, sides, limits, elapsed, reasons, by_cause, places, ratios, remarks }
     }
 
     /// Whether neither the elapsed time nor a reason nor an efficiency differs beyond noise.
@@ -178,25 +178,25 @@ impl Comparison {
 }
 
 /// Judges changes by the noise of the sides.
-struct Judge {
+struct ChangeJudge {
     known: bool,
     /// Seconds from which on a change counts at all.
     least_s: f64,
 }
 
-impl Judge {
-    fn new(sides: &Sides, limits: Limits) -> Judge {
+impl ChangeJudge {
+    fn new(sides: &ComparisonSides, limits: NoiseLimits) -> ChangeJudge {
         let known = noise::is_known(sides.base.runs.len(), sides.new.runs.len());
         let elapsed_s = mean(&sides.base.values(|run| run.times.elapsed_s));
-        Judge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
+        ChangeJudge { known, least_s: if known { limits.relevant_s(elapsed_s) } else { limits.assumed_s(elapsed_s) } }
     }
 
     /// Judges changes that are reported together. What takes hardly any time on either side is not tested: each test makes the others
     /// stricter.
-    fn judge(&self, changes: &mut [&mut Change]) {
+    fn judge(&self, changes: &mut [&mut FigureChange]) {
         let is_relevant =
-            |change: &&mut Change| change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s;
-        let mut tested: Vec<&mut Change> = changes
+            |change: &&mut FigureChange| change.base_mean().abs() + change.new_mean().abs() >= 2.0 * self.least_s;
+        let mut tested: Vec<&mut FigureChange> = changes
             .iter_mut()
             .map(|change| &mut **change)
             .filter(|change| !self.known || is_relevant(change))
@@ -211,15 +211,15 @@ impl Judge {
 }
 
 /// How a ratio follows from a run's times.
-type OfTimes = fn(&Times) -> Option<f64>;
+type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
 
 /// Names of the ratios, and how they follow.
 const RATIOS: [(&str, OfTimes); 5] = [
-    ("parallel efficiency", Times::parallel),
-    ("load balance", Times::load_balance),
-    ("communication", Times::communication),
-    ("micro load balance", Times::micro_load_balance),
-    ("transfer", Times::transfer),
+    ("parallel efficiency", EfficiencyTimes::parallel),
+    ("load balance", EfficiencyTimes::load_balance),
+    ("communication", EfficiencyTimes::communication),
+    ("micro load balance", EfficiencyTimes::micro_load_balance),
+    ("transfer", EfficiencyTimes::transfer),
 ];
 
 /// Difference of efficiencies below which it does not matter, however certain it is.
@@ -227,8 +227,8 @@ const RELEVANT_RATIO: f64 = 0.01;
 
 /// Efficiencies do not scatter as times do: a run that took twice as long for a reason of the machine may be as well balanced as the
 /// others. So they are tested by themselves.
-fn ratios(sides: &Sides) -> Vec<Ratio> {
-    let values = |side: &Side, of: OfTimes| -> Option<Vec<f64>> {
+fn ratios(sides: &ComparisonSides) -> Vec<RunRatio> {
+    let values = |side: &ComparisonSide, of: OfTimes| -> Option<Vec<f64>> {
         side.runs.iter().map(|named| of(&named.run.times)).collect::<Option<_>>()
     };
     let probability = |of: OfTimes| {
@@ -237,7 +237,7 @@ fn ratios(sides: &Sides) -> Vec<Ratio> {
         Some(if (mean(&new) - mean(&base)).abs() < RELEVANT_RATIO { 1.0 } else { probability })
     };
     let probabilities = RATIOS.map(|(_, of)| probability(of).unwrap_or(1.0));
-    let row = |((name, of), beyond_noise): ((&'static str, OfTimes), bool)| Ratio {
+    let row = |((name, of), beyond_noise): ((&'static str, OfTimes), bool)| RunRatio {
         name,
         base: sides.base.median(|run| of(&run.times)),
         new: sides.new.median(|run| of(&run.times)),
@@ -247,7 +247,7 @@ fn ratios(sides: &Sides) -> Vec<Ratio> {
 }
 
 /// Marked and found regions that none of the other side's runs has.
-fn only_on_one_side(regions: &Regions, sides: &Sides) -> Vec<String> {
+fn only_on_one_side(regions: &RegionList, sides: &ComparisonSides) -> Vec<String> {
     let n = sides.base.runs.len();
     let (base, new) = (0..n, n..n + sides.new.runs.len());
     let only = |here: std::ops::Range<usize>, there: std::ops::Range<usize>| -> Vec<&str> {

@@ -4,9 +4,9 @@
 //! two-sided t-test says so at [`LEVEL`]: Welch's where both sides have two runs or more, else Student's, which takes the single
 //! run to scatter as the others do. Of several figures tested together the probabilities are corrected by Holm's method, so that
 //! among many parts of equal runs still none is taken for a change in 95 of 100 cases; parts that hardly take time are left out. Differences too small to matter
-//! ([`Limits::relevant_s`]) are never reported.
+//! ([`NoiseLimits::relevant_s`]) are never reported.
 //!
-//! With one run a side nothing is known of the noise, and a difference counts from [`Limits::assumed_s`] on.
+//! With one run a side nothing is known of the noise, and a difference counts from [`NoiseLimits::assumed_s`] on.
 //!
 //! Sources: Welch, "The generalization of 'Student's' problem when several different population variances are involved",
 //! Biometrika 34 (1947); Holm, "A simple sequentially rejective multiple test procedure", Scand. J. Statist. 6 (1979).
@@ -24,18 +24,18 @@ pub const SLICE_S: f64 = 0.005;
 
 /// What is taken for noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+pub struct NoiseLimits {
     /// Share of the base's elapsed time that is taken for noise where nothing is known of it.
     pub share: f64,
 }
 
-impl Default for Limits {
+impl Default for NoiseLimits {
     fn default() -> Self {
-        Limits { share: 0.02 }
+        NoiseLimits { share: 0.02 }
     }
 }
 
-impl Limits {
+impl NoiseLimits {
     /// Seconds from which on a difference counts where nothing is known of the noise of runs of `elapsed_s` seconds.
     pub fn assumed_s(&self, elapsed_s: f64) -> f64 {
         (self.share * elapsed_s).max(SLICE_S)

@@ -3,31 +3,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::noise::mean;
-use super::reasons::{Cost, Parts, What};
-use super::regions::Regions;
-use super::{Change, Judge, Side, Sides};
-use crate::Run;
+use super::reasons::{ComponentCost, Parts, TimeComponent};
+use super::regions::RegionList;
+use super::{ChangeJudge, ComparisonSide, ComparisonSides, FigureChange};
+use crate::RunMetrics;
 
 /// A part of the change of the elapsed time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Contribution {
+pub struct TimeContribution {
     /// What it is.
-    pub what: What,
+    pub what: TimeComponent,
     /// Path of the region in the new runs, or in the base's where they have none.
     pub region: Option<String>,
     /// Own and caused time together: means over ranks, in seconds. Over all parts they add up to the elapsed time.
-    pub total: Change,
+    pub total: FigureChange,
     /// Change of its own time, the mean over ranks.
     pub own_s: f64,
     /// Change of the waiting that it causes, divided by the number of ranks.
     pub caused_s: f64,
     /// On which ranks.
-    pub whose: Whose,
+    pub whose: AffectedRanks,
 }
 
 /// On which ranks something changed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Whose {
+pub enum AffectedRanks {
     /// Those by which most of the change is, and by how much own time of each changed; the one by which most is first.
     Ranks(Vec<(u32, f64)>),
     /// On all alike; by how much own time changed in the mean.
@@ -47,10 +47,15 @@ pub enum Whose {
 }
 
 /// The parts of the change, the largest first. `of_runs`: those of each run, first the base's.
-pub(super) fn rows(of_runs: &[Parts], sides: &Sides, regions: &Regions, judge: &Judge) -> Vec<Contribution> {
+pub(super) fn rows(
+    of_runs: &[Parts],
+    sides: &ComparisonSides,
+    regions: &RegionList,
+    judge: &ChangeJudge,
+) -> Vec<TimeContribution> {
     let (base, new) = of_runs.split_at(sides.base.runs.len().min(of_runs.len()));
-    let all: BTreeSet<What> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
-    let mut rows: Vec<(f64, Contribution)> =
+    let all: BTreeSet<TimeComponent> = of_runs.iter().flat_map(|parts| parts.keys().copied()).collect();
+    let mut rows: Vec<(f64, TimeContribution)> =
         all.into_iter().map(|what| part(what, base, new, sides, regions)).collect();
     judge.judge(&mut rows.iter_mut().map(|(_, part)| &mut part.total).collect::<Vec<_>>());
     rows.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.what.cmp(&b.1.what)));
@@ -58,14 +63,24 @@ pub(super) fn rows(of_runs: &[Parts], sides: &Sides, regions: &Regions, judge: &
 }
 
 /// A part, and its weight.
-fn part(what: What, base: &[Parts], new: &[Parts], sides: &Sides, regions: &Regions) -> (f64, Contribution) {
-    let values = |runs: &[Parts], of: fn(&Cost) -> f64| -> Vec<f64> {
+fn part(
+    what: TimeComponent,
+    base: &[Parts],
+    new: &[Parts],
+    sides: &ComparisonSides,
+    regions: &RegionList,
+) -> (f64, TimeContribution) {
+    let values = |runs: &[Parts], of: fn(&ComponentCost) -> f64| -> Vec<f64> {
         runs.iter().map(|parts| parts.get(&what).map_or(0.0, of)).collect()
     };
-    let difference = |of: fn(&Cost) -> f64| mean(&values(new, of)) - mean(&values(base, of));
-    let total = Change { base: values(base, Cost::total_s), new: values(new, Cost::total_s), beyond_noise: false };
+    let difference = |of: fn(&ComponentCost) -> f64| mean(&values(new, of)) - mean(&values(base, of));
+    let total = FigureChange {
+        base: values(base, ComponentCost::total_s),
+        new: values(new, ComponentCost::total_s),
+        beyond_noise: false,
+    };
     let whose = whose(what, base, new, sides, total.difference());
-    let part = Contribution {
+    let part = TimeContribution {
         what,
         region: what.region().and_then(|idx| regions.paths.get(idx).cloned()),
         own_s: difference(|cost| cost.own_s),
@@ -79,8 +94,14 @@ fn part(what: What, base: &[Parts], new: &[Parts], sides: &Sides, regions: &Regi
 /// Share of the largest rank's part from which on a rank is named beside it.
 const BESIDE: f64 = 0.5;
 
-fn whose(what: What, base: &[Parts], new: &[Parts], sides: &Sides, difference: f64) -> Whose {
-    let of = |runs: &[Parts], by: fn(&Cost) -> &BTreeMap<u32, f64>| -> BTreeMap<u32, f64> {
+fn whose(
+    what: TimeComponent,
+    base: &[Parts],
+    new: &[Parts],
+    sides: &ComparisonSides,
+    difference: f64,
+) -> AffectedRanks {
+    let of = |runs: &[Parts], by: fn(&ComponentCost) -> &BTreeMap<u32, f64>| -> BTreeMap<u32, f64> {
         let mut means: BTreeMap<u32, f64> = BTreeMap::new();
         for (&rank, &seconds) in runs.iter().filter_map(|parts| parts.get(&what)).flat_map(by) {
             *means.entry(rank).or_default() += seconds / runs.len().max(1) as f64;
@@ -90,9 +111,9 @@ fn whose(what: What, base: &[Parts], new: &[Parts], sides: &Sides, difference: f
     let own = [of(base, |cost| &cost.own_by_rank), of(new, |cost| &cost.own_by_rank)];
     let parts = [of(base, |cost| &cost.by_rank), of(new, |cost| &cost.by_rank)];
     if parts.iter().all(BTreeMap::is_empty) {
-        return Whose::Nobody;
+        return AffectedRanks::Nobody;
     }
-    let ranks = |side: &Side| side.runs.first().map(|named| rank_numbers(&named.run));
+    let ranks = |side: &ComparisonSide| side.runs.first().map(|named| rank_numbers(&named.run));
     if ranks(&sides.base) != ranks(&sides.new) {
         return longest(&own, sides);
     }
@@ -107,18 +128,18 @@ fn whose(what: What, base: &[Parts], new: &[Parts], sides: &Sides, difference: f
     changed.retain(|&(_, seconds)| seconds > 0.0 && seconds >= BESIDE * largest);
     if changed.len() == numbers.len() && numbers.len() > 1 {
         let own_s: f64 = numbers.iter().map(|&rank| change(&own, rank)).sum();
-        return Whose::All(own_s / numbers.len() as f64);
+        return AffectedRanks::All(own_s / numbers.len() as f64);
     }
-    Whose::Ranks(changed.into_iter().map(|(rank, _)| (rank, change(&own, rank))).collect())
+    AffectedRanks::Ranks(changed.into_iter().map(|(rank, _)| (rank, change(&own, rank))).collect())
 }
 
-fn rank_numbers(run: &Run) -> Vec<u32> {
+fn rank_numbers(run: &RunMetrics) -> Vec<u32> {
     run.ranks.iter().map(|rank| rank.rank).collect()
 }
 
 /// The rank that spends most time in something, where ranks cannot be compared by their numbers.
-fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &Sides) -> Whose {
-    let over_mean = |own: &BTreeMap<u32, f64>, side: &Side| {
+fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &ComparisonSides) -> AffectedRanks {
+    let over_mean = |own: &BTreeMap<u32, f64>, side: &ComparisonSide| {
         let n = side.runs.first().map_or(1, |named| named.run.ranks.len().max(1)) as f64;
         let longest = own.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))?;
         Some((*longest.0, longest.1 - own.values().sum::<f64>() / n))
@@ -126,8 +147,8 @@ fn longest([base, new]: &[BTreeMap<u32, f64>; 2], sides: &Sides) -> Whose {
     match over_mean(new, &sides.new) {
         Some((rank, over_mean_s)) => {
             let base_over_mean_s = over_mean(base, &sides.base).map_or(0.0, |(_, seconds)| seconds);
-            Whose::Longest { rank, over_mean_s, base_over_mean_s }
+            AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s }
         }
-        None => Whose::Nobody,
+        None => AffectedRanks::Nobody,
     }
 }

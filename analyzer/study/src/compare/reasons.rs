@@ -19,14 +19,14 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use super::regions::Regions;
-use crate::Run;
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::overhead::Phase;
+use super::regions::RegionList;
+use crate::RunMetrics;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 
-/// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`Regions::paths`].
+/// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`RegionList::paths`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum What {
+pub enum TimeComponent {
     /// By place: an activity in a region. By reason: computation in it, with the waiting that it causes; and where causes are not known any
     /// other activity.
     In(usize, Activity),
@@ -44,11 +44,13 @@ pub enum What {
     NotRecorded,
 }
 
-impl What {
+impl TimeComponent {
     /// The region, where it is one.
     pub fn region(self) -> Option<usize> {
         match self {
-            What::In(region, _) | What::WaitingForCalls(region) | What::Calls(region) => Some(region),
+            TimeComponent::In(region, _) | TimeComponent::WaitingForCalls(region) | TimeComponent::Calls(region) => {
+                Some(region)
+            }
             _ => None,
         }
     }
@@ -56,20 +58,20 @@ impl What {
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            What::In(_, activity) => activity.name(),
-            What::WaitingForCalls(_) => "waiting for ranks in calls",
-            What::Messages => "messages in transit",
-            What::Calls(_) => "calls besides waiting",
-            What::Recorder => "recorder",
-            What::Idle => "idle",
-            What::NotRecorded => "not recorded",
+            TimeComponent::In(_, activity) => activity.name(),
+            TimeComponent::WaitingForCalls(_) => "waiting for ranks in calls",
+            TimeComponent::Messages => "messages in transit",
+            TimeComponent::Calls(_) => "calls besides waiting",
+            TimeComponent::Recorder => "recorder",
+            TimeComponent::Idle => "idle",
+            TimeComponent::NotRecorded => "not recorded",
         }
     }
 }
 
 /// What something costs a run, in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Cost {
+pub struct ComponentCost {
     /// Its own time, the mean over ranks.
     pub own_s: f64,
     /// The waiting that it causes, of all ranks, divided by their number.
@@ -80,7 +82,7 @@ pub struct Cost {
     pub by_rank: BTreeMap<u32, f64>,
 }
 
-impl Cost {
+impl ComponentCost {
     /// Own and caused.
     pub fn total_s(&self) -> f64 {
         self.own_s + self.caused_s
@@ -99,31 +101,31 @@ impl Cost {
 
     /// Takes waiting out of its own time. Of it only the sum over ranks is kept, so nothing is known by rank any more.
     fn take_waiting(&mut self, mean_s: f64) {
-        *self = Cost { own_s: self.own_s - mean_s, caused_s: self.caused_s, ..Cost::default() };
+        *self = ComponentCost { own_s: self.own_s - mean_s, caused_s: self.caused_s, ..ComponentCost::default() };
     }
 }
 
 /// The parts of a run's elapsed time; they add up to it.
-pub type Parts = BTreeMap<What, Cost>;
+pub type Parts = BTreeMap<TimeComponent, ComponentCost>;
 
 /// The parts of `run`, the `at`-th of `regions`, by place.
-pub fn by_place(run: &Run, at: usize, regions: &Regions) -> Parts {
+pub fn by_place(run: &RunMetrics, at: usize, regions: &RegionList) -> Parts {
     let mut parts = Parts::new();
     let n = run.ranks.len().max(1) as f64;
     let rank = |position: usize| run.ranks.get(position).map_or(position as u32, |figures| figures.rank);
-    let mut add = |what: What, seconds: &[f64]| {
+    let mut add = |what: TimeComponent, seconds: &[f64]| {
         for (position, &seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds != 0.0) {
             parts.entry(what).or_default().add_own(rank(position), seconds, n);
         }
     };
     for region in &run.regions {
         let Some(idx) = regions.idx(at, &region.path) else { continue };
-        region.activities.iter().for_each(|(&activity, seconds)| add(What::In(idx, activity), seconds));
+        region.activities.iter().for_each(|(&activity, seconds)| add(TimeComponent::In(idx, activity), seconds));
     }
     for phase in &run.phases {
         match phase.phase {
-            Phase::Idle => add(What::Idle, &phase.seconds),
-            Phase::NotRecorded => add(What::NotRecorded, &phase.seconds),
+            TimeCategory::Idle => add(TimeComponent::Idle, &phase.seconds),
+            TimeCategory::NotRecorded => add(TimeComponent::NotRecorded, &phase.seconds),
             _ => {}
         }
     }
@@ -131,14 +133,14 @@ pub fn by_place(run: &Run, at: usize, regions: &Regions) -> Parts {
 }
 
 /// The same by reason: waiting is taken out of where it is spent, and given to what causes it. `None` where that is not known.
-pub fn by_reason(run: &Run, at: usize, regions: &Regions) -> Option<Parts> {
+pub fn by_reason(run: &RunMetrics, at: usize, regions: &RegionList) -> Option<Parts> {
     let causes = run.causes.as_ref()?;
     let n = run.ranks.len().max(1) as f64;
     let mut parts = Parts::new();
     for (what, cost) in by_place(run, at, regions) {
         let reason = match what {
-            What::In(_, Activity::Recorder) => What::Recorder,
-            What::In(region, activity) if activity != Activity::Computation => What::Calls(region),
+            TimeComponent::In(_, Activity::Recorder) => TimeComponent::Recorder,
+            TimeComponent::In(region, activity) if activity != Activity::Computation => TimeComponent::Calls(region),
             other => other,
         };
         let whole = parts.entry(reason).or_default();
@@ -149,17 +151,19 @@ pub fn by_reason(run: &Run, at: usize, regions: &Regions) -> Option<Parts> {
     for region in &run.regions {
         let blocked_s = region.blocked_s?;
         let Some(idx) = regions.idx(at, &region.path).filter(|_| blocked_s > 0.0) else { continue };
-        parts.entry(What::Calls(idx)).or_default().take_waiting(blocked_s / n);
+        parts.entry(TimeComponent::Calls(idx)).or_default().take_waiting(blocked_s / n);
         idle_s -= blocked_s;
     }
-    parts.entry(What::Idle).or_default().take_waiting(idle_s / n);
+    parts.entry(TimeComponent::Idle).or_default().take_waiting(idle_s / n);
     for cause in causes {
         let region = regions.idx(at, &cause.region);
         let reason = match (cause.class, region) {
-            (Class::Imbalance | Class::Control, Some(region)) => What::In(region, Activity::Computation),
-            (Class::Communication, Some(region)) => What::WaitingForCalls(region),
-            (Class::Recorder, _) => What::Recorder,
-            (Class::MessageDelay, _) | (_, None) => What::Messages,
+            (CauseClass::Imbalance | CauseClass::Control, Some(region)) => {
+                TimeComponent::In(region, Activity::Computation)
+            }
+            (CauseClass::Communication, Some(region)) => TimeComponent::WaitingForCalls(region),
+            (CauseClass::Recorder, _) => TimeComponent::Recorder,
+            (CauseClass::MessageDelay, _) | (_, None) => TimeComponent::Messages,
         };
         parts.entry(reason).or_default().add_caused(cause.rank, cause.caused_s / n);
     }
@@ -173,17 +177,17 @@ mod tests {
     use lbprof_analysis::metrics::overhead::PhaseTime;
 
     /// The example at the head of this file, after the change.
-    fn example() -> Run {
+    fn example() -> RunMetrics {
         let activities =
             BTreeMap::from([(Activity::Computation, vec![10.0, 16.0]), (Activity::Synchronization, vec![6.0, 0.0])]);
         let cause = CauseFigures {
             rank: 1,
             region: "main".into(),
             activity: Some(Activity::Computation),
-            class: Class::Imbalance,
+            class: CauseClass::Imbalance,
             caused_s: 6.0,
         };
-        Run {
+        RunMetrics {
             ranks: (0..2).map(|rank| RankFigures { rank, ..Default::default() }).collect(),
             regions: vec![RegionFigures {
                 path: "main".into(),
@@ -191,24 +195,24 @@ mod tests {
                 blocked_s: Some(6.0),
                 ..Default::default()
             }],
-            phases: vec![PhaseTime { phase: Phase::Idle, seconds: vec![0.0, 0.0] }],
+            phases: vec![PhaseTime { phase: TimeCategory::Idle, seconds: vec![0.0, 0.0] }],
             causes: Some(vec![cause]),
-            ..Run::default()
+            ..RunMetrics::default()
         }
     }
 
     #[test]
     fn waiting_is_given_to_what_causes_it() {
         let run = example();
-        let regions = Regions::new([&run].into_iter());
+        let regions = RegionList::new([&run].into_iter());
         let place = by_place(&run, 0, &regions);
-        assert_eq!(place[&What::In(0, Activity::Computation)].total_s(), 13.0);
-        assert_eq!(place[&What::In(0, Activity::Synchronization)].total_s(), 3.0);
+        assert_eq!(place[&TimeComponent::In(0, Activity::Computation)].total_s(), 13.0);
+        assert_eq!(place[&TimeComponent::In(0, Activity::Synchronization)].total_s(), 3.0);
         let reason = by_reason(&run, 0, &regions).unwrap();
-        let force = &reason[&What::In(0, Activity::Computation)];
+        let force = &reason[&TimeComponent::In(0, Activity::Computation)];
         assert_eq!((force.own_s, force.caused_s), (13.0, 3.0));
         assert_eq!(force.by_rank, BTreeMap::from([(0, 5.0), (1, 8.0 + 3.0)]));
-        assert_eq!((reason[&What::Calls(0)].total_s(), reason[&What::Idle].total_s()), (0.0, 0.0));
-        assert_eq!(by_reason(&Run { causes: None, ..run }, 0, &regions), None);
+        assert_eq!((reason[&TimeComponent::Calls(0)].total_s(), reason[&TimeComponent::Idle].total_s()), (0.0, 0.0));
+        assert_eq!(by_reason(&RunMetrics { causes: None, ..run }, 0, &regions), None);
     }
 }

@@ -6,13 +6,13 @@
 
 use std::collections::HashMap;
 
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::RegionFigures;
 use lbprof_report::words::separators;
 
 /// The regions of several runs.
 #[derive(Clone, Debug, Default)]
-pub struct Regions {
+pub struct RegionList {
     /// Path of each in the last run that has it.
     pub paths: Vec<String>,
     /// For each run, by path: which of these it is.
@@ -21,10 +21,10 @@ pub struct Regions {
     paths_of: Vec<HashMap<usize, String>>,
 }
 
-impl Regions {
+impl RegionList {
     /// Those of `runs`.
-    pub fn new<'a>(runs: impl Iterator<Item = &'a Run>) -> Regions {
-        let mut regions = Regions::default();
+    pub fn new<'a>(runs: impl Iterator<Item = &'a RunMetrics>) -> RegionList {
+        let mut regions = RegionList::default();
         // By path, and of found ones by what does not change with loops and lines, the same in all runs.
         let mut known: HashMap<String, usize> = HashMap::new();
         let mut alike: HashMap<String, Vec<usize>> = HashMap::new();
@@ -125,9 +125,9 @@ fn without_lines(path: &str) -> String {
 mod tests {
     use super::*;
 
-    fn run(regions: &[(&str, bool)]) -> Run {
+    fn run(regions: &[(&str, bool)]) -> RunMetrics {
         let region = |&(path, found): &(&str, bool)| RegionFigures { path: path.into(), found, ..Default::default() };
-        Run { regions: regions.iter().map(region).collect(), ..Run::default() }
+        RunMetrics { regions: regions.iter().map(region).collect(), ..RunMetrics::default() }
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
             ("main/loop/f (a.c:4)", true),
             ("main/loop/loop in f/f (a.c:3)", true),
         ]);
-        let regions = Regions::new([&base, &new].into_iter());
+        let regions = RegionList::new([&base, &new].into_iter());
         assert_eq!(regions.idx(0, "main/loop/f (a.c:3)"), regions.idx(1, "main/loop/loop in f/f (a.c:3)"));
         assert_eq!(
             regions.idx(0, "main/f (a.c:9)"),
@@ -165,7 +165,7 @@ mod tests {
         let base =
             run(&[("main", false), ("main/f (a.c:10)", true), ("main/f (a.c:20)", true), ("main/step:1", false)]);
         let new = run(&[("main", false), ("main/f (a.c:12)", true), ("main/f (a.c:20)", true), ("main/step:2", false)]);
-        let regions = Regions::new([&base, &new].into_iter());
+        let regions = RegionList::new([&base, &new].into_iter());
         assert_eq!(regions.idx(0, "main/f (a.c:20)"), regions.idx(1, "main/f (a.c:20)"));
         assert_eq!(regions.idx(0, "main/f (a.c:10)"), regions.idx(1, "main/f (a.c:12)"), "a line moved");
         assert_ne!(regions.idx(0, "main/step:1"), regions.idx(1, "main/step:2"), "what is marked has the name it has");

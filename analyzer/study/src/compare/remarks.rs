@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::ProblemKind;
 
-use super::{Side, Sides};
-use crate::Run;
+use super::{ComparisonSide, ComparisonSides};
+use crate::RunMetrics;
 use lbprof_report::words::mpi_name;
 use lbprof_report::words::{plural, quantity};
 
@@ -13,7 +13,7 @@ use lbprof_report::words::{plural, quantity};
 const MOST: usize = 6;
 
 /// All remarks, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
-pub fn remarks(sides: &Sides) -> Vec<String> {
+pub fn remarks(sides: &ComparisonSides) -> Vec<String> {
     let mut remarks = Vec::new();
     let (base, new) = (&sides.base, &sides.new);
     remarks.extend(same_run(base, new));
@@ -37,18 +37,18 @@ pub fn remarks(sides: &Sides) -> Vec<String> {
 
 const RANKS: &str = ": times are means over ranks";
 
-fn all<'a>(base: &'a Side, new: &'a Side) -> impl Iterator<Item = &'a Run> {
+fn all<'a>(base: &'a ComparisonSide, new: &'a ComparisonSide) -> impl Iterator<Item = &'a RunMetrics> {
     base.runs.iter().chain(&new.runs).map(|named| &named.run)
 }
 
-fn same_run(base: &Side, new: &Side) -> Option<String> {
+fn same_run(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let is_new = |id: u64| new.runs.iter().any(|named| named.run.id == id);
     let both = base.runs.iter().find(|named| named.run.id != 0 && is_new(named.run.id))?;
     Some(format!("{} is on both sides.", both.name))
 }
 
-fn programs(base: &Side, new: &Side) -> Option<String> {
-    let names: BTreeSet<&str> = all(base, new).map(Run::program).filter(|name| !name.is_empty()).collect();
+fn programs(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
+    let names: BTreeSet<&str> = all(base, new).map(RunMetrics::program).filter(|name| !name.is_empty()).collect();
     (names.len() > 1).then(|| {
         format!(
             "The programs differ: {}. What matches by name is compared.",
@@ -58,9 +58,9 @@ fn programs(base: &Side, new: &Side) -> Option<String> {
 }
 
 /// That runs of a side are no repetitions of each other.
-fn mixed(name: &str, side: &Side) -> Option<String> {
+fn mixed(name: &str, side: &ComparisonSide) -> Option<String> {
     let (first, more) = side.runs.split_first()?;
-    let differs = |of: fn(&Run) -> String| more.iter().any(|other| of(&other.run) != of(&first.run));
+    let differs = |of: fn(&RunMetrics) -> String| more.iter().any(|other| of(&other.run) != of(&first.run));
     let mut what = Vec::new();
     what.extend(differs(|run| format!("{:?}", run.params)).then_some("parameters"));
     what.extend(differs(|run| run.n_ranks.to_string()).then_some("number of ranks"));
@@ -73,9 +73,9 @@ fn mixed(name: &str, side: &Side) -> Option<String> {
     })
 }
 
-fn incomplete(side: &Side) -> Vec<String> {
+fn incomplete(side: &ComparisonSide) -> Vec<String> {
     let partial = side.runs.iter().filter(|named| !named.run.complete);
-    let text = |named: &super::Named| {
+    let text = |named: &super::NamedRun| {
         let problems = named.run.problems.iter().cloned();
         format!("Data of {} are incomplete ({}): lb-report on it says more.", named.name, some(problems))
     };
@@ -83,7 +83,7 @@ fn incomplete(side: &Side) -> Vec<String> {
 }
 
 /// That times scatter because ranks shared cores with something.
-fn without_core(base: &Side, new: &Side) -> Option<String> {
+fn without_core(base: &ComparisonSide, new: &ComparisonSide) -> Option<String> {
     let is_such = |name: &String| [ProblemKind::NoCore, ProblemKind::Preempted].iter().any(|kind| kind.name() == name);
     let all = base.runs.iter().chain(&new.runs).filter(|named| named.run.problems.iter().any(is_such));
     let names: Vec<String> = all.map(|named| named.name.clone()).collect();
@@ -91,17 +91,23 @@ fn without_core(base: &Side, new: &Side) -> Option<String> {
         .then(|| format!("Ranks had to wait for a core in {}: times scatter more.", some(names.into_iter())))
 }
 
-fn params(base: &Run, new: &Run) -> Option<String> {
+fn params(base: &RunMetrics, new: &RunMetrics) -> Option<String> {
     let names: BTreeSet<&String> = base.params.keys().chain(new.params.keys()).collect();
     let value =
-        |run: &Run, name: &String| run.params.get(name).map_or_else(|| "–".to_owned(), |&value| quantity(value));
+        |run: &RunMetrics, name: &String| run.params.get(name).map_or_else(|| "–".to_owned(), |&value| quantity(value));
     let changed = names.into_iter().filter(|name| base.params.get(*name) != new.params.get(*name));
     let mut changed = changed.map(|name| format!("{name} {} → {}", value(base, name), value(new, name))).peekable();
     changed.peek().is_some().then_some(())?;
     Some(format!("Parameters differ: {}.", some(changed)))
 }
 
-fn differs(what: &str, base: &Run, new: &Run, of: impl Fn(&Run) -> String, so: &str) -> Option<String> {
+fn differs(
+    what: &str,
+    base: &RunMetrics,
+    new: &RunMetrics,
+    of: impl Fn(&RunMetrics) -> String,
+    so: &str,
+) -> Option<String> {
     let (base, new) = (of(base), of(new));
     (base != new).then(|| format!("{what}: {base} → {new}{so}."))
 }

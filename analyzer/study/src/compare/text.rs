@@ -5,10 +5,10 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 
 use super::condition;
-use super::condition::{Judged, Outcome};
-use super::{Comparison, Contribution, Side, words};
+use super::condition::{ConditionOutcome, JudgedCondition};
+use super::{ComparisonSide, RunComparison, TimeContribution, words};
 use lbprof_analysis::metrics::median::median;
-use lbprof_report::table::Table;
+use lbprof_report::table::TextTable;
 use lbprof_report::words::{
     TimeUnit, clean, percent, percent_or_dash, plural, seconds_like, short_path, shorten, wrap,
 };
@@ -21,7 +21,7 @@ const DIM: Style = Style::new().dimmed();
 
 /// How much to say, and in how many columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ComparisonTextOptions {
     /// Columns of a line.
     pub columns: usize,
     /// Most rows of a table.
@@ -29,7 +29,7 @@ pub struct Options {
 }
 
 /// The comparison as text.
-pub fn render(comparison: &Comparison, conditions: &[Judged], options: &Options) -> String {
+pub fn render(comparison: &RunComparison, conditions: &[JudgedCondition], options: &ComparisonTextOptions) -> String {
     let mut text = heads(comparison, options) + &verdict(comparison, options) + &remarks(comparison, options);
     if !comparison.is_noise() {
         text += &reasons(comparison, options);
@@ -41,16 +41,16 @@ pub fn render(comparison: &Comparison, conditions: &[Judged], options: &Options)
     text + &efficiencies(comparison, options) + &elapsed(comparison, options) + &self::conditions(conditions, options)
 }
 
-fn heads(comparison: &Comparison, options: &Options) -> String {
+fn heads(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let sides = [("base", &comparison.sides.base), ("new", &comparison.sides.new)];
-    let line = |(name, side): (&str, &Side)| {
+    let line = |(name, side): (&str, &ComparisonSide)| {
         let rest = wrap(&head(side), options.columns - 6, 6);
         format!("{BOLD}{name:<4}{BOLD:#}  {rest}\n")
     };
     sides.map(line).concat() + "\n"
 }
 
-fn head(side: &Side) -> String {
+fn head(side: &ComparisonSide) -> String {
     const LONGEST: usize = 50;
     let Some(first) = side.runs.first() else { return "no run".to_owned() };
     let more = match side.runs.len() {
@@ -68,7 +68,7 @@ fn head(side: &Side) -> String {
     parts.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" · ")
 }
 
-fn verdict(comparison: &Comparison, options: &Options) -> String {
+fn verdict(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let colour = match comparison.elapsed.difference() {
         _ if !comparison.elapsed.beyond_noise && comparison.is_noise() => AnsiColor::Green,
         _ if !comparison.elapsed.beyond_noise => AnsiColor::Yellow,
@@ -80,7 +80,7 @@ fn verdict(comparison: &Comparison, options: &Options) -> String {
     format!("{style}{}{style:#}\n{DIM}{noise}{DIM:#}\n\n", wrap(&words::headline(comparison), options.columns, 0))
 }
 
-fn remarks(comparison: &Comparison, options: &Options) -> String {
+fn remarks(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let line = |remark: &String| format!("! {}\n", wrap(&clean(remark), options.columns - 2, 2));
     let lines: String = comparison.remarks.iter().map(line).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
@@ -89,9 +89,9 @@ fn remarks(comparison: &Comparison, options: &Options) -> String {
 /// Columns that give way to names where lines are short; the ranking is by share.
 const SPARE: &[&[&str]] = &[&["caused"], &["own"], &["base"], &["new"], &["share"]];
 
-fn reasons(comparison: &Comparison, options: &Options) -> String {
+fn reasons(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = unit(comparison);
-    let two = |part: &Contribution| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
+    let two = |part: &TimeContribution| [words::signed(unit, part.own_s), words::signed(unit, part.caused_s)];
     let table = changes(comparison, &comparison.reasons, ["own", "caused"], two, options);
     let how = match comparison.by_cause {
         true => {
@@ -102,23 +102,24 @@ fn reasons(comparison: &Comparison, options: &Options) -> String {
     section("Why", how, table, options)
 }
 
-fn places(comparison: &Comparison, options: &Options) -> String {
+fn places(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let unit = unit(comparison);
     let heads = ["base", "new"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let two = |part: &Contribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
+    let two =
+        |part: &TimeContribution| [part.total.base_mean(), part.total.new_mean()].map(|seconds| unit.number(seconds));
     let table = changes(comparison, &comparison.places, heads.each_ref().map(String::as_str), two, options);
     section("Where the time goes", "means over ranks, waiting where it is spent", table, options)
 }
 
 /// In which functions the ranks compute longer or shorter.
-fn functions(comparison: &Comparison, options: &Options) -> String {
+fn functions(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     let changes = comparison.functions.as_deref().unwrap_or_default();
     if changes.is_empty() {
         return String::new();
     }
     let unit = unit(comparison);
     let heads = ["base", "new", "change"].map(|name| format!("{name}\n[{}]", unit.symbol));
-    let mut table = Table::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
+    let mut table = TextTable::new(&["<function", &heads[0], &heads[1], &heads[2], "<most of it in"], 0);
     for one in changes.iter().take(options.top) {
         let most = one.regions.first().filter(|(_, time)| time.difference() / one.time.difference() >= MOST_OF_IT);
         table.row(vec![
@@ -135,15 +136,15 @@ fn functions(comparison: &Comparison, options: &Options) -> String {
 
 /// What `parts` add to the change, and what all others do; `two` columns of each part stand before its change.
 fn changes(
-    comparison: &Comparison,
-    parts: &[Contribution],
+    comparison: &RunComparison,
+    parts: &[TimeContribution],
     [first, second]: [&str; 2],
-    two: impl Fn(&Contribution) -> [String; 2],
-    options: &Options,
-) -> Table {
+    two: impl Fn(&TimeContribution) -> [String; 2],
+    options: &ComparisonTextOptions,
+) -> TextTable {
     let unit = unit(comparison);
     let of = format!("change\n[{}]", unit.symbol);
-    let mut table = Table::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
+    let mut table = TextTable::new(&["<region", "<what", first, second, &of, "share", "rank"], 0);
     let shown = shown(parts, unit, options);
     for (part, name) in shown.iter().zip(words::regions(&shown)) {
         let [first, second] = two(part);
@@ -165,7 +166,7 @@ fn changes(
     table
 }
 
-fn section(name: &str, how: &str, table: Table, options: &Options) -> String {
+fn section(name: &str, how: &str, table: TextTable, options: &ComparisonTextOptions) -> String {
     let how = wrap(how, options.columns - 2, 2);
     format!(
         "{BOLD}{name}{BOLD:#}\n  {DIM}{how}{DIM:#}\n{}\n",
@@ -173,37 +174,46 @@ fn section(name: &str, how: &str, table: Table, options: &Options) -> String {
     )
 }
 
-fn unit(comparison: &Comparison) -> TimeUnit {
+fn unit(comparison: &RunComparison) -> TimeUnit {
     TimeUnit::for_max(comparison.elapsed.base_mean().max(comparison.elapsed.new_mean()))
 }
 
 /// The parts that are reported: those that do not round to nothing, the largest first.
-fn shown<'a>(parts: &'a [Contribution], unit: TimeUnit, options: &Options) -> Vec<&'a Contribution> {
-    let is_something = |part: &&Contribution| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
+fn shown<'a>(
+    parts: &'a [TimeContribution],
+    unit: TimeUnit,
+    options: &ComparisonTextOptions,
+) -> Vec<&'a TimeContribution> {
+    let is_something = |part: &&TimeContribution| words::signed(unit, part.total.difference()).starts_with(['+', '−']);
     parts.iter().filter(is_something).take(options.top).collect()
 }
 
 /// What is not shown, where it is something, and the sum.
-fn sums(comparison: &Comparison, all: &[Contribution], shown: &[&Contribution], unit: TimeUnit) -> Vec<(String, f64)> {
+fn sums(
+    comparison: &RunComparison,
+    all: &[TimeContribution],
+    shown: &[&TimeContribution],
+    unit: TimeUnit,
+) -> Vec<(String, f64)> {
     let listed: f64 = shown.iter().map(|part| part.total.difference()).sum();
     let sum: f64 = all.iter().map(|part| part.total.difference()).sum();
     let rest = (!words::signed(unit, sum - listed).starts_with(['0'])).then(|| ("the rest".to_owned(), sum - listed));
     rest.into_iter().chain([("elapsed time".to_owned(), comparison.elapsed.difference())]).collect()
 }
 
-fn change(part: &Contribution, unit: TimeUnit) -> String {
+fn change(part: &TimeContribution, unit: TimeUnit) -> String {
     let mark = if part.total.beyond_noise { "" } else { "~" };
     format!("{mark}{}", words::signed(unit, part.total.difference()))
 }
 
 /// Share of the change of the elapsed time; a dash where that is noise.
-fn share(comparison: &Comparison, seconds: f64) -> String {
+fn share(comparison: &RunComparison, seconds: f64) -> String {
     let whole = comparison.elapsed.difference();
     percent_or_dash(comparison.elapsed.beyond_noise.then(|| seconds / whole)).replace('-', "−")
 }
 
-fn efficiencies(comparison: &Comparison, options: &Options) -> String {
-    let mut table = Table::new(&["<efficiency", "base", "new", "change\n[points]"], 0);
+fn efficiencies(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
+    let mut table = TextTable::new(&["<efficiency", "base", "new", "change\n[points]"], 0);
     for ratio in &comparison.ratios {
         let change = ratio.base.zip(ratio.new).map(|(base, new)| new - base);
         let change = change.map_or_else(
@@ -216,13 +226,13 @@ fn efficiencies(comparison: &Comparison, options: &Options) -> String {
 }
 
 /// How the runs of a side scatter.
-fn elapsed(comparison: &Comparison, options: &Options) -> String {
+fn elapsed(comparison: &RunComparison, options: &ComparisonTextOptions) -> String {
     if !comparison.noise_is_known() {
         return String::new();
     }
     let unit = unit(comparison);
     let head = format!("median\n[{}]", unit.symbol);
-    let mut table = Table::new(&["<elapsed time", "runs", &head, "mean", "shortest", "longest", "spread"], 0);
+    let mut table = TextTable::new(&["<elapsed time", "runs", &head, "mean", "shortest", "longest", "spread"], 0);
     for (name, values) in [("base", &comparison.elapsed.base), ("new", &comparison.elapsed.new)] {
         let median_s = median(values).unwrap_or(0.0);
         let shortest = values.iter().copied().reduce(f64::min).unwrap_or(0.0);
@@ -241,13 +251,13 @@ fn elapsed(comparison: &Comparison, options: &Options) -> String {
 }
 
 /// What each condition says.
-pub fn conditions(conditions: &[Judged], options: &Options) -> String {
+pub fn conditions(conditions: &[JudgedCondition], options: &ComparisonTextOptions) -> String {
     if conditions.is_empty() {
         return String::new();
     }
     let mut text = format!("{BOLD}Conditions to fail on{BOLD:#}\n");
     for judged in conditions {
-        let colour = if judged.outcome == Outcome::Passes { AnsiColor::Green } else { AnsiColor::Red };
+        let colour = if judged.outcome == ConditionOutcome::Passes { AnsiColor::Green } else { AnsiColor::Red };
         let style = Style::new().fg_color(Some(colour.into()));
         let outcome = condition::words::outcome(judged.outcome);
         let rest = format!("{}: {}", clean(&judged.text), condition::words::values(judged));

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
 
-use super::reasons::What;
-use super::{Change, Comparison, Contribution, Ratio, Whose};
+use super::reasons::TimeComponent;
+use super::{AffectedRanks, FigureChange, RunComparison, RunRatio, TimeContribution};
 use lbprof_analysis::read::open::ranges;
 use lbprof_report::words::{TimeUnit, clean, percent, seconds_like, separators, short_path, shorten, signed_percent};
 
@@ -22,7 +22,7 @@ const NEARLY_ALL: f64 = 0.95;
 const WORTH_NAMING: f64 = 0.05;
 
 /// The verdict: how much longer or shorter, beyond noise or not, and why most of it.
-pub fn headline(comparison: &Comparison) -> String {
+pub fn headline(comparison: &RunComparison) -> String {
     let elapsed = &comparison.elapsed;
     let (base_s, new_s) = (elapsed.base_mean(), elapsed.new_mean());
     let relative = elapsed.relative().map_or_else(String::new, |share| format!(" ({})", signed_percent(share)));
@@ -45,7 +45,7 @@ pub fn headline(comparison: &Comparison) -> String {
         false => format!("The elapsed time does not differ beyond noise: {times}{means}."),
     };
     let sign = elapsed.difference().signum();
-    let leads = |part: &&Contribution| {
+    let leads = |part: &&TimeContribution| {
         part.total.beyond_noise && (!elapsed.beyond_noise || part.total.difference() * sign > 0.0)
     };
     let reason = comparison.reasons.iter().find(leads).map_or_else(String::new, |part| because(comparison, part));
@@ -53,20 +53,20 @@ pub fn headline(comparison: &Comparison) -> String {
 }
 
 /// Which efficiencies did change beyond noise where the elapsed time did not.
-fn efficiencies(comparison: &Comparison) -> String {
+fn efficiencies(comparison: &RunComparison) -> String {
     let certain = comparison.ratios.iter().filter(|ratio| ratio.beyond_noise && !comparison.elapsed.beyond_noise);
     let change =
-        |ratio: &Ratio| Some(format!("{} from {} to {}", ratio.name, percent(ratio.base?), percent(ratio.new?)));
+        |ratio: &RunRatio| Some(format!("{} from {} to {}", ratio.name, percent(ratio.base?), percent(ratio.new?)));
     let changes: Vec<String> = certain.filter_map(change).collect();
     if changes.is_empty() { String::new() } else { format!(" Beyond noise did change: {}.", changes.join(", ")) }
 }
 
-fn base(elapsed: &Change) -> String {
+fn base(elapsed: &FigureChange) -> String {
     seconds_like(elapsed.base_mean(), elapsed.base_mean().max(elapsed.new_mean()))
 }
 
 /// The reason of most of the change, as a sentence.
-fn because(comparison: &Comparison, part: &Contribution) -> String {
+fn because(comparison: &RunComparison, part: &TimeContribution) -> String {
     let whole_s = comparison.elapsed.base_mean().max(comparison.elapsed.new_mean());
     let seconds = |part: f64| seconds_like(part.abs(), whole_s);
     let (change, all) = (part.total.difference(), comparison.elapsed.difference());
@@ -77,7 +77,7 @@ fn because(comparison: &Comparison, part: &Contribution) -> String {
         share => format!("{} of it ({})", seconds(change), percent(share)),
     };
     let mut text = format!(" {how_much} is by {}{}", what(part), whose(part, whole_s));
-    if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, What::In(..)) {
+    if part.caused_s.abs() >= WORTH_NAMING * change.abs() && matches!(part.what, TimeComponent::In(..)) {
         let own = format!("{} {} itself", seconds(part.own_s), direction(part.own_s));
         let caused = format!("{} {} of waiting for it", seconds(part.caused_s), direction(part.caused_s));
         text.push_str(&format!(": {own} in the mean over ranks, and {caused}"));
@@ -89,8 +89,8 @@ fn because(comparison: &Comparison, part: &Contribution) -> String {
 }
 
 /// The function that changed most in the region of a part that is computation, as a sentence; empty where none did for sure.
-fn function(comparison: &Comparison, part: &Contribution) -> String {
-    let What::In(_, Activity::Computation) = part.what else { return String::new() };
+fn function(comparison: &RunComparison, part: &TimeContribution) -> String {
+    let TimeComponent::In(_, Activity::Computation) = part.what else { return String::new() };
     let there = comparison.functions.iter().flatten().filter_map(|one| {
         let (_, time) = one.regions.iter().find(|(path, _)| Some(path) == part.region.as_ref())?;
         (time.difference() * part.own_s > 0.0).then_some((&one.function, time))
@@ -110,7 +110,7 @@ fn direction(change: f64) -> &'static str {
 }
 
 /// What a part is, in a sentence: `computation in step/force`.
-pub fn what(part: &Contribution) -> String {
+pub fn what(part: &TimeContribution) -> String {
     match region(part) {
         Some(region) => format!("{} in {}", part.what.name(), shorten(&region, LONGEST_NAME)),
         None => part.what.name().to_owned(),
@@ -119,10 +119,10 @@ pub fn what(part: &Contribution) -> String {
 
 /// Names of the regions of parts in a table: a region whose short name another one has too is named by as much of its path as shows
 /// it apart. Empty where a part is in none.
-pub fn regions(parts: &[&Contribution]) -> Vec<String> {
+pub fn regions(parts: &[&TimeContribution]) -> Vec<String> {
     let paths: BTreeSet<&str> = parts.iter().filter_map(|part| part.region.as_deref()).collect();
     let name =
-        |part: &&Contribution| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
+        |part: &&TimeContribution| part.region.as_deref().map_or_else(String::new, |path| clean(unique(path, &paths)));
     parts.iter().map(name).collect()
 }
 
@@ -140,16 +140,16 @@ fn unique<'a>(path: &'a str, paths: &BTreeSet<&str>) -> &'a str {
 }
 
 /// The name of a part's region.
-pub fn region(part: &Contribution) -> Option<String> {
+pub fn region(part: &TimeContribution) -> Option<String> {
     part.region.as_deref().map(|path| clean(short_path(path)))
 }
 
 /// On which ranks, as the end of a sentence.
-fn whose(part: &Contribution, whole_s: f64) -> String {
+fn whose(part: &TimeContribution, whole_s: f64) -> String {
     let seconds = |part: f64| seconds_like(part.abs(), whole_s);
-    let spends = if matches!(part.what, What::In(_, Activity::Computation)) { "computes" } else { "spends" };
+    let spends = if matches!(part.what, TimeComponent::In(_, Activity::Computation)) { "computes" } else { "spends" };
     match &part.whose {
-        Whose::Ranks(ranks) => match ranks.as_slice() {
+        AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
             [] => String::new(),
             [(rank, own_s)] if *own_s != 0.0 => {
                 let more = if *own_s < 0.0 { "shorter" } else { "longer" };
@@ -158,16 +158,16 @@ fn whose(part: &Contribution, whole_s: f64) -> String {
             [(rank, _)] => format!(", on rank {rank}"),
             several => format!(", on ranks {}", some_ranks(several)),
         },
-        Whose::All(own_s) if *own_s != 0.0 => {
+        AffectedRanks::All(own_s) if *own_s != 0.0 => {
             let more = if *own_s < 0.0 { "shorter" } else { "longer" };
             format!(", on all ranks, {} {more} in the mean", seconds(*own_s))
         }
-        Whose::Longest { rank, over_mean_s, base_over_mean_s } => format!(
+        AffectedRanks::Longest { rank, over_mean_s, base_over_mean_s } => format!(
             "; longest on rank {rank}, {} over the mean, where the base had {}",
             seconds(*over_mean_s),
             seconds(*base_over_mean_s)
         ),
-        Whose::All(_) | Whose::Nobody => String::new(),
+        AffectedRanks::All(_) | AffectedRanks::Nobody => String::new(),
     }
 }
 
@@ -179,17 +179,17 @@ fn some_ranks(ranks: &[(u32, f64)]) -> String {
 }
 
 /// On which ranks, and by how much their own time changed: as a cell.
-pub fn whose_cell(part: &Contribution, unit: TimeUnit) -> String {
+pub fn whose_cell(part: &TimeContribution, unit: TimeUnit) -> String {
     match &part.whose {
-        Whose::Ranks(ranks) => match ranks.as_slice() {
+        AffectedRanks::Ranks(ranks) => match ranks.as_slice() {
             [] => "–".to_owned(),
             [(rank, own_s)] if *own_s == 0.0 => rank.to_string(),
             [(rank, own_s)] => format!("{rank} ({})", signed(unit, *own_s)),
             several => some_ranks(several),
         },
-        Whose::All(own_s) => format!("all ({})", signed(unit, *own_s)),
-        Whose::Longest { rank, over_mean_s, .. } => format!("longest {rank} ({})", signed(unit, *over_mean_s)),
-        Whose::Nobody => "–".to_owned(),
+        AffectedRanks::All(own_s) => format!("all ({})", signed(unit, *own_s)),
+        AffectedRanks::Longest { rank, over_mean_s, .. } => format!("longest {rank} ({})", signed(unit, *over_mean_s)),
+        AffectedRanks::Nobody => "–".to_owned(),
     }
 }
 
@@ -205,7 +205,7 @@ pub fn signed(unit: TimeUnit, seconds: f64) -> String {
 }
 
 /// What is taken for noise.
-pub fn noise(comparison: &Comparison) -> String {
+pub fn noise(comparison: &RunComparison) -> String {
     let (base, new) = (comparison.sides.base.runs.len(), comparison.sides.new.runs.len());
     let limits = &comparison.limits;
     let elapsed_s = comparison.elapsed.base_mean();
@@ -249,13 +249,13 @@ mod tests {
             r"x\/solve (cg.c:120 → cg.c:140)",
         ];
         assert_eq!(names, listed);
-        let part = |path: &str| Contribution {
-            what: What::Idle,
+        let part = |path: &str| TimeContribution {
+            what: TimeComponent::Idle,
             region: Some(path.to_owned()),
-            total: Change::default(),
+            total: FigureChange::default(),
             own_s: 0.0,
             caused_s: 0.0,
-            whose: Whose::Nobody,
+            whose: AffectedRanks::Nobody,
         };
         assert_eq!(regions(&[&part(paths[0]), &part(paths[1])]), listed[..2]);
     }

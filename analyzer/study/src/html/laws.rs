@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::models::causal::{Because, Edge, Graph, NodeKind};
+use crate::models::causal::{CausalEdge, CausalGraph, CausalNodeKind, DependenceReason};
 use crate::models::equation;
-use crate::models::relations::{Models, Relation};
+use crate::models::relations::{QuantityRelation, StudyModels};
 use lbprof_report::words::clean;
 
 /// Points of a curve.
@@ -133,14 +133,14 @@ enum NodeWord {
     Result,
 }
 
-impl From<NodeKind> for NodeWord {
-    fn from(kind: NodeKind) -> NodeWord {
+impl From<CausalNodeKind> for NodeWord {
+    fn from(kind: CausalNodeKind) -> NodeWord {
         match kind {
-            NodeKind::Variable => NodeWord::Variable,
-            NodeKind::Work => NodeWord::Work,
-            NodeKind::Phase => NodeWord::Phase,
-            NodeKind::Total => NodeWord::Total,
-            NodeKind::Result => NodeWord::Result,
+            CausalNodeKind::Variable => NodeWord::Variable,
+            CausalNodeKind::Work => NodeWord::Work,
+            CausalNodeKind::Phase => NodeWord::Phase,
+            CausalNodeKind::Total => NodeWord::Total,
+            CausalNodeKind::Result => NodeWord::Result,
         }
     }
 }
@@ -179,13 +179,13 @@ enum EdgeWord {
 }
 
 /// The relations of all phases, then those of the whole run. `numbers`: those of the runs in the study.
-pub(super) fn relations(models: &Models, numbers: &[u32]) -> Vec<RelationRow> {
+pub(super) fn relations(models: &StudyModels, numbers: &[u32]) -> Vec<RelationRow> {
     let phases = models.phases.iter().flat_map(|phase| phase.relations.iter().map(|one| (phase.region.as_str(), one)));
     let whole = models.whole.iter().map(|one| ("", one));
     phases.chain(whole).map(|(region, one)| relation(region, one, numbers)).collect()
 }
 
-fn relation(region: &str, of: &Relation, numbers: &[u32]) -> RelationRow {
+fn relation(region: &str, of: &QuantityRelation, numbers: &[u32]) -> RelationRow {
     let law = of.law().map(|model| &model.law);
     let fit = of.polynomial.as_ref().map(|chosen| &chosen.fit);
     let at = |x: f64| law.map(|law| law.at(x)).or_else(|| fit.map(|fit| fit.at(x)));
@@ -252,7 +252,7 @@ fn curve(points: &[(f64, f64)], at: impl Fn(f64) -> Option<f64>) -> Vec<(f64, f6
 }
 
 /// The causal model.
-pub(super) fn graph(graph: &Graph) -> GraphRow {
+pub(super) fn graph(graph: &CausalGraph) -> GraphRow {
     let nodes = graph.nodes.iter();
     let independent = graph.independent.iter();
     GraphRow {
@@ -264,13 +264,13 @@ pub(super) fn graph(graph: &Graph) -> GraphRow {
     }
 }
 
-fn edge(edge: &Edge) -> EdgeRow {
+fn edge(edge: &CausalEdge) -> EdgeRow {
     let (kind, text, relative_error, n_runs, note) = match &edge.because {
-        Because::Fitted { equation, relative_error, n_runs, note, .. } => {
+        DependenceReason::Fitted { equation, relative_error, n_runs, note, .. } => {
             (EdgeWord::Fitted, equation, *relative_error, Some(*n_runs), note.clone())
         }
-        Because::Defined { equation } => (EdgeWord::Defined, equation, None, None, None),
-        Because::Unknown { reason } => (EdgeWord::Unknown, reason, None, None, None),
+        DependenceReason::Defined { equation } => (EdgeWord::Defined, equation, None, None, None),
+        DependenceReason::Unknown { reason } => (EdgeWord::Unknown, reason, None, None, None),
     };
     EdgeRow {
         from: edge.from.to_string(),

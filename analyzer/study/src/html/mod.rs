@@ -12,26 +12,26 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use self::laws::{GraphRow, RelationRow};
-use self::scaling::Scaling;
-use super::models::Models;
-use super::models::causal::Graph;
-use super::store::Kept;
-use super::table::{Wanted, tables};
+use self::scaling::ScalingChart;
+use super::models::StudyModels;
+use super::models::causal::CausalGraph;
+use super::store::StoredRun;
+use super::table::{TableRequest, tables};
 use super::text;
-use lbprof_report::html::{Page, inert};
+use lbprof_report::html::{HtmlPage, inert};
 use lbprof_report::words::clean;
 
 /// Columns of the text for readers without scripts.
 const COLUMNS: usize = 100;
 
 /// Writes the page of a study of this name.
-pub fn write(name: &str, runs: &[Kept], out: &mut dyn Write) -> io::Result<()> {
+pub fn write(name: &str, runs: &[StoredRun], out: &mut dyn Write) -> io::Result<()> {
     let built = (include_str!("../../../page/dist/study.css"), include_str!("../../../page/dist/study.js"));
-    let tables = tables(runs, &Wanted::default()).unwrap_or_default();
-    let page = Page {
+    let tables = tables(runs, &TableRequest::default()).unwrap_or_default();
+    let page = HtmlPage {
         text: anstream::adapter::strip_str(&text::show(&tables, COLUMNS)).to_string(),
         data: vec![("study", inert(&document(name, runs))?)],
-        ..Page::new(format!("lbprof: {}", clean(name)), built)
+        ..HtmlPage::new(format!("lbprof: {}", clean(name)), built)
     };
     page.write(out)
 }
@@ -48,11 +48,11 @@ pub struct StudyData<'a> {
     /// Names of all parameters.
     params: BTreeSet<&'a str>,
     /// The runs, by number.
-    runs: Vec<RunRow<'a>>,
+    runs: Vec<StudyRunRow<'a>>,
     /// Figures against each thing in which runs differ that have everything else in common; ranks first.
-    scaling: Vec<Scaling>,
+    scaling: Vec<ScalingChart>,
     /// The models of each program.
-    programs: Vec<Program>,
+    programs: Vec<ProgramModels>,
     /// Why some programs have no models.
     problems: Vec<String>,
 }
@@ -60,7 +60,7 @@ pub struct StudyData<'a> {
 /// The models of a program.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct Program {
+struct ProgramModels {
     /// The program.
     program: String,
     /// What depends on what: those of all phases, then those of the whole run.
@@ -72,7 +72,7 @@ struct Program {
 /// A run. Its times and efficiencies are those of its report.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct RunRow<'a> {
+struct StudyRunRow<'a> {
     /// Its number in the study.
     number: u32,
     /// What the user calls it, such as a commit; empty if nothing.
@@ -110,18 +110,18 @@ struct RunRow<'a> {
 }
 
 /// All that the page shows.
-pub fn document<'a>(name: &'a str, runs: &'a [Kept]) -> StudyData<'a> {
+pub fn document<'a>(name: &'a str, runs: &'a [StoredRun]) -> StudyData<'a> {
     let mut problems = Vec::new();
     let mut programs = Vec::new();
     for (program, own) in by_program(runs) {
         let figures: Vec<_> = own.iter().map(|kept| kept.run.clone()).collect();
-        match Models::of(&figures) {
+        match StudyModels::of(&figures) {
             Ok(models) => {
                 let numbers: Vec<u32> = own.iter().map(|kept| kept.number).collect();
-                programs.push(Program {
+                programs.push(ProgramModels {
                     program: clean(program),
                     relations: laws::relations(&models, &numbers),
-                    graph: laws::graph(&Graph::of(&models)),
+                    graph: laws::graph(&CausalGraph::of(&models)),
                 });
             }
             Err(error) => problems.push(format!("{program}: {error}.")),
@@ -139,16 +139,16 @@ pub fn document<'a>(name: &'a str, runs: &'a [Kept]) -> StudyData<'a> {
 }
 
 /// The runs of each program, in the order of their names.
-fn by_program(runs: &[Kept]) -> Vec<(&str, Vec<&Kept>)> {
+fn by_program(runs: &[StoredRun]) -> Vec<(&str, Vec<&StoredRun>)> {
     let names: BTreeSet<&str> = runs.iter().map(|kept| kept.run.program()).collect();
     let of = |name: &str| runs.iter().filter(|kept| kept.run.program() == name).collect();
     names.into_iter().map(|name| (name, of(name))).collect()
 }
 
-fn run(kept: &Kept) -> RunRow<'_> {
-    let Kept { number, run } = kept;
+fn run(kept: &StoredRun) -> StudyRunRow<'_> {
+    let StoredRun { number, run } = kept;
     let times = &run.times;
-    RunRow {
+    StudyRunRow {
         number: *number,
         label: &run.label,
         program: run.program(),
@@ -176,15 +176,15 @@ mod tests {
     use super::*;
     use crate::models::generated;
 
-    fn study() -> Vec<Kept> {
-        (1..).zip(generated::study()).map(|(number, run)| Kept { number, run }).collect()
+    fn study() -> Vec<StoredRun> {
+        (1..).zip(generated::study()).map(|(number, run)| StoredRun { number, run }).collect()
     }
 
-    fn value(name: &str, runs: &[Kept]) -> Value {
+    fn value(name: &str, runs: &[StoredRun]) -> Value {
         serde_json::to_value(document(name, runs)).expect("rows are JSON")
     }
 
-    fn page(name: &str, runs: &[Kept]) -> String {
+    fn page(name: &str, runs: &[StoredRun]) -> String {
         let mut bytes = Vec::new();
         write(name, runs, &mut bytes).expect("writing to memory");
         String::from_utf8(bytes).expect("HTML is UTF-8")

@@ -3,16 +3,16 @@
 use serde::Serialize;
 
 use crate::key::{self, RANKS};
-use crate::store::Kept;
+use crate::store::StoredRun;
 use crate::table::grouping::find_distinguishing_params;
-use crate::table::{Section, Table, Unit, Wanted, tables};
+use crate::table::{FigureTable, FigureUnit, TableRequest, TableSection, tables};
 use crate::text;
 use lbprof_report::words::clean;
 
 /// Figures against the ranks or a parameter.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Scaling {
+pub struct ScalingChart {
     /// `ranks`, or the name of the parameter.
     by: String,
     /// A table for each set of runs that have everything else in common.
@@ -46,7 +46,7 @@ struct SectionRow {
     /// Their unit.
     unit: UnitWord,
     /// The figures.
-    lines: Vec<LineRow>,
+    lines: Vec<ScalingLineRow>,
 }
 
 /// A unit.
@@ -65,7 +65,7 @@ enum UnitWord {
 /// A figure in each run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-struct LineRow {
+struct ScalingLineRow {
     /// Its name.
     name: String,
     /// Its value for each `x`; null if it is not known.
@@ -73,22 +73,22 @@ struct LineRow {
 }
 
 /// One object for each key of which some runs that have all else in common have several values; ranks first.
-pub(super) fn views(runs: &[Kept]) -> Vec<Scaling> {
+pub(super) fn views(runs: &[StoredRun]) -> Vec<ScalingChart> {
     std::iter::once(RANKS.to_owned()).chain(find_distinguishing_params(runs)).filter_map(|by| view(runs, by)).collect()
 }
 
-fn view(runs: &[Kept], by: String) -> Option<Scaling> {
-    let wanted = Wanted { by: vec![by.clone()], ..Wanted::default() };
+fn view(runs: &[StoredRun], by: String) -> Option<ScalingChart> {
+    let wanted = TableRequest { by: vec![by.clone()], ..TableRequest::default() };
     let tables = tables(runs, &wanted).unwrap_or_default();
     let tables: Vec<ScalingTable> =
         tables.iter().filter(|table| table.columns.len() > 1).filter_map(|table| one(table, &by)).collect();
-    (!tables.is_empty()).then_some(Scaling { by, tables })
+    (!tables.is_empty()).then_some(ScalingChart { by, tables })
 }
 
 /// A table whose columns have a number each; `None` where fewer than two have.
-fn one(table: &Table, by: &str) -> Option<ScalingTable> {
-    let number = |values: &[Option<key::Value>]| match values {
-        [Some(key::Value::Number(number))] => Some(*number),
+fn one(table: &FigureTable, by: &str) -> Option<ScalingTable> {
+    let number = |values: &[Option<key::KeyValue>]| match values {
+        [Some(key::KeyValue::Number(number))] => Some(*number),
         _ => None,
     };
     let mut columns: Vec<(usize, f64)> =
@@ -106,17 +106,17 @@ fn one(table: &Table, by: &str) -> Option<ScalingTable> {
     })
 }
 
-fn section(section: &Section, columns: &[(usize, f64)]) -> SectionRow {
+fn section(section: &TableSection, columns: &[(usize, f64)]) -> SectionRow {
     let lines = section.lines.iter().map(|line| {
         let value = |&(at, _): &(usize, f64)| line.cells.get(at).copied().flatten().map(|cell| cell.value);
-        LineRow { name: line.name.to_string(), values: columns.iter().map(value).collect() }
+        ScalingLineRow { name: line.name.to_string(), values: columns.iter().map(value).collect() }
     });
     SectionRow {
         name: section.name.to_string(),
         unit: match section.unit {
-            Unit::Seconds => UnitWord::Seconds,
-            Unit::Share => UnitWord::Share,
-            Unit::Ratio => UnitWord::Ratio,
+            FigureUnit::Seconds => UnitWord::Seconds,
+            FigureUnit::Share => UnitWord::Share,
+            FigureUnit::Ratio => UnitWord::Ratio,
         },
         lines: lines.collect(),
     }
@@ -125,7 +125,7 @@ fn section(section: &Section, columns: &[(usize, f64)]) -> SectionRow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Run;
+    use crate::RunMetrics;
 
     #[test]
     fn of_a_hundred_thousand_parameters_those_that_differ_have_views() {
@@ -133,7 +133,7 @@ mod tests {
             let same = (0..100_000).map(|at| (format!("parameter {at:06}"), 1.0));
             same.chain([("n".to_owned(), n)]).collect()
         };
-        let run = |number, n| Kept { number, run: Run { params: params(n), ..Run::default() } };
+        let run = |number, n| StoredRun { number, run: RunMetrics { params: params(n), ..RunMetrics::default() } };
         let runs = [run(1, 1.0), run(2, 2.0)];
         // Were it quadratic, the test would be ended as one that hangs.
         let views = views(&runs);

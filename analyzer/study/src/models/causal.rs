@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::equation;
 use super::phases::TimeClass;
-use super::quantity::Quantity;
-use super::regime::{LEEWAY, Regime};
-use super::relations::{Models, Relation};
+use super::quantity::CausalQuantity;
+use super::regime::{LEEWAY, LinearRegime};
+use super::relations::{QuantityRelation, StudyModels};
 use lbprof_report::words::plural;
 
 /// What a node is, in the order from causes to effects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum NodeKind {
+pub enum CausalNodeKind {
     /// P, or a parameter.
     Variable,
     /// #op or #q of a phase.
@@ -30,19 +30,19 @@ pub enum NodeKind {
 
 /// A quantity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Node {
+pub struct CausalNode {
     /// Symbol and path: unique.
-    pub id: Quantity,
+    pub id: CausalQuantity,
     /// Symbol and short path, for readers.
     pub label: String,
     /// What it is.
-    pub kind: NodeKind,
+    pub kind: CausalNodeKind,
 }
 
 /// What is known of a dependence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
-pub enum Because {
+pub enum DependenceReason {
     /// It was fitted to runs.
     Fitted {
         /// The equation.
@@ -70,59 +70,59 @@ pub enum Because {
 
 /// A dependence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Edge {
+pub struct CausalEdge {
     /// The cause.
-    pub from: Quantity,
+    pub from: CausalQuantity,
     /// The effect.
-    pub to: Quantity,
+    pub to: CausalQuantity,
     /// What is known of it.
-    pub because: Because,
+    pub because: DependenceReason,
 }
 
 /// The graph.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Graph {
+pub struct CausalGraph {
     /// Name of the program.
     pub program: String,
     /// How many runs.
     pub n_runs: usize,
     /// Quantities, causes before effects.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<CausalNode>,
     /// Dependences, by effect in the order of nodes.
-    pub edges: Vec<Edge>,
+    pub edges: Vec<CausalEdge>,
     /// Pairs of which the first does not influence the second: no degree but 0 predicts better.
-    pub independent: Vec<(Quantity, Quantity)>,
+    pub independent: Vec<(CausalQuantity, CausalQuantity)>,
     /// The largest |E·Σ Ovh − 1| of a run: that E = 1/Σ Ovh holds. `None` where no run has an efficiency.
     pub difference: Option<f64>,
     /// What has to be known of the runs, a sentence each.
     pub remarks: Vec<String>,
 }
 
-impl Graph {
+impl CausalGraph {
     /// That of `models`.
-    pub fn of(models: &Models) -> Graph {
+    pub fn of(models: &StudyModels) -> CausalGraph {
         let (program, remarks) = (models.program.clone(), models.remarks.clone());
-        let mut graph = Graph { program, n_runs: models.n_runs, remarks, ..Graph::default() };
+        let mut graph = CausalGraph { program, n_runs: models.n_runs, remarks, ..CausalGraph::default() };
         let mut parts: BTreeSet<TimeClass> = BTreeSet::new();
         for relation in models.phases.iter().flat_map(|phase| &phase.relations) {
-            let Quantity::Time(_, part) = &relation.to else {
+            let CausalQuantity::Time(_, part) = &relation.to else {
                 graph.fitted(relation);
                 continue;
             };
             let of_time =
                 || models.phases.iter().flat_map(|phase| &phase.relations).filter(|one| one.to == relation.to);
             // What work explains, P and parameters explain through it.
-            let first = of_time().find(|one| !matches!(one.from, Quantity::Variable(_)));
+            let first = of_time().find(|one| !matches!(one.from, CausalQuantity::Variable(_)));
             if first.is_none_or(|first| first.from == relation.from) {
                 graph.fitted(relation);
             }
             if parts.insert(*part) || !graph.edges.iter().any(|edge| edge.from == relation.to) {
                 let equation = format!("{} = Σ of phases", part.symbol());
-                graph.defined(relation.to.clone(), Quantity::Total(*part), equation);
+                graph.defined(relation.to.clone(), CausalQuantity::Total(*part), equation);
             }
         }
         for part in parts {
-            graph.defined(Quantity::Total(part), Quantity::ParallelTime, "T_par = (Σ T) / P".to_owned());
+            graph.defined(CausalQuantity::Total(part), CausalQuantity::ParallelTime, "T_par = (Σ T) / P".to_owned());
         }
         graph.results(models);
         graph.sort();
@@ -130,32 +130,32 @@ impl Graph {
     }
 
     /// What follows by definition from T_par.
-    fn results(&mut self, models: &Models) {
+    fn results(&mut self, models: &StudyModels) {
         let sum = || "T_par = (Σ T) / P".to_owned();
-        self.defined(Quantity::Variable(super::variables::RANKS.to_owned()), Quantity::ParallelTime, sum());
+        self.defined(CausalQuantity::Variable(super::variables::RANKS.to_owned()), CausalQuantity::ParallelTime, sum());
         if models.totals.iter().any(|totals| totals.other_s > 0.0) {
-            self.defined(Quantity::Other, Quantity::ParallelTime, sum());
+            self.defined(CausalQuantity::Other, CausalQuantity::ParallelTime, sum());
         }
-        for time in [Quantity::ParallelTime, Quantity::SequentialTime] {
-            self.defined(time, Quantity::Speedup, "S = T_seq / T_par = P / Σ Ovh".to_owned());
+        for time in [CausalQuantity::ParallelTime, CausalQuantity::SequentialTime] {
+            self.defined(time, CausalQuantity::Speedup, "S = T_seq / T_par = P / Σ Ovh".to_owned());
         }
         let differences = models.totals.iter().filter_map(|totals| totals.difference);
         self.difference = differences.map(f64::abs).reduce(f64::max);
     }
 
-    fn defined(&mut self, from: Quantity, to: Quantity, equation: String) {
-        let edge = Edge { from, to, because: Because::Defined { equation } };
+    fn defined(&mut self, from: CausalQuantity, to: CausalQuantity, equation: String) {
+        let edge = CausalEdge { from, to, because: DependenceReason::Defined { equation } };
         if !self.edges.contains(&edge) {
             self.edges.push(edge);
         }
     }
 
-    fn fitted(&mut self, relation: &Relation) {
+    fn fitted(&mut self, relation: &QuantityRelation) {
         let (from, to) = (relation.from.clone(), relation.to.clone());
         if relation.is_independent() {
             self.independent.push((from, to));
         } else {
-            self.edges.push(Edge { from, to, because: because(relation) });
+            self.edges.push(CausalEdge { from, to, because: because(relation) });
         }
     }
 
@@ -163,43 +163,46 @@ impl Graph {
     fn sort(&mut self) {
         let of_edges = self.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
         let of_pairs = self.independent.iter().flat_map(|(from, to)| [from, to]);
-        let all: BTreeSet<&Quantity> = of_edges.chain(of_pairs).collect();
-        self.nodes = all.into_iter().map(|id| Node { id: id.clone(), label: id.label(), kind: kind(id) }).collect();
-        let is_parameter = |id: &Quantity| id.symbol() != super::variables::RANKS;
+        let all: BTreeSet<&CausalQuantity> = of_edges.chain(of_pairs).collect();
+        self.nodes =
+            all.into_iter().map(|id| CausalNode { id: id.clone(), label: id.label(), kind: kind(id) }).collect();
+        let is_parameter = |id: &CausalQuantity| id.symbol() != super::variables::RANKS;
         self.nodes.sort_by(|a, b| (a.kind, is_parameter(&a.id), &a.id).cmp(&(b.kind, is_parameter(&b.id), &b.id)));
-        let place = |id: &Quantity| self.nodes.iter().position(|node| node.id == *id);
+        let place = |id: &CausalQuantity| self.nodes.iter().position(|node| node.id == *id);
         self.edges.sort_by_cached_key(|edge| (place(&edge.to), place(&edge.from)));
     }
 }
 
-fn kind(id: &Quantity) -> NodeKind {
+fn kind(id: &CausalQuantity) -> CausalNodeKind {
     match id {
-        Quantity::Variable(_) => NodeKind::Variable,
-        Quantity::Operations(_) | Quantity::Quanta(_) => NodeKind::Work,
-        Quantity::Time(..) => NodeKind::Phase,
-        Quantity::Total(_) | Quantity::Other | Quantity::Rest => NodeKind::Total,
-        Quantity::ParallelTime | Quantity::SequentialTime | Quantity::Speedup => NodeKind::Result,
+        CausalQuantity::Variable(_) => CausalNodeKind::Variable,
+        CausalQuantity::Operations(_) | CausalQuantity::Quanta(_) => CausalNodeKind::Work,
+        CausalQuantity::Time(..) => CausalNodeKind::Phase,
+        CausalQuantity::Total(_) | CausalQuantity::Other | CausalQuantity::Rest => CausalNodeKind::Total,
+        CausalQuantity::ParallelTime | CausalQuantity::SequentialTime | CausalQuantity::Speedup => {
+            CausalNodeKind::Result
+        }
     }
 }
 
 /// What the runs say of a relation: the linear law where that holds, else the polynomial.
-fn because(relation: &Relation) -> Because {
+fn because(relation: &QuantityRelation) -> DependenceReason {
     let (from, to) = (&relation.from, &relation.to);
     if let Some(model) = relation.law() {
         let note = match &model.regime {
-            Regime::Until { x, beyond } => {
+            LinearRegime::Until { x, beyond } => {
                 let (runs, lie) = (plural(beyond.len() as u64, "run"), if beyond.len() == 1 { "lies" } else { "lie" });
                 Some(format!("up to {} = {}; {runs} {lie} above it", from.symbol(), equation::digits(*x)))
             }
-            Regime::Unknown { found } => {
+            LinearRegime::Unknown { found } => {
                 Some(format!("{}: too few to see where it ends", plural(*found as u64, "size")))
             }
-            Regime::Whole if model.law.relative_error().is_some_and(|error| error > LEEWAY) => {
+            LinearRegime::Whole if model.law.relative_error().is_some_and(|error| error > LEEWAY) => {
                 Some("no curve fits well".to_owned())
             }
             _ => None,
         };
-        return Because::Fitted {
+        return DependenceReason::Fitted {
             equation: equation::of_law(&model.law, from, to),
             relative_error: model.law.relative_error(),
             r_squared: model.law.r_squared,
@@ -208,7 +211,7 @@ fn because(relation: &Relation) -> Because {
         };
     }
     match &relation.polynomial {
-        Some(chosen) => Because::Fitted {
+        Some(chosen) => DependenceReason::Fitted {
             equation: equation::of_fit(&chosen.fit, from, to),
             relative_error: chosen.relative_error(),
             r_squared: chosen.fit.r_squared,
@@ -217,7 +220,7 @@ fn because(relation: &Relation) -> Because {
         },
         None => {
             let reason = relation.no_polynomial.as_ref().map_or_else(String::new, ToString::to_string);
-            Because::Unknown { reason }
+            DependenceReason::Unknown { reason }
         }
     }
 }
@@ -227,8 +230,8 @@ mod tests {
     use super::super::generated::study;
     use super::*;
 
-    fn graph() -> Graph {
-        Graph::of(&Models::of(&study()).unwrap())
+    fn graph() -> CausalGraph {
+        CausalGraph::of(&StudyModels::of(&study()).unwrap())
     }
 
     #[test]
@@ -264,19 +267,23 @@ mod tests {
     fn edges_carry_equations() {
         let graph = graph();
         let of = |to: &str| graph.edges.iter().find(|edge| edge.to.to_string() == to).unwrap();
-        let Because::Fitted { equation, relative_error, n_runs, note, .. } = &of("T_comp main/multiply").because else {
+        let DependenceReason::Fitted { equation, relative_error, n_runs, note, .. } =
+            &of("T_comp main/multiply").because
+        else {
             panic!("fitted");
         };
         assert_eq!((equation.as_str(), *n_runs, note), ("T_comp = 50.0 ns/operation·#op", 13, &None));
         assert!(relative_error.unwrap() < 1e-9);
-        let Because::Fitted { equation, n_runs, .. } = &of("#op main/multiply").because else { panic!("fitted") };
+        let DependenceReason::Fitted { equation, n_runs, .. } = &of("#op main/multiply").because else {
+            panic!("fitted")
+        };
         assert_eq!((equation.as_str(), *n_runs), ("#op = 2.00·n³", 7));
-        assert!(matches!(of("S").because, Because::Defined { .. }));
+        assert!(matches!(of("S").because, DependenceReason::Defined { .. }));
     }
 
     #[test]
     fn nodes_are_in_the_order_of_causes() {
-        let kinds: Vec<NodeKind> = graph().nodes.iter().map(|node| node.kind).collect();
+        let kinds: Vec<CausalNodeKind> = graph().nodes.iter().map(|node| node.kind).collect();
         assert!(kinds.is_sorted(), "{kinds:?}");
     }
 }

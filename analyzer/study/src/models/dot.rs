@@ -2,28 +2,28 @@
 
 use std::fmt::Write;
 
-use super::causal::{Because, Edge, Graph, NodeKind};
+use super::causal::{CausalEdge, CausalGraph, CausalNodeKind, DependenceReason};
 use lbprof_report::words::{clean, percent};
 
 /// The graph in Graphviz' language: `dot -Tsvg`.
-pub fn dot(graph: &Graph) -> String {
+pub fn dot(graph: &CausalGraph) -> String {
     let mut text = format!("digraph {} {{\n  rankdir=LR;\n  node [fontname=\"sans-serif\"];\n", quoted(&graph.program));
     text.push_str("  edge [fontname=\"sans-serif\", fontsize=10];\n");
-    let id = |edge_end: &super::quantity::Quantity| quoted(&edge_end.to_string());
+    let id = |edge_end: &super::quantity::CausalQuantity| quoted(&edge_end.to_string());
     for node in &graph.nodes {
         let shape = match node.kind {
-            NodeKind::Variable => "diamond",
-            NodeKind::Work => "box",
-            NodeKind::Phase | NodeKind::Total => "ellipse",
-            NodeKind::Result => "doubleoctagon",
+            CausalNodeKind::Variable => "diamond",
+            CausalNodeKind::Work => "box",
+            CausalNodeKind::Phase | CausalNodeKind::Total => "ellipse",
+            CausalNodeKind::Result => "doubleoctagon",
         };
         writeln!(text, "  {} [label={}, shape={shape}];", id(&node.id), quoted(&node.label)).unwrap_or(());
     }
     for edge in &graph.edges {
         let style = match edge.because {
-            Because::Fitted { .. } => "solid",
-            Because::Defined { .. } => "dashed",
-            Because::Unknown { .. } => "dotted",
+            DependenceReason::Fitted { .. } => "solid",
+            DependenceReason::Defined { .. } => "dashed",
+            DependenceReason::Unknown { .. } => "dotted",
         };
         let (from, to) = (id(&edge.from), id(&edge.to));
         writeln!(text, "  {from} -> {to} [label={}, style={style}];", quoted(&label(edge))).unwrap_or(());
@@ -32,14 +32,14 @@ pub fn dot(graph: &Graph) -> String {
 }
 
 /// The equation, and its error in a second line.
-fn label(edge: &Edge) -> String {
+fn label(edge: &CausalEdge) -> String {
     match &edge.because {
-        Because::Fitted { equation, relative_error, .. } => {
+        DependenceReason::Fitted { equation, relative_error, .. } => {
             let error = relative_error.map_or_else(String::new, |error| format!("\nerror {}", percent(error)));
             format!("{equation}{error}")
         }
-        Because::Defined { .. } => String::new(),
-        Because::Unknown { reason } => reason.clone(),
+        DependenceReason::Defined { .. } => String::new(),
+        DependenceReason::Unknown { reason } => reason.clone(),
     }
 }
 
@@ -53,12 +53,12 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::generated::study;
-    use super::super::relations::Models;
+    use super::super::relations::StudyModels;
     use super::*;
 
     #[test]
     fn the_graph_of_a_multiplication() {
-        let text = dot(&Graph::of(&Models::of(&study()).unwrap()));
+        let text = dot(&CausalGraph::of(&StudyModels::of(&study()).unwrap()));
         assert!(text.starts_with("digraph \"matmul\" {\n") && text.ends_with("}\n"));
         assert!(text.contains("  \"#op main/multiply\" [label=\"#op multiply\", shape=box];\n"), "{text}");
         let edge = "  \"n\" -> \"#op main/multiply\" [label=\"#op = 2.00·n³\\nerror 0.0 %\", style=solid];\n";
@@ -75,7 +75,7 @@ mod tests {
             let n = run.params.remove("n").unwrap();
             run.params.insert("n\"]\n".to_owned(), n);
         }
-        let text = dot(&Graph::of(&Models::of(&runs).unwrap()));
+        let text = dot(&CausalGraph::of(&StudyModels::of(&runs).unwrap()));
         let quotes = |line: &str| line.replace("\\\\", "").replace("\\\"", "").matches('"').count();
         assert!(text.lines().all(|line| quotes(line).is_multiple_of(2)), "{text}");
     }

@@ -1,8 +1,8 @@
 //! Equations as readers write them: `T_comp = 1.20 ms + 50.1 ns·#op`, `#op = 2.00·n³`.
 
-use super::linear::Law;
-use super::polynomial::Fit;
-use super::quantity::Quantity;
+use super::linear::LinearLaw;
+use super::polynomial::PolynomialFit;
+use super::quantity::CausalQuantity;
 use lbprof_report::words::clean;
 
 /// Of the largest term: what is less everywhere is not written.
@@ -29,17 +29,17 @@ pub fn digits(value: f64) -> String {
 }
 
 /// The law's equation, with δ in the unit that suits it.
-pub fn of_law(law: &Law, from: &Quantity, to: &Quantity) -> String {
+pub fn of_law(law: &LinearLaw, from: &CausalQuantity, to: &CausalQuantity) -> String {
     format!("{} = {}·{}", clean(to.symbol()), delta(law.delta, from, to), clean(from.symbol()))
 }
 
 /// A law's δ with its unit: `50.1 ns/operation`.
-pub fn delta(delta: f64, from: &Quantity, to: &Quantity) -> String {
+pub fn delta(delta: f64, from: &CausalQuantity, to: &CausalQuantity) -> String {
     if to.is_time() { format!("{}/{}", time(delta), clean(from.one())) } else { digits(delta) }
 }
 
 /// The polynomial's equation, the highest power first.
-pub fn of_fit(fit: &Fit, from: &Quantity, to: &Quantity) -> String {
+pub fn of_fit(fit: &PolynomialFit, from: &CausalQuantity, to: &CausalQuantity) -> String {
     let x = clean(from.symbol());
     let largest_x = fit.range.0.abs().max(fit.range.1.abs());
     let sizes: Vec<f64> =
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn equations_are_written_from_the_highest_power_down() {
-        let (n, op) = (Quantity::Variable("n".into()), Quantity::Operations("main/multiply".into()));
-        let time = Quantity::Time("main/multiply".into(), TimeClass::Computation);
+        let (n, op) = (CausalQuantity::Variable("n".into()), CausalQuantity::Operations("main/multiply".into()));
+        let time = CausalQuantity::Time("main/multiply".into(), TimeClass::Computation);
         let points = |f: fn(f64) -> f64| (1..=9).map(f64::from).map(|x| (x, f(x))).collect::<Vec<_>>();
         assert_eq!(of_fit(&fit(&points(|x| 2.0 * x.powi(3)), 3).unwrap(), &n, &op), "#op = 2.00·n³");
         let curve = fit(&points(|x| 1e-3 - 2e-3 * x + 5e-4 * x * x), 2).unwrap();
@@ -96,8 +96,8 @@ mod tests {
 
     #[test]
     fn names_do_not_reach_the_terminal() {
-        let name = Quantity::Variable("n\x1b[31m".into());
+        let name = CausalQuantity::Variable("n\x1b[31m".into());
         let line = fit(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)], 1).unwrap();
-        assert_eq!(of_fit(&line, &name, &Quantity::Quanta("main".into())), "#q = 1.00·n\\u{1b}[31m");
+        assert_eq!(of_fit(&line, &name, &CausalQuantity::Quanta("main".into())), "#q = 1.00·n\\u{1b}[31m");
     }
 }

@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::prediction::Prediction;
-use super::quantity::Quantity;
-use super::regime::Regime;
-use super::relations::{LEAST_SHARE, Models, Relation};
+use super::prediction::PredictionInterval;
+use super::quantity::CausalQuantity;
+use super::regime::LinearRegime;
+use super::relations::{LEAST_SHARE, QuantityRelation, StudyModels};
 use super::validation::choose;
-use super::variables::{RANKS, Sweep};
+use super::variables::{RANKS, VariableSweep};
 use super::{FitError, Point, ROUNDING};
 
 /// Why there is no forecast.
@@ -53,7 +53,7 @@ fn these_do(names: &[String]) -> String {
 
 /// A value that was not measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Expected {
+pub struct ExpectedValue {
     /// What is expected.
     pub value: f64,
     /// The interval in which it lies in 95 of 100 cases, where the models hold: from here …
@@ -64,22 +64,22 @@ pub struct Expected {
 
 /// A quantity of the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct QuantityEstimate {
     /// Which.
-    pub of: Quantity,
+    pub of: CausalQuantity,
     /// What it is expected to be; `None` where `why_not` says why.
-    pub expected: Option<Expected>,
+    pub expected: Option<ExpectedValue>,
     /// Why nothing can be said of it.
     pub why_not: Option<String>,
     /// What it is computed from.
-    pub from: Vec<Quantity>,
+    pub from: Vec<CausalQuantity>,
     /// Whether #op or #q lie beyond the size up to which the linear law holds, so that a polynomial was used in its place.
     pub is_beyond_regime: bool,
 }
 
 /// What a run would take.
 #[derive(Clone, Debug, Serialize)]
-pub struct Forecast {
+pub struct RunForecast {
     /// The variables: those asked for, and the others as in the runs at hand.
     pub variables: BTreeMap<String, f64>,
     /// How far each asked variable lies outside of what was measured, in widths of that range; of those that do.
@@ -87,29 +87,29 @@ pub struct Forecast {
     /// Whether variables were taken to act as factors of their own.
     pub is_product: bool,
     /// Its quantities, causes before effects; the last one is T_par. Times are summed over ranks but that.
-    pub steps: Vec<Estimate>,
+    pub steps: Vec<QuantityEstimate>,
     /// The largest share of P·T, in any of the runs at hand, of time that is in no phase above and so not in T_par; 0 where it is in a step of its
     /// own.
     pub left_out: f64,
 }
 
 /// Runs that vary one variable.
-struct Base {
+struct ForecastBase {
     /// The variable.
     name: String,
     /// The runs.
-    sweep: Sweep,
+    sweep: VariableSweep,
     /// Other variables, which are not in them as they are asked for.
     differing: Vec<String>,
 }
 
-impl Expected {
-    fn of(prediction: &Prediction) -> Expected {
-        Expected { value: prediction.value, low: prediction.low, high: prediction.high }
+impl ExpectedValue {
+    fn of(prediction: &PredictionInterval) -> ExpectedValue {
+        ExpectedValue { value: prediction.value, low: prediction.low, high: prediction.high }
     }
 
-    fn around(value: f64, half: f64) -> Expected {
-        Expected { value, low: value - half, high: value + half }
+    fn around(value: f64, half: f64) -> ExpectedValue {
+        ExpectedValue { value, low: value - half, high: value + half }
     }
 
     fn half(&self) -> f64 {
@@ -117,7 +117,7 @@ impl Expected {
     }
 
     /// An error where all of it lies below 0 by more than rounding of values of `size`: the curve goes where no time and no count is.
-    fn not_below_0(self, size: f64) -> Result<Expected, String> {
+    fn not_below_0(self, size: f64) -> Result<ExpectedValue, String> {
         if self.high < -ROUNDING * size {
             Err("the curve through the runs is below 0 there".to_owned())
         } else {
@@ -126,14 +126,14 @@ impl Expected {
     }
 
     /// No time and no count is below 0.
-    fn not_negative(self) -> Expected {
-        Expected { value: self.value.max(0.0), low: self.low.max(0.0), high: self.high.max(0.0) }
+    fn not_negative(self) -> ExpectedValue {
+        ExpectedValue { value: self.value.max(0.0), low: self.low.max(0.0), high: self.high.max(0.0) }
     }
 }
 
-impl Models {
+impl StudyModels {
     /// What a run would take whose variables are `asked`.
-    pub fn forecast(&self, asked: &BTreeMap<String, f64>) -> Result<Forecast, ForecastError> {
+    pub fn forecast(&self, asked: &BTreeMap<String, f64>) -> Result<RunForecast, ForecastError> {
         for (name, &value) in asked {
             if !self.variables.contains(name) {
                 return Err(ForecastError::NoVariable { name: name.clone(), known: self.variables.clone() });
@@ -147,7 +147,7 @@ impl Models {
             return Err(ForecastError::Libraries(libraries.into_iter().cloned().collect()));
         }
         let variables = self.completed(asked);
-        let mut forecast = Forecast {
+        let mut forecast = RunForecast {
             widths_outside: asked.iter().filter_map(|(name, &value)| self.outside(name, value)).collect(),
             is_product: self.bases(&variables).first().is_none_or(|base| !base.differing.is_empty()),
             steps: Vec::new(),
@@ -156,7 +156,7 @@ impl Models {
         };
         for phase in &self.phases {
             for part in phase.parts() {
-                self.add_time(&mut forecast, Quantity::Time(phase.region.clone(), part), &phase.relations);
+                self.add_time(&mut forecast, CausalQuantity::Time(phase.region.clone(), part), &phase.relations);
             }
         }
         self.add_rest(&mut forecast);
@@ -188,13 +188,13 @@ impl Models {
 
     /// Runs to start from, the best first: those that differ least from `variables` in what they hold, where they vary a variable enough
     /// for a fit; of as good ones the largest.
-    fn bases(&self, variables: &BTreeMap<String, f64>) -> Vec<Base> {
+    fn bases(&self, variables: &BTreeMap<String, f64>) -> Vec<ForecastBase> {
         let of = |name: &String| self.sweeps(name).into_iter().map(|sweep| (name.clone(), sweep)).collect::<Vec<_>>();
         let bases = self.variables.iter().flat_map(of).map(|(name, sweep)| {
             let differs = |other: &&String| **other != name && sweep.held.get(*other) != variables.get(*other);
-            Base { differing: self.variables.iter().filter(differs).cloned().collect(), name, sweep }
+            ForecastBase { differing: self.variables.iter().filter(differs).cloned().collect(), name, sweep }
         });
-        let mut bases: Vec<Base> = bases.collect();
+        let mut bases: Vec<ForecastBase> = bases.collect();
         // What depends on P is the least likely to be a polynomial: better a factor of another variable.
         bases.sort_by_key(|base| {
             let is_ranks = base.name == RANKS;
@@ -204,10 +204,10 @@ impl Models {
     }
 
     /// `of` at `variables`, from the runs that vary one of them, and factors of the others.
-    fn on_variables_at(&self, of: &Quantity, variables: &BTreeMap<String, f64>) -> Result<Expected, String> {
+    fn on_variables_at(&self, of: &CausalQuantity, variables: &BTreeMap<String, f64>) -> Result<ExpectedValue, String> {
         let mut why_not = None;
         for base in self.bases(variables) {
-            let (_, points) = self.points(&Quantity::Variable(base.name.clone()), of, &base.sweep);
+            let (_, points) = self.points(&CausalQuantity::Variable(base.name.clone()), of, &base.sweep);
             let is_zero = points.iter().all(|point| point.1 == 0.0);
             if points.is_empty() && base.differing.is_empty() {
                 return Err(format!("not known in the runs{}", self.at(&base.sweep)));
@@ -224,7 +224,7 @@ impl Models {
     }
 
     /// What the runs of a sweep have in common: ` at P = 1`.
-    fn at(&self, sweep: &Sweep) -> String {
+    fn at(&self, sweep: &VariableSweep) -> String {
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
         let held: Vec<String> = held.map(|(name, value)| format!("{name} = {value}")).collect();
         if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) }
@@ -233,17 +233,17 @@ impl Models {
     /// `of` at `variables`, from the `points` of a base and factors of the variables that differ there.
     fn of_base(
         &self,
-        of: &Quantity,
-        base: &Base,
+        of: &CausalQuantity,
+        base: &ForecastBase,
         points: &[Point],
         variables: &BTreeMap<String, f64>,
-    ) -> Result<Expected, String> {
+    ) -> Result<ExpectedValue, String> {
         let known = |name: &String| variables.get(name).copied().ok_or_else(|| format!("{name} is not given"));
         let mut expected = on_points(points, known(&base.name)?)?;
         for other in &base.differing {
             let held = base.sweep.held.get(other).copied();
             let held = held.ok_or_else(|| format!("{other} is not known in all runs"))?;
-            let variable = Quantity::Variable(other.clone());
+            let variable = CausalQuantity::Variable(other.clone());
             let points = self.sweeps(other).into_iter().map(|sweep| self.points(&variable, of, &sweep).1);
             let points = points.into_iter().find(|points| points.iter().any(|point| point.1 != 0.0));
             let points = points.ok_or_else(|| format!("0 or not known in all runs that differ in {other} alone"))?;
@@ -255,20 +255,20 @@ impl Models {
             let factor = there.value / here.value;
             let half = (there.half() / here.value).hypot(factor * here.half() / here.value);
             expected =
-                Expected::around(expected.value * factor, (expected.half() * factor).hypot(expected.value * half));
+                ExpectedValue::around(expected.value * factor, (expected.half() * factor).hypot(expected.value * half));
         }
         Ok(expected.not_negative())
     }
 
     /// Adds the time of a phase's part, and what it is computed from.
-    fn add_time(&self, forecast: &mut Forecast, time: Quantity, relations: &[Relation]) {
-        let on_work = relations.iter().find(|one| one.to == time && !matches!(one.from, Quantity::Variable(_)));
+    fn add_time(&self, forecast: &mut RunForecast, time: CausalQuantity, relations: &[QuantityRelation]) {
+        let on_work = relations.iter().find(|one| one.to == time && !matches!(one.from, CausalQuantity::Variable(_)));
         let Some(relation) = on_work else {
             let found = self.on_variables_at(&time, &forecast.variables);
-            forecast.steps.push(Estimate::new(
+            forecast.steps.push(QuantityEstimate::new(
                 time,
                 found,
-                self.variables.iter().cloned().map(Quantity::Variable).collect(),
+                self.variables.iter().cloned().map(CausalQuantity::Variable).collect(),
             ));
             return;
         };
@@ -277,85 +277,90 @@ impl Models {
             Some(step) => step.expected,
             None => {
                 let found = self.on_variables_at(work, &forecast.variables);
-                let from = self.variables.iter().cloned().map(Quantity::Variable).collect();
-                forecast.steps.push(Estimate::new(work.clone(), found, from));
+                let from = self.variables.iter().cloned().map(CausalQuantity::Variable).collect();
+                forecast.steps.push(QuantityEstimate::new(work.clone(), found, from));
                 forecast.steps.last().and_then(|step| step.expected)
             }
         };
         let found = x.ok_or_else(|| format!("nothing is known of {}", work.symbol()));
         let found = found.and_then(|x| on_work_at(relation, &x));
         let is_beyond_regime = x.is_some_and(|x| is_beyond(relation, x.value));
-        forecast.steps.push(Estimate { is_beyond_regime, ..Estimate::new(time, found, vec![work.clone()]) });
+        forecast
+            .steps
+            .push(QuantityEstimate { is_beyond_regime, ..QuantityEstimate::new(time, found, vec![work.clone()]) });
     }
 
     /// Adds the time that is in no phase above, where it is as much as a phase that is looked at.
-    fn add_rest(&self, forecast: &mut Forecast) {
+    fn add_rest(&self, forecast: &mut RunForecast) {
         let share = self.rest_share();
         if share < LEAST_SHARE {
             forecast.left_out = share;
             return;
         }
-        let found = self.on_variables_at(&Quantity::Rest, &forecast.variables);
-        forecast.steps.push(Estimate::new(
-            Quantity::Rest,
+        let found = self.on_variables_at(&CausalQuantity::Rest, &forecast.variables);
+        forecast.steps.push(QuantityEstimate::new(
+            CausalQuantity::Rest,
             found,
-            self.variables.iter().cloned().map(Quantity::Variable).collect(),
+            self.variables.iter().cloned().map(CausalQuantity::Variable).collect(),
         ));
     }
 
     /// Adds T_par: the sum of what the phases and the rest take, over P.
-    fn add_total(&self, forecast: &mut Forecast) {
-        let times: Vec<&Estimate> =
-            forecast.steps.iter().filter(|step| matches!(step.of, Quantity::Time(..) | Quantity::Rest)).collect();
+    fn add_total(&self, forecast: &mut RunForecast) {
+        let times: Vec<&QuantityEstimate> = forecast
+            .steps
+            .iter()
+            .filter(|step| matches!(step.of, CausalQuantity::Time(..) | CausalQuantity::Rest))
+            .collect();
         let from = times.iter().map(|step| step.of.clone()).collect();
-        let known: Option<Vec<Expected>> = times.iter().map(|step| step.expected).collect();
+        let known: Option<Vec<ExpectedValue>> = times.iter().map(|step| step.expected).collect();
         let n = forecast.variables.get(RANKS).or_else(|| self.runs.first()?.get(RANKS));
         let found = match (known, n) {
             (Some(known), Some(n)) if !known.is_empty() => {
                 let half = known.iter().map(|one| one.half().powi(2)).sum::<f64>().sqrt();
                 let sum: f64 = known.iter().map(|one| one.value).sum();
-                Ok(Expected::around(sum / n, half / n).not_negative())
+                Ok(ExpectedValue::around(sum / n, half / n).not_negative())
             }
             _ => Err("the time of a phase is not known".to_owned()),
         };
-        forecast.steps.push(Estimate::new(Quantity::ParallelTime, found, from));
+        forecast.steps.push(QuantityEstimate::new(CausalQuantity::ParallelTime, found, from));
     }
 }
 
-impl Estimate {
-    fn new(of: Quantity, found: Result<Expected, String>, from: Vec<Quantity>) -> Estimate {
+impl QuantityEstimate {
+    fn new(of: CausalQuantity, found: Result<ExpectedValue, String>, from: Vec<CausalQuantity>) -> QuantityEstimate {
         let (expected, why_not) = match found {
             Ok(expected) => (Some(expected), None),
             Err(why_not) => (None, Some(why_not)),
         };
-        Estimate { of, expected, why_not, from, is_beyond_regime: false }
+        QuantityEstimate { of, expected, why_not, from, is_beyond_regime: false }
     }
 }
 
 /// What a polynomial through `points` says of `x`.
-fn on_points(points: &[Point], x: f64) -> Result<Expected, String> {
+fn on_points(points: &[Point], x: f64) -> Result<ExpectedValue, String> {
     let chosen = choose(points).map_err(|error| error.to_string())?;
-    let prediction = Prediction::of_fit(&chosen.fit, x).map_err(|error| error.to_string())?;
-    Expected::of(&prediction).not_below_0(chosen.size)
+    let prediction = PredictionInterval::of_fit(&chosen.fit, x).map_err(|error| error.to_string())?;
+    ExpectedValue::of(&prediction).not_below_0(chosen.size)
 }
 
 /// Whether x lies beyond the linear regime.
-fn is_beyond(relation: &Relation, x: f64) -> bool {
-    matches!(relation.linear.as_ref().map(|model| &model.regime), Some(Regime::Until { x: end, .. }) if x > *end)
+fn is_beyond(relation: &QuantityRelation, x: f64) -> bool {
+    matches!(relation.linear.as_ref().map(|model| &model.regime), Some(LinearRegime::Until { x: end, .. }) if x > *end)
 }
 
 /// The time of so much work: by the linear law where it holds, else by the polynomial; its own uncertainty, and that of the work.
-fn on_work_at(relation: &Relation, work: &Expected) -> Result<Expected, String> {
+fn on_work_at(relation: &QuantityRelation, work: &ExpectedValue) -> Result<ExpectedValue, String> {
     let law = relation.law().filter(|_| !is_beyond(relation, work.value));
     let (prediction, slope, size) = match (law, &relation.polynomial) {
-        (Some(model), _) => (Prediction::of_law(&model.law, work.value), model.law.delta, model.law.size),
+        (Some(model), _) => (PredictionInterval::of_law(&model.law, work.value), model.law.delta, model.law.size),
         (None, Some(chosen)) => {
-            (Prediction::of_fit(&chosen.fit, work.value), chosen.fit.slope_at(work.value), chosen.size)
+            (PredictionInterval::of_fit(&chosen.fit, work.value), chosen.fit.slope_at(work.value), chosen.size)
         }
         (None, None) => return Err(relation.no_polynomial.as_ref().unwrap_or(&FitError::NotFinite).to_string()),
     };
     let prediction = prediction.map_err(|error| error.to_string())?;
-    let expected = Expected::around(prediction.value, prediction.half_width().hypot(slope * work.half()));
+    let expected = ExpectedValue::around(prediction.value, prediction.half_width().hypot(slope * work.half()));
     Ok(expected.not_below_0(size)?.not_negative())
 }
 
@@ -364,20 +369,20 @@ mod tests {
     use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
-    use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+    use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
     fn asked(values: &[(&str, f64)]) -> BTreeMap<String, f64> {
         values.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
     }
 
-    fn value(forecast: &Forecast, of: &str) -> f64 {
+    fn value(forecast: &RunForecast, of: &str) -> f64 {
         let step = forecast.steps.iter().find(|step| step.of.to_string() == of);
         step.and_then(|step| step.expected).unwrap_or_else(|| panic!("no {of}: {forecast:?}")).value
     }
 
     #[test]
     fn a_larger_problem_on_as_many_ranks() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 320.0), (RANKS, 2.0)])).unwrap();
         let operations = 2.0 * 320.0_f64.powi(3);
         assert!((value(&found, "#op main/multiply") / operations - 1.0).abs() < 1e-9);
@@ -390,7 +395,7 @@ mod tests {
 
     #[test]
     fn variables_together_are_factors_of_their_own() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 120.0), (RANKS, 8.0)])).unwrap();
         assert!(found.is_product);
         // #op does not depend on P.
@@ -405,7 +410,7 @@ mod tests {
     }
 
     /// What is said of a quantity: its value, or why there is none.
-    fn said(models: &Models, at: &[(&str, f64)], of: &str) -> Result<Expected, String> {
+    fn said(models: &StudyModels, at: &[(&str, f64)], of: &str) -> Result<ExpectedValue, String> {
         let found = models.forecast(&asked(at)).unwrap();
         let step = found.steps.into_iter().find(|step| step.of.to_string() == of).unwrap();
         step.expected.ok_or_else(|| step.why_not.unwrap())
@@ -413,7 +418,7 @@ mod tests {
 
     #[test]
     fn what_is_0_on_one_rank_is_not_so_on_more() {
-        let models = Models::of(&full_grid()).unwrap();
+        let models = StudyModels::of(&full_grid()).unwrap();
         let at = [(RANKS, 16.0), ("n", 200.0)];
         // #q is 0, n² … 4 n² on 1, 2, 4, 6, 8 ranks; the line through them is 278/134 times as high at 16 as at 8.
         let expected = 4.0 * 200.0 * 200.0 * 278.0 / 134.0;
@@ -424,17 +429,17 @@ mod tests {
         // Where only runs on one rank vary n, nothing is known of more ranks.
         let few = [40.0, 60.0, 80.0, 100.0, 120.0].map(|n| multiplication(1, n, f64::INFINITY));
         let others = [2, 4].map(|p| multiplication(p, 80.0, f64::INFINITY));
-        let models = Models::of(&few.iter().cloned().chain(others).collect::<Vec<_>>()).unwrap();
+        let models = StudyModels::of(&few.iter().cloned().chain(others).collect::<Vec<_>>()).unwrap();
         let why_not = said(&models, &[(RANKS, 4.0), ("n", 120.0)], "#q main/broadcast").unwrap_err();
         assert!(why_not.contains("too few points"), "{why_not}");
         // Nor is there a factor that makes another number of 0.
-        let models = Models::of(&few).unwrap();
+        let models = StudyModels::of(&few).unwrap();
         let there = [(RANKS.to_owned(), 4.0), ("n".to_owned(), 110.0)].into();
-        let why_not = Models { variables: vec![RANKS.to_owned(), "n".to_owned()], ..models }
-            .on_variables_at(&Quantity::Quanta("main/broadcast".to_owned()), &there);
+        let why_not = StudyModels { variables: vec![RANKS.to_owned(), "n".to_owned()], ..models }
+            .on_variables_at(&CausalQuantity::Quanta("main/broadcast".to_owned()), &there);
         assert_eq!(why_not.unwrap_err(), "0 in the runs at P = 1");
         // On one rank it is 0 indeed.
-        let alone = said(&Models::of(&full_grid()).unwrap(), &[(RANKS, 1.0), ("n", 200.0)], "T_par").unwrap();
+        let alone = said(&StudyModels::of(&full_grid()).unwrap(), &[(RANKS, 1.0), ("n", 200.0)], "T_par").unwrap();
         assert!((alone.value / 0.8 - 1.0).abs() < 1e-9, "{alone:?}");
     }
 
@@ -444,10 +449,10 @@ mod tests {
         for run in runs.iter_mut().filter(|run| run.n_ranks == 4) {
             run.regions.iter_mut().for_each(|region| region.blocked_s = None);
         }
-        let models = Models::of(&runs).unwrap();
-        let without_work = |mut models: Models| {
+        let models = StudyModels::of(&runs).unwrap();
+        let without_work = |mut models: StudyModels| {
             models.phases.iter_mut().for_each(|phase| {
-                phase.relations.retain(|relation| matches!(relation.from, Quantity::Variable(_)));
+                phase.relations.retain(|relation| matches!(relation.from, CausalQuantity::Variable(_)));
             });
             models
         };
@@ -469,9 +474,9 @@ mod tests {
             for run in &mut runs {
                 let all_s: f64 = run.phases.iter().map(PhaseTime::total_s).sum();
                 let seconds = vec![share * all_s / f64::from(run.n_ranks); run.n_ranks as usize];
-                run.phases.push(PhaseTime { phase: Phase::Idle, seconds });
+                run.phases.push(PhaseTime { phase: TimeCategory::Idle, seconds });
             }
-            Models::of(&runs).unwrap()
+            StudyModels::of(&runs).unwrap()
         };
         // As much idle time outside of calls as there is of all else.
         let (half, at) = (with(1.0), [(RANKS, 4.0), ("n", 160.0)]);
@@ -481,7 +486,7 @@ mod tests {
         assert_eq!(half.forecast(&asked(&at)).unwrap().left_out, 0.0);
         let little = with(0.005).forecast(&asked(&at)).unwrap();
         assert!((little.left_out - 0.005 / 1.005).abs() < 1e-9, "{little:?}");
-        assert!(little.steps.iter().all(|step| step.of != Quantity::Rest));
+        assert!(little.steps.iter().all(|step| step.of != CausalQuantity::Rest));
     }
 
     #[test]
@@ -497,10 +502,10 @@ mod tests {
         for run in &mut runs[..3] {
             run.mpi = "MPICH 4.2.0, built".to_owned();
         }
-        let models = Models::of(&runs).unwrap();
+        let models = StudyModels::of(&runs).unwrap();
         let error = models.forecast(&asked(&[("n", 320.0)])).unwrap_err();
         assert_eq!(error, ForecastError::Libraries(vec![String::new(), "MPICH 4.2.0".to_owned()]));
-        let on_n = models.whole.iter().find(|one| one.from == Quantity::Variable("n".to_owned())).unwrap();
+        let on_n = models.whole.iter().find(|one| one.from == CausalQuantity::Variable("n".to_owned())).unwrap();
         assert!(on_n.runs.iter().all(|&run| run >= 3), "{:?}", on_n.runs);
         assert!(models.remarks[0].contains("different MPI libraries"), "{:?}", models.remarks);
     }
@@ -511,7 +516,7 @@ mod tests {
         let last = runs.last_mut().unwrap();
         last.complete = false;
         last.phases.iter_mut().for_each(|phase| phase.seconds.truncate(phase.seconds.len() - 1));
-        let models = Models::of(&runs).unwrap();
+        let models = StudyModels::of(&runs).unwrap();
         let sums = models.phases.iter().flat_map(|phase| &phase.relations);
         assert!(sums.into_iter().all(|relation| !relation.runs.contains(&(runs.len() - 1))));
         assert_eq!(models.remarks[0], "Data are incomplete: run 35.");
@@ -519,14 +524,14 @@ mod tests {
 
     #[test]
     fn what_is_not_asked_is_as_in_the_runs() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         let found = models.forecast(&asked(&[("n", 320.0)])).unwrap();
         assert_eq!(found.variables, asked(&[("n", 320.0), (RANKS, 2.0)]));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         let refused = |values: &[(&str, f64)]| models.forecast(&asked(values)).unwrap_err().to_string();
         assert_eq!(refused(&[("m", 1.0)]), "m does not differ between these runs; these do: P, n");
         assert_eq!(refused(&[(RANKS, 1.5)]), "P = 1.5: P is a whole number from 1 on, a parameter any finite number");
@@ -537,7 +542,7 @@ mod tests {
     #[test]
     fn too_few_points_are_no_forecast() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let found = Models::of(&two).unwrap().forecast(&asked(&[("n", 100.0)])).unwrap();
+        let found = StudyModels::of(&two).unwrap().forecast(&asked(&[("n", 100.0)])).unwrap();
         let last = found.steps.last().unwrap();
         assert!(last.expected.is_none() && last.why_not.is_some());
         let step = &found.steps[0];
@@ -548,7 +553,7 @@ mod tests {
     fn beyond_the_linear_regime_the_polynomial_is_used() {
         let memory = 24.0 * 1000.0 * 1000.0;
         let runs = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0, 2500.0].map(|n| multiplication(1, n, memory));
-        let models = Models::of(&runs).unwrap();
+        let models = StudyModels::of(&runs).unwrap();
         let step = |n: f64| {
             let found = models.forecast(&asked(&[("n", n)])).unwrap();
             found.steps.into_iter().find(|step| step.of.to_string() == "T_comp main/multiply").unwrap()

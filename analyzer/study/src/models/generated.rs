@@ -2,10 +2,10 @@
 
 use lbprof_collector::Activity;
 
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// Seconds for an operation, and for a quantum.
 pub const DELTA: f64 = 50e-9;
@@ -22,7 +22,7 @@ pub fn grid(p: u32) -> (f64, f64) {
 }
 
 /// A multiplication of matrices of n by n on p ranks; beyond `memory` bytes a rank swaps.
-pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
+pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     let ranks = f64::from(p);
     let (rows, columns) = grid(p);
     let (operations, quanta) = (2.0 * n.powi(3), n * n * (rows + columns - 2.0));
@@ -33,8 +33,8 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
     let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
     let of = |seconds: f64| vec![seconds / ranks; p as usize];
     let phases = vec![
-        PhaseTime { phase: Phase::Useful, seconds: of(multiply_s) },
-        PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
+        PhaseTime { phase: TimeCategory::Useful, seconds: of(multiply_s) },
+        PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
     ];
     let region = |path: &str, activity: Activity, seconds: f64| RegionFigures {
         path: path.to_owned(),
@@ -53,12 +53,12 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
         },
         RegionFigures { operations, ..region("main/multiply", Activity::Computation, multiply_s) },
     ];
-    Run {
+    RunMetrics {
         command: vec!["./matmul".to_owned()],
         n_ranks: p,
         complete: true,
         params: [("n".to_owned(), n)].into(),
-        times: Times {
+        times: EfficiencyTimes {
             elapsed_s,
             max_computation_s: multiply_s / ranks,
             avg_computation_s: multiply_s / ranks,
@@ -66,18 +66,18 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> Run {
         },
         phases,
         regions,
-        ..Run::default()
+        ..RunMetrics::default()
     }
 }
 
 /// All of P = 1, 2, 4, 6, 8 with n = 40, 60 … 160; nothing swaps.
-pub fn full_grid() -> Vec<Run> {
+pub fn full_grid() -> Vec<RunMetrics> {
     let of = |p: u32| [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(p, n, f64::INFINITY));
     [1, 2, 4, 6, 8].into_iter().flat_map(of).collect()
 }
 
 /// Those of n = 40, 60 … 160 on two ranks, and of n = 80 on 1 to 16 ranks; nothing swaps.
-pub fn study() -> Vec<Run> {
+pub fn study() -> Vec<RunMetrics> {
     let sizes = [40.0, 60.0, 80.0, 100.0, 120.0, 140.0, 160.0].map(|n| multiplication(2, n, f64::INFINITY));
     let ranks = [1, 4, 6, 8, 9, 16].map(|p| multiplication(p, 80.0, f64::INFINITY));
     sizes.into_iter().chain(ranks).collect()

@@ -6,7 +6,7 @@ use super::{FitError, Point, r_squared};
 
 /// A law y = δ·x.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Law {
+pub struct LinearLaw {
     /// δ: units of y per unit of x, as seconds per operation.
     pub delta: f64,
     /// Standard error of δ, in its unit.
@@ -30,7 +30,7 @@ pub struct Law {
 }
 
 /// The law with the least squared residuals: δ = Σ x·y / Σ x². It needs two points with x above 0.
-pub fn law(points: &[Point]) -> Result<Law, FitError> {
+pub fn law(points: &[Point]) -> Result<LinearLaw, FitError> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return Err(FitError::NotFinite);
     }
@@ -50,7 +50,7 @@ pub fn law(points: &[Point]) -> Result<Law, FitError> {
     }
     let deviation = (residuals.iter().map(|residual| residual * residual).sum::<f64>() / (n - 1.0)).sqrt();
     let range = |(least, most): (f64, f64), (x, _): &Point| (least.min(*x), most.max(*x));
-    Ok(Law {
+    Ok(LinearLaw {
         delta,
         delta_error: deviation / squares.sqrt(),
         error,
@@ -63,7 +63,7 @@ pub fn law(points: &[Point]) -> Result<Law, FitError> {
     })
 }
 
-impl Law {
+impl LinearLaw {
     /// The law at x.
     pub fn at(&self, x: f64) -> f64 {
         self.delta * x

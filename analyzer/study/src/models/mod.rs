@@ -43,7 +43,7 @@ pub mod validation;
 pub mod variables;
 
 pub use forecast::ForecastError;
-pub use relations::{ModelError, Models};
+pub use relations::{ModelError, StudyModels};
 
 use serde::{Serialize, Serializer};
 use thiserror::Error;

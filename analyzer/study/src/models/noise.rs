@@ -1,12 +1,12 @@
 //! Numbers that look random and are always the same, for tests.
 
 /// SplitMix64 (Steele et al., "Fast Splittable Pseudorandom Number Generators" (2014)).
-pub struct Noise(u64);
+pub struct NoiseGenerator(u64);
 
-impl Noise {
+impl NoiseGenerator {
     /// A sequence of its own for each seed.
-    pub fn new(seed: u64) -> Noise {
-        Noise(seed)
+    pub fn new(seed: u64) -> NoiseGenerator {
+        NoiseGenerator(seed)
     }
 
     fn uniform(&mut self) -> f64 {

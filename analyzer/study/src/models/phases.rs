@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 use lbprof_report::words::separators;
 
 /// What a region's time goes to.
@@ -47,7 +47,7 @@ impl TimeClass {
 
 /// A region, all ranks together.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct PhaseFigures {
     /// #op.
     pub operations: f64,
     /// #q.
@@ -65,7 +65,7 @@ pub struct Figures {
 pub struct PhasesOfRun {
     /// Its regions by path, each alone. Found regions are part of the marked one around them where the user has marked any: what is found may
     /// differ from run to run.
-    pub regions: BTreeMap<String, Figures>,
+    pub regions: BTreeMap<String, PhaseFigures>,
     /// Seconds by [`TimeClass`], of the whole run.
     pub seconds: [Option<f64>; 3],
     /// Seconds of the recorder, and those that no record covers.
@@ -80,7 +80,7 @@ pub struct PhasesOfRun {
     pub is_followed: bool,
 }
 
-impl Figures {
+impl PhaseFigures {
     /// Seconds of a part; `None` where not known.
     pub fn part_s(&self, part: TimeClass) -> Option<f64> {
         self.seconds[part as usize]
@@ -116,7 +116,7 @@ fn communication() -> impl Iterator<Item = Activity> {
 
 impl PhasesOfRun {
     /// Those of `run`.
-    pub fn new(run: &Run) -> PhasesOfRun {
+    pub fn new(run: &RunMetrics) -> PhasesOfRun {
         let n_read = run.phases.first().map_or(run.n_ranks, |phase| phase.seconds.len() as u32);
         let mut result = PhasesOfRun {
             n_read,
@@ -147,13 +147,13 @@ impl PhasesOfRun {
     }
 
     /// Adds what is in no region.
-    fn add_rest(&mut self, run: &Run) {
+    fn add_rest(&mut self, run: &RunMetrics) {
         for phase in &run.phases {
             let seconds = phase.total_s();
             self.all_s += seconds;
             match phase.phase {
-                Phase::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
-                Phase::NotRecorded | Phase::Activity(Activity::Recorder) => self.other_s += seconds,
+                TimeCategory::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
+                TimeCategory::NotRecorded | TimeCategory::Activity(Activity::Recorder) => self.other_s += seconds,
                 _ => {}
             }
         }
@@ -207,7 +207,7 @@ mod tests {
             region("main/loop/a\\/b", false, 4.0, 0.0),
             region("main/loop/a\\/b/code", true, 8.0, 0.0),
         ];
-        let run = Run { regions, ..Run::default() };
+        let run = RunMetrics { regions, ..RunMetrics::default() };
         let phases = PhasesOfRun::new(&run);
         let seconds = |path: &str| phases.regions[path].part_s(TimeClass::Computation);
         assert_eq!(phases.regions.keys().collect::<Vec<_>>(), ["main", "main/a\\/b"]);
@@ -217,9 +217,9 @@ mod tests {
 
     #[test]
     fn without_marks_found_regions_are_the_phases() {
-        let run = Run {
+        let run = RunMetrics {
             regions: vec![region("main", false, 1.0, 0.0), region("main/loop", true, 2.0, 0.0)],
-            ..Run::default()
+            ..RunMetrics::default()
         };
         assert_eq!(PhasesOfRun::new(&run).regions.len(), 2);
     }
@@ -227,7 +227,8 @@ mod tests {
     #[test]
     fn waiting_is_no_communication_where_it_is_known() {
         let mut one = region("main", false, 1.0, 3.0);
-        let run = |one: &RegionFigures| PhasesOfRun::new(&Run { regions: vec![one.clone()], ..Run::default() });
+        let run =
+            |one: &RegionFigures| PhasesOfRun::new(&RunMetrics { regions: vec![one.clone()], ..RunMetrics::default() });
         assert_eq!(run(&one).seconds, [Some(1.0), Some(3.0), None]);
         one.blocked_s = Some(2.0);
         assert_eq!(run(&one).seconds, [Some(1.0), Some(1.0), Some(2.0)]);
@@ -239,13 +240,13 @@ mod tests {
     fn all_time_is_somewhere() {
         let of = |phase, seconds: f64| PhaseTime { phase, seconds: vec![seconds, 0.0] };
         let phases = vec![
-            of(Phase::Useful, 1.0),
-            of(Phase::Activity(Activity::Collective), 3.0),
-            of(Phase::Activity(Activity::Recorder), 0.25),
-            of(Phase::Idle, 0.5),
-            of(Phase::NotRecorded, 0.125),
+            of(TimeCategory::Useful, 1.0),
+            of(TimeCategory::Activity(Activity::Collective), 3.0),
+            of(TimeCategory::Activity(Activity::Recorder), 0.25),
+            of(TimeCategory::Idle, 0.5),
+            of(TimeCategory::NotRecorded, 0.125),
         ];
-        let run = Run { regions: vec![region("main", false, 1.0, 3.0)], phases, ..Run::default() };
+        let run = RunMetrics { regions: vec![region("main", false, 1.0, 3.0)], phases, ..RunMetrics::default() };
         let found = PhasesOfRun::new(&run);
         assert_eq!((found.all_s, found.other_s), (4.875, 0.375));
         assert_eq!(found.seconds, [Some(1.0), Some(3.0), Some(0.5)]);

@@ -16,7 +16,7 @@ const LEAST_FREEDOM: f64 = 1e-9;
 
 /// A polynomial that was fitted to points.
 #[derive(Clone, Debug, Serialize)]
-pub struct Fit {
+pub struct PolynomialFit {
     /// Its degree.
     pub degree: usize,
     /// y = Σ coefficients\[k\]·x^k: in units of y per unit of x to the power of k; degree + 1 of them.
@@ -36,7 +36,7 @@ pub struct Fit {
     /// The same, each point left out of the fit that predicts it.
     pub left_out_residuals: Vec<f64>,
     #[serde(skip)]
-    scale: Scale,
+    scale: UnitScale,
     /// Coefficients in u.
     #[serde(skip)]
     scaled: DVector<f64>,
@@ -47,12 +47,12 @@ pub struct Fit {
 
 /// u = (x − middle) / half.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
+struct UnitScale {
     middle: f64,
     half: f64,
 }
 
-impl Scale {
+impl UnitScale {
     fn powers(&self, x: f64, n: usize) -> impl Iterator<Item = f64> {
         let u = (x - self.middle) / self.half;
         std::iter::successors(Some(1.0), move |power| Some(power * u)).take(n)
@@ -80,7 +80,7 @@ impl Scale {
 /// The polynomial of `degree` with the least squared residuals.
 ///
 /// It needs `degree` + 2 different x: with one less it goes through all points, and no point can be left out.
-pub fn fit(points: &[Point], degree: usize) -> Result<Fit, FitError> {
+pub fn fit(points: &[Point], degree: usize) -> Result<PolynomialFit, FitError> {
     if points.iter().any(|(x, y)| !x.is_finite() || !y.is_finite()) {
         return Err(FitError::NotFinite);
     }
@@ -91,7 +91,7 @@ pub fn fit(points: &[Point], degree: usize) -> Result<Fit, FitError> {
     if values.len() < degree + 2 {
         return Err(FitError::TooFewPoints { degree, needed: degree + 2, found: values.len() });
     }
-    let scale = Scale { middle: first / 2.0 + last / 2.0, half: last / 2.0 - first / 2.0 };
+    let scale = UnitScale { middle: first / 2.0 + last / 2.0, half: last / 2.0 - first / 2.0 };
     let n = degree + 1;
     let rows = points.iter().flat_map(|&(x, _)| scale.powers(x, n));
     let (q, r) = DMatrix::from_row_iterator(points.len(), n, rows).qr().unpack();
@@ -100,7 +100,7 @@ pub fn fit(points: &[Point], degree: usize) -> Result<Fit, FitError> {
     let residuals: Vec<f64> = points.iter().map(|&(x, y)| y - value(&scale, &scaled, x)).collect();
     let left_out_residuals = left_out(&q, &residuals).ok_or(FitError::TooClose { degree })?;
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    Ok(Fit {
+    Ok(PolynomialFit {
         degree,
         coefficients: scale.unscale(scaled.as_slice()),
         n_points: points.len(),
@@ -116,7 +116,7 @@ pub fn fit(points: &[Point], degree: usize) -> Result<Fit, FitError> {
     })
 }
 
-fn value(scale: &Scale, scaled: &DVector<f64>, x: f64) -> f64 {
+fn value(scale: &UnitScale, scaled: &DVector<f64>, x: f64) -> f64 {
     scale.powers(x, scaled.len()).zip(scaled.iter()).map(|(power, coefficient)| power * coefficient).sum()
 }
 
@@ -129,7 +129,7 @@ fn left_out(q: &DMatrix<f64>, residuals: &[f64]) -> Option<Vec<f64>> {
     residuals.iter().zip(free).map(|(residual, free)| (free > LEAST_FREEDOM).then(|| residual / free)).collect()
 }
 
-impl Fit {
+impl PolynomialFit {
     /// The curve at x.
     pub fn at(&self, x: f64) -> f64 {
         value(&self.scale, &self.scaled, x)
@@ -149,7 +149,7 @@ impl Fit {
         self.deviation * (1.0 + leverage).sqrt()
     }
 
-    /// How many points there are more than coefficients: the degrees of freedom of [`Fit::deviation`].
+    /// How many points there are more than coefficients: the degrees of freedom of [`PolynomialFit::deviation`].
     pub fn freedom(&self) -> usize {
         self.n_points - self.degree - 1
     }

@@ -4,15 +4,15 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::FitError;
-use super::linear::Law;
-use super::polynomial::Fit;
+use super::linear::LinearLaw;
+use super::polynomial::PolynomialFit;
 
 /// The share of new measurements that lie in an interval.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// What a measurement at x would give.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Prediction {
+pub struct PredictionInterval {
     /// The x.
     pub x: f64,
     /// What is expected.
@@ -25,28 +25,34 @@ pub struct Prediction {
     pub range: (f64, f64),
 }
 
-impl Prediction {
+impl PredictionInterval {
     /// What `fit` says of `x`.
     ///
     /// Outside of what was measured it needs one different x more than the fit itself: a curve through all points but one could go
-    /// anywhere there. Source of the interval: Student's t times [`Fit::deviation_at`].
-    pub fn of_fit(fit: &Fit, x: f64) -> Result<Prediction, FitError> {
+    /// anywhere there. Source of the interval: Student's t times [`PolynomialFit::deviation_at`].
+    pub fn of_fit(fit: &PolynomialFit, x: f64) -> Result<PredictionInterval, FitError> {
         let needed = fit.degree + 3;
         beyond(x, fit.range, fit.degree, needed, fit.n_different)?;
-        Prediction::around(x, fit.at(x), fit.deviation_at(x), fit.freedom(), fit.range)
+        PredictionInterval::around(x, fit.at(x), fit.deviation_at(x), fit.freedom(), fit.range)
     }
 
     /// What `law` says of `x`; outside of what was measured it needs three points.
-    pub fn of_law(law: &Law, x: f64) -> Result<Prediction, FitError> {
+    pub fn of_law(law: &LinearLaw, x: f64) -> Result<PredictionInterval, FitError> {
         // From the origin on all is inside: the law goes through it.
         let range = (law.range.0.min(0.0), law.range.1);
         beyond(x, range, 1, 3, law.n_points)?;
-        Prediction::around(x, law.at(x), law.deviation_at(x), law.n_points - 1, law.range)
+        PredictionInterval::around(x, law.at(x), law.deviation_at(x), law.n_points - 1, law.range)
     }
 
-    fn around(x: f64, value: f64, deviation: f64, freedom: usize, range: (f64, f64)) -> Result<Prediction, FitError> {
+    fn around(
+        x: f64,
+        value: f64,
+        deviation: f64,
+        freedom: usize,
+        range: (f64, f64),
+    ) -> Result<PredictionInterval, FitError> {
         let half = deviation * students_t(freedom);
-        let prediction = Prediction { x, value, low: value - half, high: value + half, range };
+        let prediction = PredictionInterval { x, value, low: value - half, high: value + half, range };
         if prediction.low.is_finite() && prediction.high.is_finite() {
             Ok(prediction)
         } else {
@@ -80,7 +86,7 @@ fn students_t(freedom: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::linear::law;
-    use super::super::noise::Noise;
+    use super::super::noise::NoiseGenerator;
     use super::super::polynomial::fit;
     use super::*;
 
@@ -88,7 +94,7 @@ mod tests {
     fn a_line_and_its_interval_by_hand() {
         // The line 1.5 x with deviation √1.5 and one degree of freedom (polynomial.rs); t = 12.706.
         let line = fit(&[(1.0, 2.0), (2.0, 2.0), (3.0, 5.0)], 1).unwrap();
-        let inside = Prediction::of_fit(&line, 2.0).unwrap();
+        let inside = PredictionInterval::of_fit(&line, 2.0).unwrap();
         assert!((inside.value - 3.0).abs() < 1e-12);
         assert!((inside.half_width() - 12.706 * (1.5_f64 * 4.0 / 3.0).sqrt()).abs() < 1e-3, "{inside:?}");
         assert_eq!(inside.widths_outside(), 0.0);
@@ -97,19 +103,19 @@ mod tests {
     #[test]
     fn beyond_the_points_one_more_is_needed() {
         let line = fit(&[(1.0, 2.0), (2.0, 2.0), (3.0, 5.0)], 1).unwrap();
-        let refused = Prediction::of_fit(&line, 4.0).unwrap_err();
+        let refused = PredictionInterval::of_fit(&line, 4.0).unwrap_err();
         assert_eq!(refused, FitError::TooFewBeyond { degree: 1, needed: 4, found: 3 });
         let line = fit(&[(1.0, 1.0), (2.0, 2.0), (3.0, 3.0), (4.0, 4.0)], 1).unwrap();
-        let far = Prediction::of_fit(&line, 10.0).unwrap();
+        let far = PredictionInterval::of_fit(&line, 10.0).unwrap();
         assert!((far.value - 10.0).abs() < 1e-9 && far.widths_outside() == 2.0);
     }
 
     #[test]
     fn a_law_reaches_down_to_the_origin() {
         let two = law(&[(10.0, 20.0), (20.0, 40.0)]).unwrap();
-        assert_eq!(Prediction::of_law(&two, 1.0).unwrap().value, 2.0);
+        assert_eq!(PredictionInterval::of_law(&two, 1.0).unwrap().value, 2.0);
         assert_eq!(
-            Prediction::of_law(&two, 21.0).unwrap_err(),
+            PredictionInterval::of_law(&two, 21.0).unwrap_err(),
             FitError::TooFewBeyond { degree: 1, needed: 3, found: 2 }
         );
     }
@@ -118,9 +124,9 @@ mod tests {
     fn the_interval_holds_as_often_as_it_says() {
         // 1 + 2x + noise at ten x, then a new measurement at 15: outside by two thirds of the range.
         let held = (0..1000).filter(|&seed| {
-            let mut noise = Noise::new(seed);
+            let mut noise = NoiseGenerator::new(seed);
             let points: Vec<_> = (0..10).map(f64::from).map(|x| (x, 1.0 + 2.0 * x + noise.normal())).collect();
-            let said = Prediction::of_fit(&fit(&points, 1).unwrap(), 15.0).unwrap();
+            let said = PredictionInterval::of_fit(&fit(&points, 1).unwrap(), 15.0).unwrap();
             (said.low..=said.high).contains(&(31.0 + noise.normal()))
         });
         let held = held.count();

@@ -9,7 +9,7 @@ use lbprof_report::words::short_path;
 
 /// A variable of the causal model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Quantity {
+pub enum CausalQuantity {
     /// The number of ranks P, or a parameter of the user's.
     Variable(String),
     /// #op of a region, by its path.
@@ -22,7 +22,7 @@ pub enum Quantity {
     Total(TimeClass),
     /// Seconds of the recorder and those that no record covers, summed over ranks.
     Other,
-    /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`Quantity::Other`],
+    /// Seconds of P·T that are in no time of a phase that is modelled, summed over ranks: idle time outside of calls, of [`CausalQuantity::Other`],
     /// of small phases.
     Rest,
     /// T_par: seconds that the run takes.
@@ -33,26 +33,34 @@ pub enum Quantity {
     Speedup,
 }
 
-impl Quantity {
+impl CausalQuantity {
     /// The region, of those that have one.
     pub fn region(&self) -> Option<&str> {
         match self {
-            Quantity::Operations(region) | Quantity::Quanta(region) | Quantity::Time(region, _) => Some(region),
+            CausalQuantity::Operations(region) | CausalQuantity::Quanta(region) | CausalQuantity::Time(region, _) => {
+                Some(region)
+            }
             _ => None,
         }
     }
 
     /// Whether it is measured in seconds.
     pub fn is_time(&self) -> bool {
-        !matches!(self, Quantity::Variable(_) | Quantity::Operations(_) | Quantity::Quanta(_) | Quantity::Speedup)
+        !matches!(
+            self,
+            CausalQuantity::Variable(_)
+                | CausalQuantity::Operations(_)
+                | CausalQuantity::Quanta(_)
+                | CausalQuantity::Speedup
+        )
     }
 
     /// What one of it is, in the unit of a law's δ.
     pub fn one(&self) -> &str {
         match self {
-            Quantity::Operations(_) => "operation",
-            Quantity::Quanta(_) => "quantum",
-            Quantity::Variable(name) => name,
+            CausalQuantity::Operations(_) => "operation",
+            CausalQuantity::Quanta(_) => "quantum",
+            CausalQuantity::Variable(name) => name,
             _ => "s",
         }
     }
@@ -60,15 +68,15 @@ impl Quantity {
     /// The symbol in an equation, without the region.
     pub fn symbol(&self) -> &str {
         match self {
-            Quantity::Variable(name) => name,
-            Quantity::Operations(_) => "#op",
-            Quantity::Quanta(_) => "#q",
-            Quantity::Time(_, part) | Quantity::Total(part) => part.symbol(),
-            Quantity::Other => "T_other",
-            Quantity::Rest => "T_rest",
-            Quantity::ParallelTime => "T_par",
-            Quantity::SequentialTime => "T_seq",
-            Quantity::Speedup => "S",
+            CausalQuantity::Variable(name) => name,
+            CausalQuantity::Operations(_) => "#op",
+            CausalQuantity::Quanta(_) => "#q",
+            CausalQuantity::Time(_, part) | CausalQuantity::Total(part) => part.symbol(),
+            CausalQuantity::Other => "T_other",
+            CausalQuantity::Rest => "T_rest",
+            CausalQuantity::ParallelTime => "T_par",
+            CausalQuantity::SequentialTime => "T_seq",
+            CausalQuantity::Speedup => "S",
         }
     }
 
@@ -80,7 +88,7 @@ impl Quantity {
 }
 
 /// Symbol and path of the region: `#op main/multiply`. It is unique.
-impl fmt::Display for Quantity {
+impl fmt::Display for CausalQuantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.region() {
             Some(region) => write!(f, "{} {region}", self.symbol()),
@@ -89,7 +97,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-impl Serialize for Quantity {
+impl Serialize for CausalQuantity {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }

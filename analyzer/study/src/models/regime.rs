@@ -11,7 +11,7 @@
 
 use serde::Serialize;
 
-use super::linear::{Law, law};
+use super::linear::{LinearLaw, law};
 use super::validation::choose;
 use super::{FitError, Point, different};
 use lbprof_analysis::metrics::median::median;
@@ -28,7 +28,7 @@ const LEAST: usize = 3;
 /// Where the linear law holds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Regime {
+pub enum LinearRegime {
     /// Everywhere, or no polynomial predicts better: the law's error says which.
     Whole,
     /// Up to a size, from which on all points lie above it.
@@ -51,9 +51,9 @@ pub enum Regime {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinearModel {
     /// The law of the points in the regime; of all points where there is no end of it.
-    pub law: Law,
+    pub law: LinearLaw,
     /// The regime.
-    pub regime: Regime,
+    pub regime: LinearRegime,
 }
 
 /// The linear law of `points`, and where it holds.
@@ -67,15 +67,15 @@ pub fn linear_model(points: &[Point]) -> Result<LinearModel, FitError> {
     let sorted: Vec<Point> = order.iter().map(|&i| points[i]).collect();
     let found = different(&sorted).len();
     if found <= LEAST {
-        return Ok(LinearModel { law: law_of_all, regime: Regime::Unknown { found } });
+        return Ok(LinearModel { law: law_of_all, regime: LinearRegime::Unknown { found } });
     }
     if let Some(end) = end_of_regime(&sorted) {
         let mut beyond = order[end..].to_vec();
         beyond.sort_unstable();
         let within: Vec<Point> = (0..points.len()).filter(|i| !beyond.contains(i)).map(|i| points[i]).collect();
-        return Ok(LinearModel { law: law(&within)?, regime: Regime::Until { x: sorted[end - 1].0, beyond } });
+        return Ok(LinearModel { law: law(&within)?, regime: LinearRegime::Until { x: sorted[end - 1].0, beyond } });
     }
-    let regime = if holds(&law_of_all, points) { Regime::Whole } else { Regime::Nowhere };
+    let regime = if holds(&law_of_all, points) { LinearRegime::Whole } else { LinearRegime::Nowhere };
     Ok(LinearModel { law: law_of_all, regime })
 }
 
@@ -102,19 +102,19 @@ fn limit(ratios: &[f64]) -> f64 {
 }
 
 /// Whether the law predicts points left out as well as a polynomial, or is wrong by [`LEEWAY`] at most.
-fn holds(law: &Law, points: &[Point]) -> bool {
+fn holds(law: &LinearLaw, points: &[Point]) -> bool {
     let is_close = law.relative_error().is_none_or(|error| error <= LEEWAY);
     is_close || choose(points).is_ok_and(|chosen| law.error <= chosen.error())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::noise::Noise;
+    use super::super::noise::NoiseGenerator;
     use super::*;
 
     /// δ = 0.25 µs, sizes as in the paper; beyond n = 3800 the machine swaps: 0.27 ms for each of the pages of 4 kB that do not fit.
     fn swapping(noise: f64, seed: u64) -> Vec<Point> {
-        let mut noises = Noise::new(seed);
+        let mut noises = NoiseGenerator::new(seed);
         let sizes = [500.0, 1000.0, 1500.0, 2000.0, 2500.0, 3000.0, 3500.0, 3800.0, 4500.0, 5000.0, 6000.0_f64];
         let swapped = |n: f64| (24.0 * n * n - 24.0 * 3800.0 * 3800.0).max(0.0) / 4096.0;
         sizes
@@ -128,7 +128,7 @@ mod tests {
     fn the_size_from_which_on_it_swaps_is_found() {
         for seed in 0..50 {
             let model = linear_model(&swapping(0.02, seed)).unwrap();
-            assert_eq!(model.regime, Regime::Until { x: 3800.0_f64.powi(3), beyond: vec![8, 9, 10] }, "{seed}");
+            assert_eq!(model.regime, LinearRegime::Until { x: 3800.0_f64.powi(3), beyond: vec![8, 9, 10] }, "{seed}");
             assert!((model.law.delta / 0.25e-6 - 1.0).abs() < 0.05, "{model:?}");
         }
     }
@@ -139,17 +139,17 @@ mod tests {
         points.reverse();
         assert_eq!(
             linear_model(&points).unwrap().regime,
-            Regime::Until { x: 3800.0_f64.powi(3), beyond: vec![0, 1, 2] }
+            LinearRegime::Until { x: 3800.0_f64.powi(3), beyond: vec![0, 1, 2] }
         );
     }
 
     #[test]
     fn noise_does_not_end_the_regime() {
         for seed in 0..200 {
-            let mut noise = Noise::new(seed);
+            let mut noise = NoiseGenerator::new(seed);
             let points: Vec<Point> =
                 (1..=12).map(|i| (f64::from(i), 2.0 * f64::from(i) * (1.0 + 0.02 * noise.normal()))).collect();
-            assert_eq!(linear_model(&points).unwrap().regime, Regime::Whole, "{seed}: {points:?}");
+            assert_eq!(linear_model(&points).unwrap().regime, LinearRegime::Whole, "{seed}: {points:?}");
         }
     }
 
@@ -157,26 +157,26 @@ mod tests {
     fn a_disturbed_run_does_not_end_it_either() {
         let times = [1.0, 2.0, 4.5, 4.0, 5.0, 6.0];
         let points: Vec<Point> = times.iter().zip(1..).map(|(&y, x)| (f64::from(x), y)).collect();
-        assert!(!matches!(linear_model(&points).unwrap().regime, Regime::Until { .. }));
+        assert!(!matches!(linear_model(&points).unwrap().regime, LinearRegime::Until { .. }));
         // What has a fixed cost besides is above the law at its smallest sizes only.
         let fixed: Vec<Point> = (1..=10).map(|i| (f64::from(i * i), 0.5 + f64::from(i * i))).collect();
-        assert_eq!(linear_model(&fixed).unwrap().regime, Regime::Whole);
+        assert_eq!(linear_model(&fixed).unwrap().regime, LinearRegime::Whole);
     }
 
     #[test]
     fn another_law_is_not_a_linear_one() {
         let points: Vec<Point> = (1..=8).map(|i| (f64::from(i), f64::from(i).powi(2))).collect();
-        assert_eq!(linear_model(&points).unwrap().regime, Regime::Nowhere);
+        assert_eq!(linear_model(&points).unwrap().regime, LinearRegime::Nowhere);
         let flat: Vec<Point> = (1..=8).map(|i| (f64::from(i), 5.0)).collect();
-        assert_eq!(linear_model(&flat).unwrap().regime, Regime::Nowhere);
+        assert_eq!(linear_model(&flat).unwrap().regime, LinearRegime::Nowhere);
     }
 
     #[test]
     fn three_sizes_are_too_few() {
         let points = [(1.0, 1.0), (2.0, 2.0), (2.0, 2.1), (3.0, 9.0)];
-        assert_eq!(linear_model(&points).unwrap().regime, Regime::Unknown { found: 3 });
+        assert_eq!(linear_model(&points).unwrap().regime, LinearRegime::Unknown { found: 3 });
         // Runs on one rank, which communicate nothing, are no size.
         let points = [(0.0, 0.1), (1.0, 1.0), (2.0, 2.0), (3.0, 9.0)];
-        assert_eq!(linear_model(&points).unwrap().regime, Regime::Unknown { found: 3 });
+        assert_eq!(linear_model(&points).unwrap().regime, LinearRegime::Unknown { found: 3 });
     }
 }

@@ -13,16 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 use thiserror::Error;
 
-use super::linear::{Law, law};
+use super::linear::{LinearLaw, law};
 use super::phases::{PhasesOfRun, TimeClass, forget_unfollowed};
-use super::quantity::Quantity;
-use super::regime::{LEEWAY, LinearModel, Regime, linear_model};
+use super::quantity::CausalQuantity;
+use super::regime::{LEEWAY, LinearModel, LinearRegime, linear_model};
 use super::remarks::remarks;
-use super::totals::{Totals, totals};
-use super::validation::{Chosen, choose};
-use super::variables::{Sweep, sweeps, variables, varying};
+use super::totals::{RunTotals, totals};
+use super::validation::{SelectedFit, choose};
+use super::variables::{VariableSweep, sweeps, variables, varying};
 use super::{FitError, Point, ROUNDING, different};
-use crate::{Kept, Run};
+use crate::{RunMetrics, StoredRun};
 use lbprof_report::words::mpi_name;
 
 /// The least share of P·T, in any of the runs, of a phase that is looked at though nothing was counted in it.
@@ -65,7 +65,7 @@ pub enum ModelError {
 
 /// All that follows from the runs of a study.
 #[derive(Clone, Debug, Serialize)]
-pub struct Models {
+pub struct StudyModels {
     /// Name of the program.
     pub program: String,
     /// How many runs.
@@ -81,9 +81,9 @@ pub struct Models {
     /// The phases, the one that takes most of any run first.
     pub phases: Vec<PhaseModels>,
     /// The whole run against variables.
-    pub whole: Vec<Relation>,
+    pub whole: Vec<QuantityRelation>,
     /// Overheads, efficiency and speedup of each run.
-    pub totals: Vec<Totals>,
+    pub totals: Vec<RunTotals>,
     /// What has to be known of the runs, a sentence each.
     pub remarks: Vec<String>,
     #[serde(skip)]
@@ -98,16 +98,16 @@ pub struct PhaseModels {
     /// The largest share of P·T that it has in any run.
     pub share: f64,
     /// Its relations.
-    pub relations: Vec<Relation>,
+    pub relations: Vec<QuantityRelation>,
 }
 
 /// A relation of two quantities.
 #[derive(Clone, Debug, Serialize)]
-pub struct Relation {
+pub struct QuantityRelation {
     /// What it depends on.
-    pub from: Quantity,
+    pub from: CausalQuantity,
     /// What depends.
-    pub to: Quantity,
+    pub to: CausalQuantity,
     /// Indices of the runs that it was taken from.
     pub runs: Vec<usize>,
     /// What other variables are in all of these runs; empty where they may differ.
@@ -119,18 +119,18 @@ pub struct Relation {
     /// Why there is no linear law where one was looked for.
     pub no_law: Option<FitError>,
     /// The polynomial that predicts best; `None` where `no_polynomial` says why.
-    pub polynomial: Option<Chosen>,
+    pub polynomial: Option<SelectedFit>,
     /// Why there is no polynomial.
     pub no_polynomial: Option<FitError>,
     /// The runs beyond the linear regime, in the order of `runs`.
-    pub leaving: Vec<Leaving>,
+    pub leaving: Vec<RegimeDeparture>,
     /// What these take longer by the memory that they have swapped, ΔT = δ_swap·#q_swap, in seconds per byte; where two or more do.
-    pub swap: Option<Law>,
+    pub swap: Option<LinearLaw>,
 }
 
 /// A run that leaves the linear regime.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Leaving {
+pub struct RegimeDeparture {
     /// Its index.
     pub run: usize,
     /// Its variables.
@@ -145,7 +145,7 @@ pub struct Leaving {
     pub max_swapped_bytes: Option<u64>,
 }
 
-impl Relation {
+impl QuantityRelation {
     /// Whether a polynomial describes it: its LOOCV error is at most [`LEEWAY`] of the values. `None` where there is none.
     pub fn is_polynomial(&self) -> Option<bool> {
         self.polynomial.as_ref().map(|chosen| chosen.relative_error().is_none_or(|error| error <= LEEWAY))
@@ -175,34 +175,35 @@ impl Relation {
 
     /// The linear law, where it describes the runs or the part of them up to a size.
     pub fn law(&self) -> Option<&LinearModel> {
-        self.linear.as_ref().filter(|model| model.regime != Regime::Nowhere)
+        self.linear.as_ref().filter(|model| model.regime != LinearRegime::Nowhere)
     }
 }
 
 impl PhaseModels {
     /// The parts of its time that something is known of.
     pub fn parts(&self) -> impl Iterator<Item = TimeClass> {
-        let is_modelled =
-            |part: &TimeClass| self.relations.iter().any(|one| one.to == Quantity::Time(self.region.clone(), *part));
+        let is_modelled = |part: &TimeClass| {
+            self.relations.iter().any(|one| one.to == CausalQuantity::Time(self.region.clone(), *part))
+        };
         TimeClass::ALL.into_iter().filter(is_modelled)
     }
 }
 
-impl Models {
+impl StudyModels {
     /// Those of some runs of a study, of one program; times on one rank may be among `all`.
-    pub fn of_study(some: &[Kept], all: &[Kept]) -> Result<Models, ModelError> {
-        let runs: Vec<Run> = some.iter().map(|kept| kept.run.clone()).collect();
-        let all: Vec<&Run> = all.iter().map(|kept| &kept.run).collect();
-        Models::among(&runs, &all, some.iter().map(|kept| kept.number).collect())
+    pub fn of_study(some: &[StoredRun], all: &[StoredRun]) -> Result<StudyModels, ModelError> {
+        let runs: Vec<RunMetrics> = some.iter().map(|kept| kept.run.clone()).collect();
+        let all: Vec<&RunMetrics> = all.iter().map(|kept| &kept.run).collect();
+        StudyModels::among(&runs, &all, some.iter().map(|kept| kept.number).collect())
     }
 
     /// Those of `runs`, of one program.
-    pub fn of(runs: &[Run]) -> Result<Models, ModelError> {
-        Models::among(runs, &runs.iter().collect::<Vec<_>>(), (1..).take(runs.len()).collect())
+    pub fn of(runs: &[RunMetrics]) -> Result<StudyModels, ModelError> {
+        StudyModels::among(runs, &runs.iter().collect::<Vec<_>>(), (1..).take(runs.len()).collect())
     }
 
-    fn among(runs: &[Run], all: &[&Run], numbers: Vec<u32>) -> Result<Models, ModelError> {
-        let programs: BTreeSet<&str> = runs.iter().map(Run::program).collect();
+    fn among(runs: &[RunMetrics], all: &[&RunMetrics], numbers: Vec<u32>) -> Result<StudyModels, ModelError> {
+        let programs: BTreeSet<&str> = runs.iter().map(RunMetrics::program).collect();
         let program = programs.first().ok_or(ModelError::NoRuns)?;
         if programs.len() > 1 {
             return Err(ModelError::Programs(programs.iter().map(|name| (*name).to_owned()).collect()));
@@ -212,7 +213,7 @@ impl Models {
         let libraries: Vec<String> = runs.iter().map(|run| mpi_name(&run.mpi).to_owned()).collect();
         let remarks = remarks(runs, &numbers, &figures, &libraries);
         forget_unfollowed(&mut figures);
-        let mut models = Models {
+        let mut models = StudyModels {
             program: (*program).to_owned(),
             n_runs: runs.len(),
             numbers,
@@ -228,7 +229,7 @@ impl Models {
         models.variables = varying(&models.runs);
         models.phases = models.regions().into_iter().filter_map(|region| models.phase(region, runs)).collect();
         models.phases.sort_by(|a, b| b.share.total_cmp(&a.share));
-        let totals = TimeClass::ALL.map(Quantity::Total).into_iter().chain([Quantity::ParallelTime]);
+        let totals = TimeClass::ALL.map(CausalQuantity::Total).into_iter().chain([CausalQuantity::ParallelTime]);
         models.whole = totals.flat_map(|to| models.on_variables(&to)).collect();
         Ok(models)
     }
@@ -247,20 +248,20 @@ impl Models {
         self.figures.iter().filter_map(share).fold(0.0, f64::max)
     }
 
-    fn phase(&self, region: String, runs: &[Run]) -> Option<PhaseModels> {
-        let is_counted = |work: &Quantity| (0..self.n_runs).any(|at| self.value(work, at) > Some(0.0));
-        let operations = Some(Quantity::Operations(region.clone())).filter(is_counted);
-        let quanta = Some(Quantity::Quanta(region.clone())).filter(is_counted);
+    fn phase(&self, region: String, runs: &[RunMetrics]) -> Option<PhaseModels> {
+        let is_counted = |work: &CausalQuantity| (0..self.n_runs).any(|at| self.value(work, at) > Some(0.0));
+        let operations = Some(CausalQuantity::Operations(region.clone())).filter(is_counted);
+        let quanta = Some(CausalQuantity::Quanta(region.clone())).filter(is_counted);
         let works = operations.iter().chain(&quanta);
-        let mut relations: Vec<Relation> = works.flat_map(|work| self.on_variables(work)).collect();
+        let mut relations: Vec<QuantityRelation> = works.flat_map(|work| self.on_variables(work)).collect();
         for part in TimeClass::ALL {
             // Operations take computation; quanta are what is processed, or sent.
             let operations = operations.as_ref().filter(|_| part == TimeClass::Computation);
-            let works: Vec<&Quantity> = operations.into_iter().chain(&quanta).collect();
+            let works: Vec<&CausalQuantity> = operations.into_iter().chain(&quanta).collect();
             if works.is_empty() && self.share(&region, &[part]) < LEAST_SHARE {
                 continue;
             }
-            let to = Quantity::Time(region.clone(), part);
+            let to = CausalQuantity::Time(region.clone(), part);
             relations.extend(works.into_iter().filter_map(|work| self.on_work(work, &to, runs)));
             relations.extend(self.on_variables(&to));
         }
@@ -268,21 +269,21 @@ impl Models {
     }
 
     /// A quantity in a run; `None` where it has none. Sums over ranks are not known where logs of ranks are missing.
-    pub fn value(&self, of: &Quantity, run: usize) -> Option<f64> {
+    pub fn value(&self, of: &CausalQuantity, run: usize) -> Option<f64> {
         let figures = self.figures.get(run)?;
         let totals = self.totals.get(run)?;
         let sums = || Some(figures).filter(|figures| !figures.is_partial);
         match of {
-            Quantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
-            Quantity::Operations(region) => Some(sums()?.regions.get(region)?.operations),
-            Quantity::Quanta(region) => Some(sums()?.regions.get(region)?.quanta),
-            Quantity::Time(region, part) => sums()?.regions.get(region)?.part_s(*part),
-            Quantity::Total(part) => sums()?.part_s(*part),
-            Quantity::Other => Some(sums()?.other_s),
-            Quantity::Rest => self.rest_s(sums()?),
-            Quantity::ParallelTime => Some(totals.t_par_s),
-            Quantity::SequentialTime => Some(totals.t_seq_s),
-            Quantity::Speedup => totals.speedup,
+            CausalQuantity::Variable(name) => self.runs.get(run)?.get(name).copied(),
+            CausalQuantity::Operations(region) => Some(sums()?.regions.get(region)?.operations),
+            CausalQuantity::Quanta(region) => Some(sums()?.regions.get(region)?.quanta),
+            CausalQuantity::Time(region, part) => sums()?.regions.get(region)?.part_s(*part),
+            CausalQuantity::Total(part) => sums()?.part_s(*part),
+            CausalQuantity::Other => Some(sums()?.other_s),
+            CausalQuantity::Rest => self.rest_s(sums()?),
+            CausalQuantity::ParallelTime => Some(totals.t_par_s),
+            CausalQuantity::SequentialTime => Some(totals.t_seq_s),
+            CausalQuantity::Speedup => totals.speedup,
         }
     }
 
@@ -297,37 +298,37 @@ impl Models {
         Some(if rest_s.abs() <= ROUNDING * figures.all_s { 0.0 } else { rest_s })
     }
 
-    /// The largest share of P·T of [`Quantity::Rest`] in any run.
+    /// The largest share of P·T of [`CausalQuantity::Rest`] in any run.
     pub(super) fn rest_share(&self) -> f64 {
         let share = |(run, figures): (usize, &PhasesOfRun)| {
-            let share = self.value(&Quantity::Rest, run)? / figures.all_s;
+            let share = self.value(&CausalQuantity::Rest, run)? / figures.all_s;
             Some(share).filter(|share| share.is_finite())
         };
         self.figures.iter().enumerate().filter_map(share).fold(0.0, f64::max)
     }
 
     /// The sweeps of runs in which only `name` differs.
-    pub(super) fn sweeps(&self, name: &str) -> Vec<Sweep> {
+    pub(super) fn sweeps(&self, name: &str) -> Vec<VariableSweep> {
         sweeps(&self.runs, &self.libraries, name)
     }
 
     /// `to` against each variable, in the largest sweep of runs in which it differs alone.
-    fn on_variables(&self, to: &Quantity) -> Vec<Relation> {
+    fn on_variables(&self, to: &CausalQuantity) -> Vec<QuantityRelation> {
         let sweep = |name: &String| self.sweeps(name).into_iter().next();
-        let of = |name: &String| self.relation(Quantity::Variable(name.clone()), to.clone(), &sweep(name)?);
+        let of = |name: &String| self.relation(CausalQuantity::Variable(name.clone()), to.clone(), &sweep(name)?);
         self.variables.iter().filter_map(of).collect()
     }
 
     /// `to` against #op or #q, in all runs.
-    fn on_work(&self, work: &Quantity, to: &Quantity, runs: &[Run]) -> Option<Relation> {
-        let all = Sweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
+    fn on_work(&self, work: &CausalQuantity, to: &CausalQuantity, runs: &[RunMetrics]) -> Option<QuantityRelation> {
+        let all = VariableSweep { runs: (0..self.n_runs).collect(), held: BTreeMap::new(), n_different: 0 };
         let mut relation = self.relation(work.clone(), to.clone(), &all)?;
         match linear_model(&relation.points) {
             Ok(model) => relation.linear = Some(model),
             Err(error) => relation.no_law = Some(error),
         }
         relation.drop_what_too_few_sizes_say();
-        if let Some(LinearModel { law, regime: Regime::Until { beyond, .. } }) = &relation.linear {
+        if let Some(LinearModel { law, regime: LinearRegime::Until { beyond, .. } }) = &relation.linear {
             let leaving = beyond.iter().filter_map(|&i| self.leaving(&relation, law, i, runs));
             relation.leaving = leaving.collect();
         }
@@ -336,13 +337,18 @@ impl Models {
     }
 
     /// The runs of `sweep` in which `from` and `to` are known, and these.
-    pub(super) fn points(&self, from: &Quantity, to: &Quantity, sweep: &Sweep) -> (Vec<usize>, Vec<Point>) {
+    pub(super) fn points(
+        &self,
+        from: &CausalQuantity,
+        to: &CausalQuantity,
+        sweep: &VariableSweep,
+    ) -> (Vec<usize>, Vec<Point>) {
         let point = |&run: &usize| Some((run, (self.value(from, run)?, self.value(to, run)?)));
         sweep.runs.iter().filter_map(point).unzip()
     }
 
     /// How `to` depends on `from` in the runs of `sweep`; `None` where `to` is 0 or not known in all of them.
-    fn relation(&self, from: Quantity, to: Quantity, sweep: &Sweep) -> Option<Relation> {
+    fn relation(&self, from: CausalQuantity, to: CausalQuantity, sweep: &VariableSweep) -> Option<QuantityRelation> {
         let (runs, points) = self.points(&from, &to, sweep);
         if points.iter().all(|point| point.1 == 0.0) {
             return None;
@@ -352,7 +358,7 @@ impl Models {
             Err(error) => (None, Some(error)),
         };
         let held = sweep.held.iter().filter(|(name, _)| self.variables.contains(name));
-        let mut relation = Relation {
+        let mut relation = QuantityRelation {
             from,
             to,
             runs,
@@ -366,20 +372,26 @@ impl Models {
             swap: None,
         };
         // What is against #op or #q may still follow a law.
-        if matches!(relation.from, Quantity::Variable(_)) {
+        if matches!(relation.from, CausalQuantity::Variable(_)) {
             relation.drop_what_too_few_sizes_say();
         }
         Some(relation)
     }
 
     /// The run of point `i`, which lies above `law`.
-    fn leaving(&self, relation: &Relation, law: &Law, i: usize, runs: &[Run]) -> Option<Leaving> {
+    fn leaving(
+        &self,
+        relation: &QuantityRelation,
+        law: &LinearLaw,
+        i: usize,
+        runs: &[RunMetrics],
+    ) -> Option<RegimeDeparture> {
         let (&run, &(x, y)) = (relation.runs.get(i)?, relation.points.get(i)?);
         let figures = self.figures.get(run)?.regions.get(relation.to.region()?)?;
         let of_ranks = runs.get(run)?.ranks.iter().map(|rank| rank.max_resident_bytes).max().unwrap_or(0);
         let is_sampled = figures.max_resident_bytes > 0 || figures.max_swapped_bytes > 0;
         let resident = if is_sampled { figures.max_resident_bytes } else { of_ranks };
-        Some(Leaving {
+        Some(RegimeDeparture {
             run,
             variables: self.varying(run),
             x,
@@ -398,9 +410,10 @@ impl Models {
 }
 
 /// ΔT = δ_swap·#q_swap of runs beyond the linear regime.
-fn swap(leaving: &[Leaving]) -> Option<Law> {
-    let swapped =
-        |one: &Leaving| one.max_swapped_bytes.filter(|&bytes| bytes > 0).map(|bytes| (bytes as f64, one.excess_s));
+fn swap(leaving: &[RegimeDeparture]) -> Option<LinearLaw> {
+    let swapped = |one: &RegimeDeparture| {
+        one.max_swapped_bytes.filter(|&bytes| bytes > 0).map(|bytes| (bytes as f64, one.excess_s))
+    };
     law(&leaving.iter().filter_map(swapped).collect::<Vec<_>>()).ok()
 }
 
@@ -410,19 +423,19 @@ mod tests {
     use super::super::variables::RANKS;
     use super::*;
 
-    fn relation<'a>(models: &'a Models, from: &str, to: &str) -> &'a Relation {
+    fn relation<'a>(models: &'a StudyModels, from: &str, to: &str) -> &'a QuantityRelation {
         let all = models.phases.iter().flat_map(|phase| &phase.relations).chain(&models.whole);
         let mut found = all.filter(|one| one.from.to_string() == from && one.to.to_string() == to);
         found.next().unwrap_or_else(|| panic!("no {from} → {to}"))
     }
 
-    fn degree(models: &Models, from: &str, to: &str) -> usize {
+    fn degree(models: &StudyModels, from: &str, to: &str) -> usize {
         relation(models, from, to).polynomial.as_ref().unwrap().fit.degree
     }
 
     #[test]
     fn the_laws_of_a_multiplication_are_found() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         assert_eq!(
             (models.program.as_str(), models.n_runs, models.variables.clone()),
             ("matmul", 13, vec!["P".into(), "n".into()])
@@ -433,9 +446,9 @@ mod tests {
         assert_eq!(degree(&models, "n", "#q main/broadcast"), 2);
         assert!(relation(&models, "P", "#op main/multiply").is_independent());
         let law = relation(&models, "#op main/multiply", "T_comp main/multiply").law().unwrap();
-        assert!((law.law.delta / DELTA - 1.0).abs() < 1e-9 && law.regime == Regime::Whole, "{law:?}");
+        assert!((law.law.delta / DELTA - 1.0).abs() < 1e-9 && law.regime == LinearRegime::Whole, "{law:?}");
         let law = relation(&models, "#q main/broadcast", "T_comm main/broadcast").law().unwrap();
-        assert!((law.law.delta / DELTA_Q - 1.0).abs() < 1e-9 && law.regime == Regime::Whole, "{law:?}");
+        assert!((law.law.delta / DELTA_Q - 1.0).abs() < 1e-9 && law.regime == LinearRegime::Whole, "{law:?}");
         assert_eq!(law.law.n_points, 13, "all runs");
         let law = relation(&models, "#q main/broadcast", "T_idle main/broadcast").law().unwrap();
         assert!((law.law.delta / DELTA_Q - 0.5).abs() < 1e-9);
@@ -443,7 +456,7 @@ mod tests {
 
     #[test]
     fn runs_that_differ_in_one_variable_are_used() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         let by_n = relation(&models, "n", "#op main/multiply");
         assert_eq!((by_n.runs.clone(), by_n.held.clone()), ((0..7).collect(), [(RANKS.to_owned(), 2.0)].into()));
         let by_p = relation(&models, "P", "#q main/broadcast");
@@ -460,7 +473,7 @@ mod tests {
     fn what_is_no_polynomial_is_said_to_be_none() {
         // Primes have one row of ranks: n²·(p − 1); squares 2 n²·(√p − 1).
         let ranks = [1, 2, 3, 4, 5, 7, 9, 11, 13, 16, 25].map(|p| multiplication(p, 80.0, f64::INFINITY));
-        let models = Models::of(&ranks).unwrap();
+        let models = StudyModels::of(&ranks).unwrap();
         let on_ranks = relation(&models, "P", "#q main/broadcast");
         assert_eq!(on_ranks.is_polynomial(), Some(false), "{:?}", on_ranks.polynomial);
         let on_quanta = relation(&models, "#q main/broadcast", "T_comm main/broadcast");
@@ -475,7 +488,7 @@ mod tests {
         let memory = 24.0 * 1000.0 * 1000.0;
         let sizes = [200.0, 400.0, 600.0, 800.0, 1000.0, 3000.0, 4000.0, 5000.0];
         let runs = sizes.map(|n| multiplication(1, n, memory));
-        let models = Models::of(&runs).unwrap();
+        let models = StudyModels::of(&runs).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert!((found.law().unwrap().law.delta / DELTA - 1.0).abs() < 1e-9, "of the runs that do not swap");
         let named: Vec<(f64, Option<u64>)> =
@@ -488,14 +501,14 @@ mod tests {
 
     #[test]
     fn too_few_runs_are_said() {
-        let models = Models::of(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
+        let models = StudyModels::of(&[multiplication(2, 40.0, f64::INFINITY)]).unwrap();
         assert!(models.variables.is_empty());
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
         assert_eq!(found.no_law, Some(FitError::TooFewRuns { found: 1 }));
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let models = Models::of(&two).unwrap();
+        let models = StudyModels::of(&two).unwrap();
         let found = relation(&models, "#op main/multiply", "T_comp main/multiply");
-        assert_eq!(found.linear.as_ref().unwrap().regime, Regime::Unknown { found: 2 });
+        assert_eq!(found.linear.as_ref().unwrap().regime, LinearRegime::Unknown { found: 2 });
         // The time triples from one size to the other: no constant is shown beside the law.
         let too_few = Some(FitError::TooFewSizes { needed: LEAST_SIZES, found: 2 });
         assert_eq!((found.polynomial.is_none(), &found.no_polynomial), (true, &too_few));
@@ -504,7 +517,7 @@ mod tests {
     #[test]
     fn of_two_sizes_a_law_that_fits_badly_is_dropped_beside_a_constant_that_fits() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let models = Models::of(&two).unwrap();
+        let models = StudyModels::of(&two).unwrap();
         let mut found = relation(&models, "#q main/broadcast", "T_comm main/broadcast").clone();
         found.points = vec![(1600.0, 10.0), (3600.0, 10.1)];
         found.polynomial = Some(choose(&found.points).unwrap());
@@ -516,15 +529,15 @@ mod tests {
 
     #[test]
     fn runs_of_one_program_are_needed() {
-        assert_eq!(Models::of(&[]).unwrap_err(), ModelError::NoRuns);
+        assert_eq!(StudyModels::of(&[]).unwrap_err(), ModelError::NoRuns);
         let mut runs = study();
         runs[0].command[0] = "/opt/other".to_owned();
-        assert_eq!(Models::of(&runs).unwrap_err(), ModelError::Programs(vec!["matmul".into(), "other".into()]));
+        assert_eq!(StudyModels::of(&runs).unwrap_err(), ModelError::Programs(vec!["matmul".into(), "other".into()]));
     }
 
     #[test]
     fn efficiency_is_the_inverse_of_all_overheads() {
-        let models = Models::of(&study()).unwrap();
+        let models = StudyModels::of(&study()).unwrap();
         assert!(models.totals.iter().all(|totals| totals.difference.unwrap().abs() < 1e-14), "{:?}", models.totals);
         assert!(models.totals[2].is_measured && !models.totals[0].is_measured);
     }

@@ -3,11 +3,16 @@
 use std::collections::BTreeSet;
 
 use super::phases::PhasesOfRun;
-use crate::{Run, text};
+use crate::{RunMetrics, text};
 
 /// Sentences, those first that touch most. Names in them are as recorded: whoever prints them escapes them.
-pub(super) fn remarks(runs: &[Run], numbers: &[u32], figures: &[PhasesOfRun], libraries: &[String]) -> Vec<String> {
-    let those = |which: &dyn Fn(&Run, &PhasesOfRun) -> bool| -> Option<String> {
+pub(super) fn remarks(
+    runs: &[RunMetrics],
+    numbers: &[u32],
+    figures: &[PhasesOfRun],
+    libraries: &[String],
+) -> Vec<String> {
+    let those = |which: &dyn Fn(&RunMetrics, &PhasesOfRun) -> bool| -> Option<String> {
         let all = runs.iter().zip(figures).zip(numbers);
         let numbers: Vec<u32> = all.filter(|((run, of), _)| which(run, of)).map(|(_, number)| *number).collect();
         (!numbers.is_empty()).then(|| text::runs(&numbers))

@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 use anstyle::Style;
 
-use super::causal::{Because, Edge, Graph};
+use super::causal::{CausalEdge, CausalGraph, DependenceReason};
 use super::equation::{self, digits, time};
-use super::forecast::{Estimate, Expected, Forecast};
+use super::forecast::{ExpectedValue, QuantityEstimate, RunForecast};
 
 use super::FitError;
-use super::quantity::Quantity;
-use super::regime::{LEEWAY, LinearModel, Regime};
-use super::relations::{Leaving, ModelError, Models, PhaseModels, Relation};
-use super::validation::Chosen;
-use lbprof_report::table::Table;
+use super::quantity::CausalQuantity;
+use super::regime::{LEEWAY, LinearModel, LinearRegime};
+use super::relations::{ModelError, PhaseModels, QuantityRelation, RegimeDeparture, StudyModels};
+use super::validation::SelectedFit;
+use lbprof_report::table::TextTable;
 use lbprof_report::words::{bytes, clean, percent, plural, short_path, shorten, wrap};
 
 const BOLD: Style = Style::new().bold();
@@ -23,26 +23,26 @@ const INDENT: usize = 6;
 
 /// What of the models is shown.
 #[derive(Clone, Debug, Default)]
-pub struct Shown {
+pub struct ShownModels {
     /// Only phases whose path is this or ends with it.
     pub region: Option<String>,
     /// Only what depends on this: P, a parameter, `#op` or `#q`.
     pub against: Option<String>,
 }
 
-impl Shown {
+impl ShownModels {
     fn has_region(&self, path: &str) -> bool {
         let ends = |wanted: &String| path == wanted || path.ends_with(&format!("/{wanted}"));
         self.region.as_ref().is_none_or(ends)
     }
 
-    fn has(&self, relation: &Relation) -> bool {
+    fn has(&self, relation: &QuantityRelation) -> bool {
         self.against.as_ref().is_none_or(|name| relation.from.symbol() == name)
     }
 }
 
 /// The models of a study.
-pub fn models(models: &Models, shown: &Shown, columns: usize) -> Result<String, ModelError> {
+pub fn models(models: &StudyModels, shown: &ShownModels, columns: usize) -> Result<String, ModelError> {
     let phases = models.phases.iter().filter(|phase| shown.has_region(&phase.region));
     let mut sections: Vec<String> = phases.filter_map(|phase| self::phase(models, phase, shown, columns)).collect();
     if shown.region.is_none() {
@@ -56,14 +56,14 @@ pub fn models(models: &Models, shown: &Shown, columns: usize) -> Result<String, 
 }
 
 /// Why nothing is shown.
-fn nothing(models: &Models, shown: &Shown) -> ModelError {
+fn nothing(models: &StudyModels, shown: &ShownModels) -> ModelError {
     let is_there = models.phases.iter().any(|phase| shown.has_region(&phase.region));
     match shown {
-        Shown { region: Some(path), .. } if !is_there => {
+        ShownModels { region: Some(path), .. } if !is_there => {
             let known = models.phases.iter().map(|phase| phase.region.clone()).collect();
             ModelError::NoRegion { path: path.clone(), known }
         }
-        Shown { against: Some(name), .. } => {
+        ShownModels { against: Some(name), .. } => {
             let of_phases = models.phases.iter().flat_map(|phase| &phase.relations);
             let known = of_phases.chain(&models.whole).map(|relation| relation.from.symbol().to_owned());
             ModelError::NoQuantity { name: name.clone(), known: known.collect::<BTreeSet<_>>().into_iter().collect() }
@@ -72,7 +72,7 @@ fn nothing(models: &Models, shown: &Shown) -> ModelError {
     }
 }
 
-fn head(models: &Models, columns: usize) -> String {
+fn head(models: &StudyModels, columns: usize) -> String {
     let ranges: Vec<String> = models.variables.iter().map(|name| range(models, name)).collect();
     let runs = format!("{BOLD}{}{BOLD:#}  {}", clean(&models.program), plural(models.n_runs as u64, "run"));
     let with = if ranges.is_empty() { "all with the same P and parameters".to_owned() } else { ranges.join(", ") };
@@ -82,25 +82,30 @@ fn head(models: &Models, columns: usize) -> String {
     format!("{}\n{remarks}{DIM}{}{DIM:#}\n\n", wrap(&format!("{runs}, {with}"), columns, 2), wrap(errors, columns, 0))
 }
 
-fn range(models: &Models, name: &str) -> String {
+fn range(models: &StudyModels, name: &str) -> String {
     let values = models.runs.iter().filter_map(|run| run.get(name).copied());
     let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));
     format!("{} = {} … {}", clean(name), plain(least), plain(most))
 }
 
-fn phase(models: &Models, phase: &PhaseModels, shown: &Shown, columns: usize) -> Option<String> {
+fn phase(models: &StudyModels, phase: &PhaseModels, shown: &ShownModels, columns: usize) -> Option<String> {
     let text = relations(models, &phase.relations, shown, columns)?;
     let name = shorten(&clean(short_path(&phase.region)), columns.saturating_sub(30));
     Some(format!("{BOLD}{name}{BOLD:#}  {DIM}up to {} of all time{DIM:#}\n{text}", percent(phase.share)))
 }
 
-fn relations(models: &Models, relations: &[Relation], shown: &Shown, columns: usize) -> Option<String> {
+fn relations(
+    models: &StudyModels,
+    relations: &[QuantityRelation],
+    shown: &ShownModels,
+    columns: usize,
+) -> Option<String> {
     let texts: Vec<String> =
         relations.iter().filter(|one| shown.has(one)).map(|one| relation(models, one, columns)).collect();
     (!texts.is_empty()).then(|| texts.concat())
 }
 
-fn relation(models: &Models, relation: &Relation, columns: usize) -> String {
+fn relation(models: &StudyModels, relation: &QuantityRelation, columns: usize) -> String {
     let held: Vec<String> =
         relation.held.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
     let at = if held.is_empty() { String::new() } else { format!(" at {}", held.join(", ")) };
@@ -142,19 +147,19 @@ fn wrap_in(said: &str, columns: usize) -> String {
 }
 
 /// δ with its error, and where the law holds.
-fn law(model: &LinearModel, relation: &Relation) -> String {
+fn law(model: &LinearModel, relation: &QuantityRelation) -> String {
     let (from, to, law) = (&relation.from, &relation.to, &model.law);
     let delta = equation::delta(law.delta, from, to);
     let share = if law.delta == 0.0 { 0.0 } else { law.delta_error / law.delta };
     let error = law.relative_error().map_or_else(|| "–".to_owned(), percent);
     let where_it_holds = match &model.regime {
-        Regime::Whole if law.relative_error().is_some_and(|error| error > LEEWAY) => {
+        LinearRegime::Whole if law.relative_error().is_some_and(|error| error > LEEWAY) => {
             "fits badly, and no polynomial better".to_owned()
         }
-        Regime::Whole => "holds for all sizes".to_owned(),
-        Regime::Until { x, .. } => format!("holds up to {} = {}", from.symbol(), digits(*x)),
-        Regime::Nowhere => "does not hold".to_owned(),
-        Regime::Unknown { found } => {
+        LinearRegime::Whole => "holds for all sizes".to_owned(),
+        LinearRegime::Until { x, .. } => format!("holds up to {} = {}", from.symbol(), digits(*x)),
+        LinearRegime::Nowhere => "does not hold".to_owned(),
+        LinearRegime::Unknown { found } => {
             format!("{}: too few to see whether it holds", plural(*found as u64, "size"))
         }
     };
@@ -162,7 +167,7 @@ fn law(model: &LinearModel, relation: &Relation) -> String {
 }
 
 /// The LOOCV error by degree.
-fn errors(chosen: &Chosen, relation: &Relation) -> String {
+fn errors(chosen: &SelectedFit, relation: &QuantityRelation) -> String {
     let of = |error: f64| if chosen.size > 0.0 { short_percent(error / chosen.size) } else { "0 %".to_owned() };
     let one = |one: &super::validation::DegreeError| {
         let mark = if one.degree == chosen.fit.degree { "*" } else { "" };
@@ -188,19 +193,19 @@ fn short_percent(share: f64) -> String {
 }
 
 /// The runs that leave the linear regime, with their memory.
-fn leaving(models: &Models, relation: &Relation, columns: usize) -> String {
+fn leaving(models: &StudyModels, relation: &QuantityRelation, columns: usize) -> String {
     let names: Vec<String> = models.variables.iter().map(|name| clean(name)).collect();
     let mut heads: Vec<&str> = vec!["<beyond it"];
     heads.extend(names.iter().map(String::as_str));
     heads.extend([relation.from.symbol(), "ΔT", "resident", "swapped"]);
-    let mut table = Table::new(&heads, 0);
+    let mut table = TextTable::new(&heads, 0);
     let memory = |known: Option<u64>| known.map_or_else(|| "–".to_owned(), bytes);
     for one in &relation.leaving {
         let number = models.numbers.get(one.run).copied().unwrap_or_default();
         let value = |name: &String| one.variables.get(name).map_or_else(|| "–".to_owned(), |value| plain(*value));
         let mut cells = vec![format!("run {number}")];
         cells.extend(models.variables.iter().map(value));
-        let Leaving { x, excess_s, max_resident_bytes, max_swapped_bytes, .. } = one;
+        let RegimeDeparture { x, excess_s, max_resident_bytes, max_swapped_bytes, .. } = one;
         cells.extend([digits(*x), time(*excess_s), memory(*max_resident_bytes), memory(*max_swapped_bytes)]);
         table.row(cells);
     }
@@ -224,21 +229,21 @@ fn plain(value: f64) -> String {
 }
 
 /// What a run would take.
-pub fn forecast(forecast: &Forecast, columns: usize) -> String {
+pub fn forecast(forecast: &RunForecast, columns: usize) -> String {
     let at: Vec<String> =
         forecast.variables.iter().map(|(name, value)| format!("{} = {}", clean(name), plain(*value))).collect();
     let mut text = format!("\n{BOLD}a run with {}{BOLD:#}\n", at.join(", "));
-    let mut table = Table::new(&["<quantity", "expected", "from", "to", "<by"], 4);
+    let mut table = TextTable::new(&["<quantity", "expected", "from", "to", "<by"], 4);
     for step in &forecast.steps {
         let from: Vec<String> = step.from.iter().map(|from| clean(&from.label())).collect();
         let by = match (&step.why_not, &step.of) {
             (Some(_), _) => "not known, see below".to_owned(),
-            (None, Quantity::ParallelTime) => "(Σ T) / P".to_owned(),
+            (None, CausalQuantity::ParallelTime) => "(Σ T) / P".to_owned(),
             _ if step.is_beyond_regime => format!("{}, beyond the linear regime", from.join(", ")),
             _ => from.join(", "),
         };
         let number = |value: f64| if step.of.is_time() { time(value) } else { digits(value) };
-        let cells = step.expected.map(|Expected { value, low, high }| [value, low, high].map(number));
+        let cells = step.expected.map(|ExpectedValue { value, low, high }| [value, low, high].map(number));
         let cells = cells.unwrap_or_else(|| ["–", "–", "–"].map(str::to_owned));
         table.row([vec![clean(&step.of.label())], cells.to_vec(), vec![by]].concat());
     }
@@ -247,17 +252,18 @@ pub fn forecast(forecast: &Forecast, columns: usize) -> String {
     text
 }
 
-fn remarks(forecast: &Forecast, columns: usize) -> String {
+fn remarks(forecast: &RunForecast, columns: usize) -> String {
     let mut remarks = vec![
         "from – to: 95 of 100 measurements, where the models hold. Times of phases are summed over ranks.".to_owned(),
     ];
-    let unknown = |step: &Estimate| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
+    let unknown =
+        |step: &QuantityEstimate| Some(format!("{}: {}.", clean(&step.of.label()), clean(step.why_not.as_ref()?)));
     remarks.extend(forecast.steps.iter().filter_map(unknown));
     let far = |(name, widths): (&String, &f64)| {
         format!("{} lies outside of what was measured, by {} times that range.", clean(name), digits(*widths))
     };
     remarks.extend(forecast.widths_outside.iter().map(far));
-    if forecast.steps.iter().any(|step| step.of == Quantity::Rest) {
+    if forecast.steps.iter().any(|step| step.of == CausalQuantity::Rest) {
         remarks.push(
             "T_rest is the time in no phase above: idle outside of MPI calls, of the recorder, not recorded, of small phases."
                 .to_owned(),
@@ -278,11 +284,11 @@ fn remarks(forecast: &Forecast, columns: usize) -> String {
 }
 
 /// The causal model: below each quantity what it depends on.
-pub fn graph(graph: &Graph, columns: usize) -> String {
+pub fn graph(graph: &CausalGraph, columns: usize) -> String {
     let of = plural(graph.n_runs as u64, "run");
     let mut text = format!("{BOLD}{}{BOLD:#}  what depends on what, in {of}\n\n", clean(&graph.program));
     for node in &graph.nodes {
-        let edges: Vec<&Edge> = graph.edges.iter().filter(|edge| edge.to == node.id).collect();
+        let edges: Vec<&CausalEdge> = graph.edges.iter().filter(|edge| edge.to == node.id).collect();
         if edges.is_empty() {
             continue;
         }
@@ -299,15 +305,15 @@ pub fn graph(graph: &Graph, columns: usize) -> String {
 }
 
 /// Lines for the causes of one quantity. What is defined is one line, whatever its number of causes.
-fn causes(edges: &[&Edge]) -> Vec<String> {
+fn causes(edges: &[&CausalEdge]) -> Vec<String> {
     let mut defined: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut lines = Vec::new();
     for edge in edges {
         let from = clean(&edge.from.label());
         match &edge.because {
-            Because::Defined { equation } => defined.entry(equation).or_default().push(from),
-            Because::Unknown { reason } => lines.push(format!("←─ {from}: {reason}")),
-            Because::Fitted { equation, relative_error, n_runs, note, .. } => {
+            DependenceReason::Defined { equation } => defined.entry(equation).or_default().push(from),
+            DependenceReason::Unknown { reason } => lines.push(format!("←─ {from}: {reason}")),
+            DependenceReason::Fitted { equation, relative_error, n_runs, note, .. } => {
                 let error =
                     relative_error.map_or_else(String::new, |error| format!("error {}, ", short_percent(error)));
                 let note = note.as_ref().map_or_else(String::new, |note| format!("; {}", clean(note)));
@@ -320,8 +326,8 @@ fn causes(edges: &[&Edge]) -> Vec<String> {
     lines
 }
 
-fn graph_remarks(graph: &Graph) -> Vec<String> {
-    let mut by_cause: BTreeMap<&Quantity, Vec<String>> = BTreeMap::new();
+fn graph_remarks(graph: &CausalGraph) -> Vec<String> {
+    let mut by_cause: BTreeMap<&CausalQuantity, Vec<String>> = BTreeMap::new();
     for (from, to) in &graph.independent {
         by_cause.entry(from).or_default().push(clean(&to.label()));
     }
@@ -344,34 +350,34 @@ fn graph_remarks(graph: &Graph) -> Vec<String> {
 mod tests {
     use super::super::generated::{multiplication, study};
     use super::*;
-    use crate::Run;
+    use crate::RunMetrics;
     use lbprof_report::words::width;
 
     fn bare(text: &str) -> String {
         anstream::adapter::strip_str(text).to_string()
     }
 
-    fn swapping() -> Models {
+    fn swapping() -> StudyModels {
         let memory = 24.0 * 1000.0 * 1000.0;
         let runs = [200.0, 400.0, 600.0, 800.0, 1000.0, 1500.0, 2000.0].map(|n| multiplication(1, n, memory));
-        Models::of(&runs).unwrap()
+        StudyModels::of(&runs).unwrap()
     }
 
     #[test]
     fn models_of_a_multiplication() {
-        let of = Models::of(&study()).unwrap();
-        insta::assert_snapshot!(bare(&models(&of, &Shown::default(), 100).unwrap()));
+        let of = StudyModels::of(&study()).unwrap();
+        insta::assert_snapshot!(bare(&models(&of, &ShownModels::default(), 100).unwrap()));
     }
 
     #[test]
     fn runs_beyond_the_linear_regime() {
-        let shown = Shown { region: Some("multiply".to_owned()), against: Some("#op".to_owned()) };
+        let shown = ShownModels { region: Some("multiply".to_owned()), against: Some("#op".to_owned()) };
         insta::assert_snapshot!(bare(&models(&swapping(), &shown, 100).unwrap()));
     }
 
     #[test]
     fn a_forecast_says_how_sure_it_is() {
-        let of = Models::of(&study()).unwrap();
+        let of = StudyModels::of(&study()).unwrap();
         let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
         insta::assert_snapshot!(bare(&forecast(&of.forecast(&asked).unwrap(), 100)));
     }
@@ -379,24 +385,24 @@ mod tests {
     #[test]
     fn a_forecast_says_what_it_does_not_know() {
         let two = [40.0, 60.0].map(|n| multiplication(2, n, f64::INFINITY));
-        let of = Models::of(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
+        let of = StudyModels::of(&two).unwrap().forecast(&[("n".to_owned(), 100.0)].into()).unwrap();
         insta::assert_snapshot!(bare(&forecast(&of, 100)));
     }
 
     #[test]
     fn the_causal_model() {
-        insta::assert_snapshot!(bare(&graph(&Graph::of(&Models::of(&study()).unwrap()), 100)));
+        insta::assert_snapshot!(bare(&graph(&CausalGraph::of(&StudyModels::of(&study()).unwrap()), 100)));
     }
 
     #[test]
     fn lines_are_as_short_as_they_have_to_be() {
-        let of = Models::of(&study()).unwrap();
+        let of = StudyModels::of(&study()).unwrap();
         let asked = [("P".to_owned(), 16.0), ("n".to_owned(), 400.0)].into();
         for columns in [60, 80, 100] {
-            let text = models(&of, &Shown::default(), columns).unwrap()
-                + &models(&swapping(), &Shown::default(), columns).unwrap()
+            let text = models(&of, &ShownModels::default(), columns).unwrap()
+                + &models(&swapping(), &ShownModels::default(), columns).unwrap()
                 + &forecast(&of.forecast(&asked).unwrap(), columns)
-                + &graph(&Graph::of(&of), columns);
+                + &graph(&CausalGraph::of(&of), columns);
             let text = bare(&text);
             let long: Vec<&str> = text.lines().filter(|line| width(line) > columns).collect();
             assert!(long.is_empty(), "{columns}: {long:#?}");
@@ -405,13 +411,13 @@ mod tests {
 
     #[test]
     fn nothing_is_shown_of_what_is_not_there() {
-        let of = Models::of(&study()).unwrap();
-        let refused = |shown: Shown| models(&of, &shown, 100).unwrap_err().to_string();
-        let nowhere = refused(Shown { region: Some("nowhere".to_owned()), against: None });
+        let of = StudyModels::of(&study()).unwrap();
+        let refused = |shown: ShownModels| models(&of, &shown, 100).unwrap_err().to_string();
+        let nowhere = refused(ShownModels { region: Some("nowhere".to_owned()), against: None });
         assert_eq!(nowhere, "no model of a region nowhere; there are: main/multiply, main/broadcast");
-        let against = refused(Shown { region: None, against: Some("m".to_owned()) });
+        let against = refused(ShownModels { region: None, against: Some("m".to_owned()) });
         assert_eq!(against, "no model against m; there are: #op, #q, P, n");
-        let same = Models::of(&[Run { n_ranks: 2, ..Run::default() }]).unwrap();
-        assert_eq!(models(&same, &Shown::default(), 100).unwrap_err(), ModelError::NothingDiffers);
+        let same = StudyModels::of(&[RunMetrics { n_ranks: 2, ..RunMetrics::default() }]).unwrap();
+        assert_eq!(models(&same, &ShownModels::default(), 100).unwrap_err(), ModelError::NothingDiffers);
     }
 }

@@ -4,13 +4,13 @@
 use serde::Serialize;
 
 use super::phases::{PhasesOfRun, TimeClass};
-use crate::Run;
+use crate::RunMetrics;
 use crate::sequential::t_seq_s;
 use lbprof_report::words::mpi_name;
 
 /// A run's sums.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Totals {
+pub struct RunTotals {
     /// P: its ranks.
     pub n_ranks: u32,
     /// T_par: seconds that it takes, P·T over P; where logs are missing, both of the ranks that were read.
@@ -34,15 +34,15 @@ pub struct Totals {
 }
 
 /// Those of each of `runs`, whose phases are `figures` and whose times on one rank may be among `all`.
-pub fn totals(runs: &[Run], figures: &[PhasesOfRun], all: &[&Run]) -> Vec<Totals> {
-    let t_seq_s = |run: &Run| {
+pub fn totals(runs: &[RunMetrics], figures: &[PhasesOfRun], all: &[&RunMetrics]) -> Vec<RunTotals> {
+    let t_seq_s = |run: &RunMetrics| {
         let alike = all.iter().filter(|other| mpi_name(&other.mpi) == mpi_name(&run.mpi));
         t_seq_s(run, alike.copied())
     };
     runs.iter().zip(figures).map(|(run, figures)| one(run, figures, t_seq_s(run))).collect()
 }
 
-fn one(run: &Run, figures: &PhasesOfRun, measured_s: Option<f64>) -> Totals {
+fn one(run: &RunMetrics, figures: &PhasesOfRun, measured_s: Option<f64>) -> RunTotals {
     let work_s = || run.phases.iter().filter(|phase| phase.phase.is_work()).map(|phase| phase.total_s()).sum::<f64>();
     let t_seq_s = measured_s.unwrap_or_else(work_s);
     let (n, n_read) = (f64::from(run.n_ranks.max(1)), f64::from(figures.n_read.max(1)));
@@ -53,7 +53,7 @@ fn one(run: &Run, figures: &PhasesOfRun, measured_s: Option<f64>) -> Totals {
     let overheads = [computation, communication, idle, ratio(figures.other_s)];
     let efficiency = (own_s > 0.0 && figures.all_s > 0.0).then(|| own_s / figures.all_s);
     let n_of_t_seq = if measured_s.is_some() { n } else { n_read };
-    Totals {
+    RunTotals {
         n_ranks: run.n_ranks,
         t_par_s: figures.all_s / n_read,
         t_seq_s,
@@ -73,16 +73,16 @@ mod tests {
 
     use super::*;
     use crate::run::RegionFigures;
-    use lbprof_analysis::metrics::load_balance::Times;
-    use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+    use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
     /// Each rank computes `computation_s` and is in collectives for the rest of `elapsed_s`, of which it waits `blocked_s`.
-    fn run(n_ranks: u32, computation_s: f64, elapsed_s: f64, blocked_s: f64) -> Run {
+    fn run(n_ranks: u32, computation_s: f64, elapsed_s: f64, blocked_s: f64) -> RunMetrics {
         let of = |seconds: f64| vec![seconds; n_ranks as usize];
         let collective_s = elapsed_s - computation_s;
         let phases = vec![
-            PhaseTime { phase: Phase::Useful, seconds: of(computation_s) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(collective_s) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: of(computation_s) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: of(collective_s) },
         ];
         let main = RegionFigures {
             path: "main".to_owned(),
@@ -90,11 +90,11 @@ mod tests {
             blocked_s: Some(f64::from(n_ranks) * blocked_s),
             ..RegionFigures::default()
         };
-        let times = Times { elapsed_s, ..Times::default() };
-        Run { n_ranks, complete: true, times, phases, regions: vec![main], ..Run::default() }
+        let times = EfficiencyTimes { elapsed_s, ..EfficiencyTimes::default() };
+        RunMetrics { n_ranks, complete: true, times, phases, regions: vec![main], ..RunMetrics::default() }
     }
 
-    fn of(runs: &[Run]) -> Vec<Totals> {
+    fn of(runs: &[RunMetrics]) -> Vec<RunTotals> {
         totals(runs, &runs.iter().map(PhasesOfRun::new).collect::<Vec<_>>(), &runs.iter().collect::<Vec<_>>())
     }
 
@@ -118,7 +118,7 @@ mod tests {
     }
 
     /// `run` without the log of its last rank.
-    fn partial(mut run: Run) -> Run {
+    fn partial(mut run: RunMetrics) -> RunMetrics {
         run.complete = false;
         run.phases.iter_mut().for_each(|phase| phase.seconds.truncate(phase.seconds.len() - 1));
         run.regions
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn the_time_on_one_rank_is_of_the_same_library_and_of_any_run_of_the_study() {
         let (one, four) = (run(1, 10.0, 10.0, 0.0), run(4, 3.0, 4.0, 0.5));
-        let other = Run { mpi: "MPICH 4.2.0".to_owned(), ..one.clone() };
+        let other = RunMetrics { mpi: "MPICH 4.2.0".to_owned(), ..one.clone() };
         let figures = [PhasesOfRun::new(&four)];
-        let of = |all: &[&Run]| totals(std::slice::from_ref(&four), &figures, all).remove(0);
+        let of = |all: &[&RunMetrics]| totals(std::slice::from_ref(&four), &figures, all).remove(0);
         assert_eq!((of(&[&other]).t_seq_s, of(&[&other]).is_measured), (12.0, false));
         assert_eq!((of(&[&other, &one]).t_seq_s, of(&[&other, &one]).is_measured), (10.0, true));
     }
@@ -152,6 +152,6 @@ mod tests {
     fn of_several_runs_on_one_rank_the_median_counts() {
         let runs = [run(1, 9.0, 9.0, 0.0), run(1, 10.0, 10.0, 0.0), run(1, 30.0, 30.0, 0.0), run(1, 11.0, 11.0, 0.0)];
         assert_eq!(of(&runs)[0].t_seq_s, 10.5);
-        assert_eq!(of(&[Run::default()])[0].efficiency, None, "a run without time");
+        assert_eq!(of(&[RunMetrics::default()])[0].efficiency, None, "a run without time");
     }
 }

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::polynomial::{Fit, MAX_DEGREE, fit};
+use super::polynomial::{MAX_DEGREE, PolynomialFit, fit};
 use super::{FitError, Point, ROUNDING};
 
 /// How well polynomials of a degree predict points that they were not fitted to.
@@ -25,16 +25,16 @@ pub struct DegreeError {
 
 /// A polynomial, and those that it was chosen from.
 #[derive(Clone, Debug, Serialize)]
-pub struct Chosen {
+pub struct SelectedFit {
     /// The polynomial.
-    pub fit: Fit,
+    pub fit: PolynomialFit,
     /// Errors of the degrees that there are enough points for, from 0.
     pub errors: Vec<DegreeError>,
     /// Root of the mean squared y: what an error compares to.
     pub size: f64,
 }
 
-impl Chosen {
+impl SelectedFit {
     /// The LOOCV error of the polynomial, in the unit of y.
     pub fn error(&self) -> f64 {
         self.errors.iter().find(|one| one.degree == self.fit.degree).map_or(f64::NAN, |one| one.error)
@@ -53,7 +53,7 @@ impl Chosen {
 /// Degrees for which there are too few points are not tried: the error is that of degree 0 where there are too few for all.
 ///
 /// Source: docs/metrics.md §5; the one-standard-error rule: Breiman et al., "Classification and Regression Trees" (1984), §3.4.3.
-pub fn choose(points: &[Point]) -> Result<Chosen, FitError> {
+pub fn choose(points: &[Point]) -> Result<SelectedFit, FitError> {
     let mut fits = vec![fit(points, 0)?];
     fits.extend((1..=MAX_DEGREE).map_while(|degree| fit(points, degree).ok()));
     let errors: Vec<DegreeError> = fits.iter().map(degree_error).collect();
@@ -62,10 +62,10 @@ pub fn choose(points: &[Point]) -> Result<Chosen, FitError> {
     let best = errors.iter().copied().min_by(|a, b| squared(a).total_cmp(&squared(b)));
     let limit = best.map_or(0.0, |best| squared(&best) + best.squared_error_deviation).max((ROUNDING * size).powi(2));
     let at = errors.iter().position(|one| squared(one) <= limit).unwrap_or(0);
-    Ok(Chosen { fit: fits.swap_remove(at), errors, size })
+    Ok(SelectedFit { fit: fits.swap_remove(at), errors, size })
 }
 
-fn degree_error(fit: &Fit) -> DegreeError {
+fn degree_error(fit: &PolynomialFit) -> DegreeError {
     let squares: Vec<f64> = fit.left_out_residuals.iter().map(|residual| residual * residual).collect();
     let n = squares.len() as f64;
     let mean = squares.iter().sum::<f64>() / n;
@@ -76,11 +76,11 @@ fn degree_error(fit: &Fit) -> DegreeError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::noise::Noise;
+    use crate::models::noise::NoiseGenerator;
 
     /// Σ x^k for k to `degree`, x in 1..=2 at `n` points, with noise of deviation `sigma`.
     fn noisy(degree: usize, n: usize, sigma: f64, seed: u64) -> Vec<Point> {
-        let mut noise = Noise::new(seed);
+        let mut noise = NoiseGenerator::new(seed);
         let xs = (0..n).map(|i| 1.0 + i as f64 / (n - 1) as f64);
         xs.map(|x| (x, (0..=degree).map(|k| x.powi(k as i32)).sum::<f64>() + sigma * noise.normal())).collect()
     }

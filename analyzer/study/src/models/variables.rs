@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::Run;
+use crate::RunMetrics;
 
 /// The name of the number of ranks among variables. A parameter of this name is not seen: `study add` refuses one, and reports
 /// one that the program stated.
 pub const RANKS: &str = "P";
 
 /// The variables of a run: P and its parameters.
-pub fn variables(run: &Run) -> BTreeMap<String, f64> {
+pub fn variables(run: &RunMetrics) -> BTreeMap<String, f64> {
     let mut variables = run.params.clone();
     variables.insert(RANKS.to_owned(), f64::from(run.n_ranks));
     variables
@@ -17,7 +17,7 @@ pub fn variables(run: &Run) -> BTreeMap<String, f64> {
 
 /// Runs in which one variable differs alone.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sweep {
+pub struct VariableSweep {
     /// Indices of the runs, by the variable's value.
     pub runs: Vec<usize>,
     /// What the others are in all of them.
@@ -44,26 +44,27 @@ type Key<'a> = (Option<&'a String>, Vec<(&'a str, u64)>);
 
 /// The sweeps of runs that have `name` and differ in nothing else, nor in their `libraries`, an entry a run; those with most values of it first; of as many, those with most
 /// runs; of those the largest.
-pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<Sweep> {
-    let mut sweeps: BTreeMap<Key, Sweep> = BTreeMap::new();
+pub fn sweeps(runs: &[BTreeMap<String, f64>], libraries: &[String], name: &str) -> Vec<VariableSweep> {
+    let mut sweeps: BTreeMap<Key, VariableSweep> = BTreeMap::new();
     for (at, variables) in runs.iter().enumerate() {
         if !variables.contains_key(name) {
             continue;
         }
         let held = || variables.iter().filter(|(other, _)| *other != name);
         let key = held().map(|(other, value)| (other.as_str(), value.to_bits())).collect();
-        let new = || Sweep { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
+        let new =
+            || VariableSweep { runs: Vec::new(), held: held().map(|(k, v)| (k.clone(), *v)).collect(), n_different: 0 };
         sweeps.entry((libraries.get(at), key)).or_insert_with(new).runs.push(at);
     }
     let value = |at: usize| runs[at].get(name).copied().unwrap_or(f64::NAN);
-    let mut sweeps: Vec<Sweep> = sweeps.into_values().collect();
+    let mut sweeps: Vec<VariableSweep> = sweeps.into_values().collect();
     for sweep in &mut sweeps {
         sweep.runs.sort_by(|&a, &b| value(a).total_cmp(&value(b)));
         let mut values: Vec<f64> = sweep.runs.iter().map(|&at| value(at)).collect();
         values.dedup();
         sweep.n_different = values.len();
     }
-    let size = |sweep: &Sweep| sweep.held.values().sum::<f64>();
+    let size = |sweep: &VariableSweep| sweep.held.values().sum::<f64>();
     sweeps.sort_by(|a, b| {
         let most = (b.n_different, b.runs.len()).cmp(&(a.n_different, a.runs.len()));
         most.then_with(|| size(b).total_cmp(&size(a)))

@@ -14,11 +14,11 @@ use rusqlite::{Connection, Row, params};
 
 use super::cells::{rows, time, whole, wrong};
 use super::schema::select_of_run;
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::{FunctionFigures, FunctionSums};
 
 /// Writes those of a run, where it has any.
-pub(super) fn write(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+pub(super) fn write(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let Some(figures) = &run.functions else { return Ok(()) };
     let mut insert = connection.prepare("INSERT INTO functions VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     let regions = figures.regions.iter().map(|(path, sums)| (Some(path), sums));

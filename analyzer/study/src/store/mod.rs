@@ -23,34 +23,34 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use self::error::StoreError;
-pub use self::schema::{StudyTable, TABLES};
-use super::Run;
+pub use self::schema::{CREATE_TABLES, StudyTable, TABLES};
+use super::RunMetrics;
 
 /// How long to wait for another that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A study's file, open.
 #[derive(Debug)]
-pub struct Study {
+pub struct StudyFile {
     path: PathBuf,
     connection: Connection,
 }
 
 /// A run in a study.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Kept {
+pub struct StoredRun {
     /// Its number: 1, 2 … in the order in which runs were added; that of a run that was removed is not given again.
     pub number: u32,
     /// Its figures.
-    pub run: Run,
+    pub run: RunMetrics,
 }
 
-impl Study {
+impl StudyFile {
     /// The study in `path`, which must be there.
-    pub fn open(path: &Path) -> Result<Study, StoreError> {
+    pub fn open(path: &Path) -> Result<StudyFile, StoreError> {
         match fs::metadata(path) {
             // To SQLite a single byte is as good as none.
-            Ok(found) if found.is_file() && found.len() != 1 => Study::connect(path, OpenFlags::empty()),
+            Ok(found) if found.is_file() && found.len() != 1 => StudyFile::connect(path, OpenFlags::empty()),
             Ok(_) => Err(StoreError::NotAStudy { path: path.to_owned() }),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Err(StoreError::Missing { path: path.to_owned() })
@@ -60,14 +60,14 @@ impl Study {
     }
 
     /// The study in `path`, begun there where there is none.
-    pub fn open_or_create(path: &Path) -> Result<Study, StoreError> {
+    pub fn open_or_create(path: &Path) -> Result<StudyFile, StoreError> {
         if path.is_dir() {
             return Err(StoreError::NotAStudy { path: path.to_owned() });
         }
-        Study::connect(path, OpenFlags::SQLITE_OPEN_CREATE)
+        StudyFile::connect(path, OpenFlags::SQLITE_OPEN_CREATE)
     }
 
-    fn connect(path: &Path, more: OpenFlags) -> Result<Study, StoreError> {
+    fn connect(path: &Path, more: OpenFlags) -> Result<StudyFile, StoreError> {
         let failed = |error| error::of(path, error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
         // Where no folder is before them, SQLite takes ":memory:", "file:…" and the like for something else than a file.
@@ -77,7 +77,7 @@ impl Study {
         // A file from elsewhere must not run anything of its own.
         connection.pragma_update(None, "trusted_schema", false).map_err(failed)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(failed)?;
-        let study = Study { path: path.to_owned(), connection };
+        let study = StudyFile { path: path.to_owned(), connection };
         schema::check(&study.connection, path)?;
         study.check_runs()?;
         Ok(study)
@@ -107,7 +107,7 @@ impl Study {
     }
 
     /// Adds a run, and returns its number. A run that is there already is an error, unless it is to `replace` that.
-    pub fn add(&mut self, run: &Run, replace: bool) -> Result<u32, StoreError> {
+    pub fn add(&mut self, run: &RunMetrics, replace: bool) -> Result<u32, StoreError> {
         let path = self.path.clone();
         let failed = |error| error::of(&path, error);
         let transaction = self.begin()?;
@@ -140,12 +140,12 @@ impl Study {
     }
 
     /// All runs, by number.
-    pub fn runs(&self) -> Result<Vec<Kept>, StoreError> {
+    pub fn runs(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(read::runs)
     }
 
     /// The same without what is reported by rank, phase, region, cause or function: for lists.
-    pub fn heads(&self) -> Result<Vec<Kept>, StoreError> {
+    pub fn heads(&self) -> Result<Vec<StoredRun>, StoreError> {
         self.read(read::heads)
     }
 

@@ -6,34 +6,34 @@ use rusqlite::types::FromSql;
 use rusqlite::{Connection, Row};
 
 use super::cells::{real, rows, time, wrong};
-use super::{Kept, functions, names, schema};
-use crate::Run;
+use super::{StoredRun, functions, names, schema};
+use crate::RunMetrics;
 use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// All runs, by number.
-pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut all = heads(connection)?;
-    for Kept { number, run } in &mut all {
+    for StoredRun { number, run } in &mut all {
         fill(connection, *number, run)?;
     }
     Ok(all)
 }
 
 /// The same without what is reported by rank, phase, region, cause or function.
-pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<Kept>> {
+pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
     let mut select = connection.prepare(&schema::RUNS.select(""))?;
-    let heads = select.query_map([], |row| Ok(Kept { number: row.get("run")?, run: head(row)? }))?;
-    let mut all = heads.collect::<rusqlite::Result<Vec<Kept>>>()?;
-    for Kept { number, run } in &mut all {
+    let heads = select.query_map([], |row| Ok(StoredRun { number: row.get("run")?, run: head(row)? }))?;
+    let mut all = heads.collect::<rusqlite::Result<Vec<StoredRun>>>()?;
+    for StoredRun { number, run } in &mut all {
         lists(connection, *number, run)?;
     }
     Ok(all)
 }
 
 /// Hosts, problems, label and parameters of a run, what its processors counted, and what its cores do.
-fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+fn lists(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     let hosts = "SELECT host FROM hosts WHERE run = ?1 ORDER BY position";
     run.hosts = rows(connection, hosts, number, |row| row.get(0))?;
     let problems = "SELECT problem FROM problems WHERE run = ?1 ORDER BY position";
@@ -51,7 +51,7 @@ fn lists(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Resul
 }
 
 /// What is reported of a run by rank, phase, region, cause or function.
-fn fill(connection: &Connection, number: u32, run: &mut Run) -> rusqlite::Result<()> {
+fn fill(connection: &Connection, number: u32, run: &mut RunMetrics) -> rusqlite::Result<()> {
     run.ranks = rows(connection, &schema::select_of_run("ranks"), number, rank)?;
     run.phases = phases(connection, number, &run.ranks)?;
     run.regions = regions(connection, number, &run.ranks)?;
@@ -84,11 +84,11 @@ fn cores(row: &Row) -> rusqlite::Result<CoreFigures> {
     }
 }
 
-fn head(row: &Row) -> rusqlite::Result<Run> {
+fn head(row: &Row) -> rusqlite::Result<RunMetrics> {
     let id: String = row.get("id")?;
     let command: String = row.get("command")?;
     let followed: bool = row.get("followed")?;
-    Ok(Run {
+    Ok(RunMetrics {
         id: u64::from_str_radix(&id, 16).map_err(|error| wrong(error.into()))?,
         command: serde_json::from_str(&command).map_err(|error| wrong(error.into()))?,
         started_unix_s: whole(row, "started_unix_s")?,
@@ -102,7 +102,7 @@ fn head(row: &Row) -> rusqlite::Result<Run> {
         functions: None,
         counted: None,
         cores: None,
-        ..Run::default()
+        ..RunMetrics::default()
     })
 }
 
@@ -118,13 +118,13 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
 
 fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
     let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
-    let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
+    let mut found: BTreeMap<TimeCategory, Vec<f64>> = BTreeMap::new();
     let select = &schema::select_of_run("phases");
     for (phase, rank, seconds) in rows(connection, select, number, cell)? {
         push(found.entry(phase).or_default(), ranks, rank, seconds)?;
     }
     found.values().try_for_each(|by_rank| of_all(by_rank, ranks))?;
-    let in_order = Phase::ALL.into_iter();
+    let in_order = TimeCategory::ALL.into_iter();
     Ok(in_order.filter_map(|phase| Some(PhaseTime { phase, seconds: found.remove(&phase)? })).collect())
 }
 
@@ -174,8 +174,8 @@ fn cause(row: &Row) -> rusqlite::Result<CauseFigures> {
     })
 }
 
-fn times(row: &Row) -> rusqlite::Result<Times> {
-    Ok(Times {
+fn times(row: &Row) -> rusqlite::Result<EfficiencyTimes> {
+    Ok(EfficiencyTimes {
         elapsed_s: real(row, "elapsed_s")?,
         max_computation_s: real(row, "max_computation_s")?,
         avg_computation_s: real(row, "avg_computation_s")?,

@@ -1,4 +1,4 @@
-//! The tables of a study, and how one is distinguished from other files. docs/study-format.md explains each column.
+//! The tables of a study, and how one is distinguished from other files. The comments of [`CREATE_TABLES`] explain each column.
 
 use std::path::Path;
 
@@ -131,127 +131,127 @@ pub const TABLES: [StudyTable; 13] = [
     },
 ];
 
-/// Makes the tables, and that of checksums.
-const CREATE: &str = "
+/// Makes the tables, and that of checksums. The comments are in the file of a study, and docs/study-tables.schema.json is made from them.
+pub const CREATE_TABLES: &str = "
 CREATE TABLE runs (
-  run INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  program TEXT NOT NULL,
-  command TEXT NOT NULL,
-  started_unix_s INTEGER NOT NULL,
-  mpi TEXT NOT NULL,
-  n_ranks INTEGER NOT NULL,
-  complete INTEGER NOT NULL,
-  elapsed_s REAL,
-  max_computation_s REAL,
-  avg_computation_s REAL,
-  t_ideal_s REAL,
-  ideal_by_replay INTEGER NOT NULL,
-  iterations INTEGER,
-  followed INTEGER NOT NULL
+  run INTEGER PRIMARY KEY AUTOINCREMENT, -- Its number in the study: 1, 2 … in the order of adding; never reused.
+  id TEXT NOT NULL UNIQUE, -- The run's id, the same in all its logs: 16 hexadecimal digits.
+  program TEXT NOT NULL, -- Name of the program: the first word of the command without its folder.
+  command TEXT NOT NULL, -- The command line, a JSON list of words.
+  started_unix_s INTEGER NOT NULL, -- When it was started, in seconds since 1970.
+  mpi TEXT NOT NULL, -- Name and version of the MPI library.
+  n_ranks INTEGER NOT NULL, -- P: size of MPI_COMM_WORLD.
+  complete INTEGER NOT NULL, -- Whether no data are missing.
+  elapsed_s REAL, -- T: elapsed time.
+  max_computation_s REAL, -- Longest computation of a rank.
+  avg_computation_s REAL, -- Mean computation of all ranks.
+  t_ideal_s REAL, -- Time on an ideal network; NULL: not known.
+  ideal_by_replay INTEGER NOT NULL, -- Whether `t_ideal_s` comes from a replay; otherwise it is an estimate from iterations.
+  iterations INTEGER, -- Iterations of the main loop; NULL: none is known.
+  followed INTEGER NOT NULL -- Whether waiting was analysed, so that `causes` and `blocked_s` are known.
 );
 CREATE TABLE hosts (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  host TEXT NOT NULL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  position INTEGER NOT NULL, -- 0, 1 … by name.
+  host TEXT NOT NULL, -- Name of the host.
   PRIMARY KEY (run, position)
 );
 CREATE TABLE problems (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  problem TEXT NOT NULL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  position INTEGER NOT NULL, -- 0, 1 … the worst first.
+  problem TEXT NOT NULL, -- Its name, as in the report's JSON.
   PRIMARY KEY (run, position)
 );
 CREATE TABLE params (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  name TEXT NOT NULL,
-  value REAL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  name TEXT NOT NULL, -- Name of the parameter.
+  value REAL, -- Its value.
   PRIMARY KEY (run, name)
 );
 CREATE TABLE ranks (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  rank INTEGER NOT NULL,
-  host TEXT NOT NULL,
-  computation_s REAL,
-  blocked_s REAL,
-  max_resident_bytes INTEGER NOT NULL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  rank INTEGER NOT NULL, -- Its number in MPI_COMM_WORLD.
+  host TEXT NOT NULL, -- Its host.
+  computation_s REAL, -- Its computation.
+  blocked_s REAL, -- Time in which it could do nothing but wait; NULL: not known.
+  max_resident_bytes INTEGER NOT NULL, -- Largest resident memory; 0: not sampled.
   PRIMARY KEY (run, rank)
 );
 CREATE TABLE phases (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  phase TEXT NOT NULL,
-  rank INTEGER NOT NULL,
-  seconds REAL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  phase TEXT NOT NULL, -- `useful work`, `serial work`, `control of parallelism`, an activity of MPI, `idle` or `not recorded`.
+  rank INTEGER NOT NULL, -- The rank.
+  seconds REAL, -- Its time in the phase.
   PRIMARY KEY (run, phase, rank)
 ) WITHOUT ROWID;
 CREATE TABLE regions (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  region INTEGER NOT NULL,
-  path TEXT NOT NULL,
-  kind TEXT NOT NULL,
-  found INTEGER NOT NULL,
-  elapsed_s REAL,
-  max_computation_s REAL,
-  avg_computation_s REAL,
-  t_ideal_s REAL,
-  blocked_s REAL,
-  iterations INTEGER,
-  invocations INTEGER NOT NULL,
-  operations REAL,
-  quanta REAL,
-  max_resident_bytes INTEGER NOT NULL,
-  max_swapped_bytes INTEGER NOT NULL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  region INTEGER NOT NULL, -- 0, 1 … the order of the run's regions; runs are matched by `path`.
+  path TEXT NOT NULL, -- Its path, as `main/step/force`.
+  kind TEXT NOT NULL, -- `useful`, `control` or `serial`.
+  found INTEGER NOT NULL, -- Whether it was found in the calls, not marked.
+  elapsed_s REAL, -- Its elapsed time: the longest time that a rank spends in it.
+  max_computation_s REAL, -- Longest computation of a rank in it.
+  avg_computation_s REAL, -- Mean computation of all ranks in it.
+  t_ideal_s REAL, -- Its time on an ideal network, an estimate from iterations; NULL: not known.
+  blocked_s REAL, -- Waiting in MPI calls in it without inner regions, summed over ranks; NULL: not known.
+  iterations INTEGER, -- Iterations of the rank with most; NULL: it is not iterated.
+  invocations INTEGER NOT NULL, -- Times it was entered, summed over ranks.
+  operations REAL, -- #op: operations counted in it (LBPROF_WORK), summed over ranks.
+  quanta REAL, -- #q: quanta, likewise.
+  max_resident_bytes INTEGER NOT NULL, -- Largest resident memory of a rank when it left the region; 0: not sampled.
+  max_swapped_bytes INTEGER NOT NULL, -- Largest swapped memory, likewise.
   PRIMARY KEY (run, region)
 );
 CREATE TABLE region_times (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  region INTEGER NOT NULL,
-  activity TEXT NOT NULL,
-  rank INTEGER NOT NULL,
-  seconds REAL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  region INTEGER NOT NULL, -- The region, as in `regions`.
+  activity TEXT NOT NULL, -- `computation`, `point-to-point`, `collective`, `synchronization`, `one-sided`, `io`, `management` or `recorder`.
+  rank INTEGER NOT NULL, -- The rank.
+  seconds REAL, -- Its time; an activity that does not occur in the region has no rows.
   PRIMARY KEY (run, region, activity, rank)
 ) WITHOUT ROWID;
 CREATE TABLE causes (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  rank INTEGER NOT NULL,
-  region TEXT NOT NULL,
-  activity TEXT,
-  class TEXT NOT NULL,
-  caused_s REAL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  position INTEGER NOT NULL, -- 0, 1 … the order of the report, the largest first.
+  rank INTEGER NOT NULL, -- The rank that causes it.
+  region TEXT NOT NULL, -- Path of the region in which it does so.
+  activity TEXT, -- What it does there; NULL: a message's delay, or not recorded.
+  class TEXT NOT NULL, -- `communication`, `message delay`, `control of parallelism`, `workload imbalance` or `recorder`.
+  caused_s REAL, -- Waiting that it causes, summed over ranks.
   PRIMARY KEY (run, position)
 );
 CREATE TABLE labels (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  label TEXT NOT NULL
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, -- The run.
+  label TEXT NOT NULL -- The text, for example a commit.
 );
 CREATE TABLE hardware (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  instructions REAL,
-  cycles REAL,
-  seconds REAL
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, -- The run.
+  instructions REAL, -- Instructions in user space.
+  cycles REAL, -- Cycles.
+  seconds REAL -- CPU time in which they were counted.
 );
 CREATE TABLE cores (
-  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE,
-  cores INTEGER NOT NULL,
-  threads_per_rank INTEGER NOT NULL,
-  parallel REAL,
-  mpi REAL,
-  load_balance REAL,
-  communication REAL,
-  threads REAL,
-  serial REAL,
-  thread_balance REAL,
-  waits REAL,
-  fork_join REAL
+  run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, -- The run.
+  cores INTEGER NOT NULL, -- N: cores that all ranks use.
+  threads_per_rank INTEGER NOT NULL, -- The largest number of cores of a rank; also the parameter `threads`, unless the user gives one of that name.
+  parallel REAL, -- Work / core time.
+  mpi REAL, -- What MPI leaves, the product of the next two.
+  load_balance REAL, -- The load balance of ranks.
+  communication REAL, -- MPI on the rank that computes longest.
+  threads REAL, -- What idle threads leave, the product of the next four.
+  serial REAL, -- What is left where one thread computes outside of parallel regions.
+  thread_balance REAL, -- What is left where threads work longer than others.
+  waits REAL, -- What is left where they wait for critical sections, locks, ordered sections and tasks.
+  fork_join REAL -- What is left where regions start and end.
 );
 CREATE TABLE functions (
-  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  region TEXT,
-  function TEXT,
-  mean_s REAL,
-  error_s REAL,
+  run INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE, -- The run.
+  position INTEGER NOT NULL, -- 0, 1 and so on.
+  region TEXT, -- Path of the region, inner regions excluded; NULL: the whole program.
+  function TEXT, -- Its name and source file, or the library that has it; NULL: all other functions together.
+  mean_s REAL, -- Its CPU time in computation, the mean over ranks.
+  error_s REAL, -- Standard error of that; NULL where `function` is.
   PRIMARY KEY (run, position)
 );
 CREATE TABLE checksums (
@@ -284,7 +284,7 @@ pub(super) fn create(transaction: &Transaction, path: &Path) -> Result<(), Store
     if !is_empty(transaction).map_err(failed)? {
         return Ok(());
     }
-    transaction.execute_batch(CREATE).map_err(failed)?;
+    transaction.execute_batch(CREATE_TABLES).map_err(failed)?;
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
     transaction.pragma_update(None, "user_version", VERSION).map_err(failed)
 }

@@ -8,21 +8,22 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::{StoreError, Study, checksum};
-use crate::Run;
+use super::{StoreError, StudyFile, checksum};
+use crate::RunMetrics;
 use crate::export;
 use crate::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures,
 };
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// A run of `n` ranks that has something of everything.
-fn run(id: u64, n: u32) -> Run {
+fn run(id: u64, n: u32) -> RunMetrics {
     let by_rank = |scale: f64| (0..n).map(|rank| scale * f64::from(rank + 1)).collect::<Vec<f64>>();
-    let times = Times { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
-    Run {
+    let times =
+        EfficiencyTimes { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
+    RunMetrics {
         label: "v1".into(),
         id,
         command: vec!["/opt/it's here/solver".to_owned(), "--grid=\"8 µ\"".to_owned()],
@@ -36,16 +37,16 @@ fn run(id: u64, n: u32) -> Run {
         times,
         ideal_by_replay: true,
         phases: vec![
-            PhaseTime { phase: Phase::Useful, seconds: by_rank(1.0) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: by_rank(0.1) },
-            PhaseTime { phase: Phase::NotRecorded, seconds: by_rank(1e-9) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: by_rank(1.0) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: by_rank(0.1) },
+            PhaseTime { phase: TimeCategory::NotRecorded, seconds: by_rank(1e-9) },
         ],
         iterations: Some(100),
         ranks: (0..n).map(self::rank).collect(),
         regions: vec![
             RegionFigures {
                 path: "main".to_owned(),
-                times: Times { t_ideal_s: None, ..times },
+                times: EfficiencyTimes { t_ideal_s: None, ..times },
                 ..RegionFigures::default()
             },
             RegionFigures {
@@ -63,7 +64,10 @@ fn run(id: u64, n: u32) -> Run {
                 max_swapped_bytes: 3,
             },
         ],
-        causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
+        causes: Some(vec![
+            cause(Some(Activity::Computation), CauseClass::Imbalance),
+            cause(None, CauseClass::MessageDelay),
+        ]),
         functions: Some(functions()),
         counted: Some(CountedFigures { instructions: 3e9, cycles: 2e9, seconds: 1.0 }),
         cores: Some(CoreFigures {
@@ -93,13 +97,13 @@ fn rank(rank: u32) -> RankFigures {
     }
 }
 
-fn cause(activity: Option<Activity>, class: Class) -> CauseFigures {
+fn cause(activity: Option<Activity>, class: CauseClass) -> CauseFigures {
     CauseFigures { rank: 3, region: "main/step".to_owned(), activity, class, caused_s: 0.125 }
 }
 
-fn study() -> (TempDir, Study) {
+fn study() -> (TempDir, StudyFile) {
     let dir = tempfile::tempdir().unwrap();
-    let study = Study::open_or_create(&dir.path().join("a.study")).unwrap();
+    let study = StudyFile::open_or_create(&dir.path().join("a.study")).unwrap();
     (dir, study)
 }
 
@@ -107,21 +111,21 @@ fn study() -> (TempDir, Study) {
 fn a_run_comes_back_as_it_was() {
     let (dir, mut study) = study();
     let not_followed =
-        Run { id: 2, causes: None, functions: None, iterations: None, params: Default::default(), ..run(2, 4) };
-    let nothing = Run { id: u64::MAX, ..Run::default() };
+        RunMetrics { id: 2, causes: None, functions: None, iterations: None, params: Default::default(), ..run(2, 4) };
+    let nothing = RunMetrics { id: u64::MAX, ..RunMetrics::default() };
     for (number, run) in [(1, run(1, 3)), (2, not_followed.clone()), (3, nothing.clone())] {
         assert_eq!(study.add(&run, false).unwrap(), number);
     }
     drop(study);
-    let study = Study::open(&dir.path().join("a.study")).unwrap();
+    let study = StudyFile::open(&dir.path().join("a.study")).unwrap();
     let kept = study.runs().unwrap();
     let (heads, ranks) = (study.heads().unwrap(), vec![]);
     assert_eq!(
         heads[0].run,
-        Run { ranks, phases: vec![], regions: vec![], causes: Some(vec![]), functions: None, ..run(1, 3) }
+        RunMetrics { ranks, phases: vec![], regions: vec![], causes: Some(vec![]), functions: None, ..run(1, 3) }
     );
     assert_eq!(kept.iter().map(|kept| kept.number).collect::<Vec<u32>>(), [1, 2, 3]);
-    assert_eq!(kept.into_iter().map(|kept| kept.run).collect::<Vec<Run>>(), [run(1, 3), not_followed, nothing]);
+    assert_eq!(kept.into_iter().map(|kept| kept.run).collect::<Vec<RunMetrics>>(), [run(1, 3), not_followed, nothing]);
 }
 
 proptest! {
@@ -155,7 +159,7 @@ fn a_run_that_is_there_is_refused_or_replaced() {
     let (_dir, mut study) = study();
     study.add(&run(7, 2), false).unwrap();
     study.add(&run(8, 2), false).unwrap();
-    let again = Run { complete: true, ..run(7, 5) };
+    let again = RunMetrics { complete: true, ..run(7, 5) };
     assert!(matches!(study.add(&again, false), Err(StoreError::Twice { id: 7, number: 1, .. })));
     assert_eq!(study.runs().unwrap()[0].run, run(7, 2));
     assert_eq!(study.add(&again, true).unwrap(), 1);
@@ -172,7 +176,7 @@ fn what_is_removed_leaves_nothing_and_its_number_is_not_given_again() {
     assert!(matches!(study.remove(&[1, 9]), Err(StoreError::NoRun { .. })));
     assert_eq!(study.runs().unwrap().len(), 3, "all or nothing");
     study.remove(&[1, 2, 3]).unwrap();
-    assert_eq!(study.add(&Run::default(), false).unwrap(), 4);
+    assert_eq!(study.add(&RunMetrics::default(), false).unwrap(), 4);
     let plain = Connection::open(dir.path().join("a.study")).unwrap();
     for table in ["hosts", "problems", "params", "ranks", "phases", "regions", "region_times", "causes", "functions"] {
         let left: i64 = plain.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap();
@@ -188,7 +192,7 @@ fn without_space_nothing_is_added_and_nothing_lost() {
     study.connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
     let large = run(2, 5000);
     assert!(matches!(study.add(&large, false), Err(StoreError::Full { .. })));
-    assert!(matches!(study.add(&Run { id: 1, ..large.clone() }, true), Err(StoreError::Full { .. })));
+    assert!(matches!(study.add(&RunMetrics { id: 1, ..large.clone() }, true), Err(StoreError::Full { .. })));
     assert_eq!(study.runs().unwrap().len(), 1);
     assert_eq!(study.runs().unwrap()[0].run, run(1, 2), "neither was the run that was to be replaced");
     study.connection.pragma_update_and_check(None, "max_page_count", pages + 1000, |_| Ok(())).unwrap();
@@ -199,23 +203,23 @@ fn without_space_nothing_is_added_and_nothing_lost() {
 fn what_is_no_study_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
-    assert!(matches!(Study::open(&path), Err(StoreError::Missing { .. })));
-    assert!(matches!(Study::open(dir.path()), Err(StoreError::NotAStudy { .. })));
-    assert!(matches!(Study::open_or_create(dir.path()), Err(StoreError::NotAStudy { .. })));
+    assert!(matches!(StudyFile::open(&path), Err(StoreError::Missing { .. })));
+    assert!(matches!(StudyFile::open(dir.path()), Err(StoreError::NotAStudy { .. })));
+    assert!(matches!(StudyFile::open_or_create(dir.path()), Err(StoreError::NotAStudy { .. })));
     fs::write(
         &path,
         "This is a text, and a long one, for SQLite looks at the first hundred bytes of what it is given to read.",
     )
     .unwrap();
-    assert!(matches!(Study::open_or_create(&path), Err(StoreError::NotAStudy { .. })));
+    assert!(matches!(StudyFile::open_or_create(&path), Err(StoreError::NotAStudy { .. })));
     fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE runs (run INTEGER)").unwrap();
-    assert!(matches!(Study::open_or_create(&path), Err(StoreError::NotAStudy { .. })), "another SQLite file");
+    assert!(matches!(StudyFile::open_or_create(&path), Err(StoreError::NotAStudy { .. })), "another SQLite file");
     let (dir, mut study) = study();
     study.add(&run(1, 2), false).unwrap();
     for version in [1, 99] {
         study.connection.pragma_update(None, "user_version", version).unwrap();
-        let found = Study::open(&dir.path().join("a.study")).map(drop);
+        let found = StudyFile::open(&dir.path().join("a.study")).map(drop);
         assert!(matches!(found, Err(StoreError::Version { found, read: 3, .. }) if found == version), "{found:?}");
     }
 }
@@ -225,7 +229,7 @@ fn an_empty_file_is_a_study_without_runs() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("empty");
     fs::write(&path, "").unwrap();
-    let mut study = Study::open(&path).unwrap();
+    let mut study = StudyFile::open(&path).unwrap();
     assert_eq!(study.runs().unwrap(), []);
     assert_eq!(study.number_of(1).unwrap(), None);
     assert!(matches!(study.remove(&[1]), Err(StoreError::NoRun { .. })));
@@ -239,7 +243,7 @@ fn damage_is_reported_and_never_a_panic() {
     drop(study);
     let whole = fs::read(dir.path().join("a.study")).unwrap();
     let path = dir.path().join("damaged");
-    let read = || Study::open(&path).and_then(|study| study.runs());
+    let read = || StudyFile::open(&path).and_then(|study| study.runs());
     for length in (1..whole.len()).step_by(1511) {
         fs::write(&path, &whole[..length]).unwrap();
         let found = read();
@@ -275,7 +279,7 @@ fn a_flipped_bit_changes_no_figure() {
         let mut bytes = whole.clone();
         bytes[at / 8] ^= 1 << (at % 8);
         fs::write(&path, &bytes).unwrap();
-        match Study::open(&path).and_then(|study| Ok((study.runs()?, export::tables(&study)?))) {
+        match StudyFile::open(&path).and_then(|study| Ok((study.runs()?, export::tables(&study)?))) {
             Ok(found) => assert!(found == (runs.clone(), tables.clone()), "bit {at}"),
             Err(error) => {
                 n_refused += 1;
@@ -322,11 +326,11 @@ fn rows_that_make_no_sense_are_damage() {
         study.add(&run(1, 2), false).unwrap();
         study.connection.execute_batch(change).unwrap();
         let path = dir.path().join("a.study");
-        assert!(matches!(Study::open(&path), Err(StoreError::Damaged { .. })), "by the checksum: {change}");
+        assert!(matches!(StudyFile::open(&path), Err(StoreError::Damaged { .. })), "by the checksum: {change}");
         // So it is where somebody has changed the checksum, too. It cannot be made anew where a table is gone.
         let _ = checksum::write(&study.connection, 1);
         drop(study);
-        let found = Study::open(&dir.path().join("a.study")).and_then(|study| study.runs());
+        let found = StudyFile::open(&dir.path().join("a.study")).and_then(|study| study.runs());
         assert!(matches!(found, Err(StoreError::Damaged { .. })), "{change}: {found:?}");
     }
 }

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::cells::whole;
 use super::{functions, id_text};
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures};
 
 /// Removes a run, and returns how many there were: 0 or 1.
@@ -13,7 +13,7 @@ pub(super) fn remove(connection: &Connection, number: u32) -> rusqlite::Result<u
 }
 
 /// Adds a run, under `number` where it is to have a certain one, and returns its number.
-pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {
+pub(super) fn add(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
     let number = head(connection, run, number)?;
     lists(connection, run, number)?;
     ranks(connection, run, number)?;
@@ -48,7 +48,7 @@ pub(super) fn add(connection: &Connection, run: &Run, number: Option<u32>) -> ru
     Ok(number)
 }
 
-fn head(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Result<u32> {
+fn head(connection: &Connection, run: &RunMetrics, number: Option<u32>) -> rusqlite::Result<u32> {
     let command = serde_json::Value::from(run.command.clone()).to_string();
     let times = &run.times;
     connection.execute(
@@ -75,7 +75,7 @@ fn head(connection: &Connection, run: &Run, number: Option<u32>) -> rusqlite::Re
     u32::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, number))
 }
 
-fn lists(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+fn lists(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     for (table, list) in [("hosts", &run.hosts), ("problems", &run.problems)] {
         let mut insert = connection.prepare(&format!("INSERT INTO {table} VALUES (?1, ?2, ?3)"))?;
         for (at, text) in list.iter().enumerate() {
@@ -92,7 +92,7 @@ fn lists(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()
     Ok(())
 }
 
-fn ranks(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+fn ranks(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO ranks VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for rank in &run.ranks {
         let bytes = whole(rank.max_resident_bytes);
@@ -107,7 +107,13 @@ fn ranks(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()
     Ok(())
 }
 
-fn region(connection: &Connection, run: &Run, number: u32, at: usize, region: &RegionFigures) -> rusqlite::Result<()> {
+fn region(
+    connection: &Connection,
+    run: &RunMetrics,
+    number: u32,
+    at: usize,
+    region: &RegionFigures,
+) -> rusqlite::Result<()> {
     let at = whole(at as u64);
     let mut insert = connection.prepare_cached(
         "INSERT INTO regions VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
@@ -139,7 +145,7 @@ fn region(connection: &Connection, run: &Run, number: u32, at: usize, region: &R
     Ok(())
 }
 
-fn causes(connection: &Connection, run: &Run, number: u32) -> rusqlite::Result<()> {
+fn causes(connection: &Connection, run: &RunMetrics, number: u32) -> rusqlite::Result<()> {
     let mut insert = connection.prepare("INSERT INTO causes VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     for (at, cause) in run.causes.iter().flatten().enumerate() {
         let activity = cause.activity.map(|activity| activity.name());

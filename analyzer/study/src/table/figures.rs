@@ -1,22 +1,22 @@
 //! What a run has by itself: times, efficiencies, overheads.
 
-use super::{Line, Section, TableCell, Unit};
+use super::{FigureLine, FigureUnit, TableCell, TableSection};
 use crate::key::NotInStudy;
-use crate::run::{CoreFigures, CountedFigures, RegionFigures, Run};
+use crate::run::{CoreFigures, CountedFigures, RegionFigures, RunMetrics};
 use crate::sequential::{is_on_one_rank, t_seq_s};
-use crate::store::Kept;
-use lbprof_analysis::metrics::load_balance::{Times, is_above_elapsed};
-use lbprof_analysis::metrics::overhead::{Overheads, Phase, PhaseTime};
+use crate::store::StoredRun;
+use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
+use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
 
 /// Figures of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Figures {
+pub struct RunFigures {
     /// Number of the run.
     pub number: u32,
     /// Whether no data of it are missing.
     pub complete: bool,
     /// Its times; `None` where it does not have the region.
-    pub times: Option<Times>,
+    pub times: Option<EfficiencyTimes>,
     /// Whether the ideal time is that of a replay.
     pub by_replay: bool,
     /// Whether an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
@@ -25,7 +25,7 @@ pub struct Figures {
     /// Iterations of the main loop, or of the region.
     pub iterations: Option<u64>,
     /// Its overheads; of the whole program alone.
-    pub overheads: Option<Overheads>,
+    pub overheads: Option<OverheadBreakdown>,
     /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
     pub on_one_rank: Vec<u32>,
     /// How its computation scales, of the whole program alone.
@@ -65,16 +65,16 @@ impl ComputationScaling {
 }
 
 /// The scaling of `run` against the run of its program among `all` that has fewest ranks, the first of several.
-fn scaling(run: &Run, all: &[Kept]) -> Option<ComputationScaling> {
+fn scaling(run: &RunMetrics, all: &[StoredRun]) -> Option<ComputationScaling> {
     let counting = all.iter().filter(|kept| kept.run.program() == run.program() && kept.run.counted.is_some());
     let reference = counting.min_by_key(|kept| (kept.run.n_ranks, kept.number))?;
     ComputationScaling::of(run.counted.as_ref()?, reference.run.counted.as_ref()?)
 }
 
-impl Figures {
+impl RunFigures {
     /// Those of `run`, whose time on one rank may be among `all`.
-    pub fn of(run: &Kept, all: &[Kept], region: Option<&str>) -> Figures {
-        let Kept { number, run } = run;
+    pub fn of(run: &StoredRun, all: &[StoredRun], region: Option<&str>) -> RunFigures {
+        let StoredRun { number, run } = run;
         let found = region.and_then(|path| region_of(run, path));
         let (times, iterations) = match region {
             Some(_) => (found.map(|region| region.times), found.and_then(|region| region.iterations)),
@@ -82,19 +82,19 @@ impl Figures {
         };
         let by_replay = run.ideal_by_replay && region.is_none();
         let too_long =
-            |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
+            |times: &EfficiencyTimes| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
         let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
-        let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
+        let times = times.map(|times| if no_ideal { EfficiencyTimes { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
             let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
-            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
+            OverheadBreakdown::new(run.phases.clone(), run.times.elapsed_s, t_seq_s)
         });
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
         let scaling = scaling(run, all).filter(|_| region.is_none());
         let cores = run.cores.filter(|_| region.is_none());
         let number = *number;
-        Figures { number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling, cores }
+        RunFigures { number, complete, times, by_replay, no_ideal, iterations, overheads, on_one_rank, scaling, cores }
     }
 
     /// A share of an iteration of `seconds`.
@@ -105,13 +105,13 @@ impl Figures {
 }
 
 /// A region by its path, or the end of it.
-pub fn region_of<'a>(run: &'a Run, path: &str) -> Option<&'a RegionFigures> {
+pub fn region_of<'a>(run: &'a RunMetrics, path: &str) -> Option<&'a RegionFigures> {
     let is_end = |region: &&RegionFigures| region.path.strip_suffix(path).is_some_and(|outer| outer.ends_with('/'));
     run.region(path).or_else(|| run.regions.iter().find(is_end))
 }
 
 /// Refuses a region that no run has.
-pub(super) fn check_region(runs: &[Kept], path: &str) -> Result<(), NotInStudy> {
+pub(super) fn check_region(runs: &[StoredRun], path: &str) -> Result<(), NotInStudy> {
     const MOST: usize = 12;
     if runs.iter().any(|run| region_of(&run.run, path).is_some()) {
         return Ok(());
@@ -126,7 +126,7 @@ pub(super) fn check_region(runs: &[Kept], path: &str) -> Result<(), NotInStudy> 
 }
 
 /// A figure of a run: its name, whether more of it is better, and how it follows from others.
-type Row = (&'static str, bool, fn(&Figures) -> Option<f64>);
+type Row = (&'static str, bool, fn(&RunFigures) -> Option<f64>);
 
 /// Times, in seconds.
 const TIMES: &[Row] = &[
@@ -181,8 +181,8 @@ pub const TIME: &str = "Time";
 pub const OVERHEADS: &str = "Overheads";
 
 /// The sections of the figures of each column's runs; those of which nothing is known are left out.
-pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
-    let section = |name, unit, rows: &[Row]| Section {
+pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
+    let section = |name, unit, rows: &[Row]| TableSection {
         name,
         unit,
         lines: rows
@@ -191,31 +191,31 @@ pub fn sections(columns: &[Vec<Figures>]) -> Vec<Section> {
             .filter(|line| line.cells.iter().any(Option::is_some))
             .collect(),
     };
-    let overheads = Section { name: OVERHEADS, unit: Unit::Share, lines: overheads(columns) };
+    let overheads = TableSection { name: OVERHEADS, unit: FigureUnit::Share, lines: overheads(columns) };
     let all = [
-        section(TIME, Unit::Seconds, TIMES),
-        section("Of an iteration", Unit::Seconds, ITERATION),
-        section(EFFICIENCY, Unit::Share, EFFICIENCIES),
-        section("Cores", Unit::Share, CORES),
-        section("Computation", Unit::Share, SCALING),
+        section(TIME, FigureUnit::Seconds, TIMES),
+        section("Of an iteration", FigureUnit::Seconds, ITERATION),
+        section(EFFICIENCY, FigureUnit::Share, EFFICIENCIES),
+        section("Cores", FigureUnit::Share, CORES),
+        section("Computation", FigureUnit::Share, SCALING),
         overheads,
     ];
     all.into_iter().filter(|section| !section.lines.is_empty()).collect()
 }
 
-fn overheads(columns: &[Vec<Figures>]) -> Vec<Line> {
-    let occurs = |phase: Phase| {
+fn overheads(columns: &[Vec<RunFigures>]) -> Vec<FigureLine> {
+    let occurs = |phase: TimeCategory| {
         let mut all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
         all.any(|overheads| overheads.phases.iter().any(|one| one.phase == phase))
     };
-    let ratio = |run: &Figures, phase: Phase| {
+    let ratio = |run: &RunFigures, phase: TimeCategory| {
         let overheads = run.overheads.as_ref()?;
         // A phase that does not occur in this run takes no time.
         let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
         overheads.ratio_of(total_s)
     };
-    let phases = Phase::ALL.into_iter().filter(|&phase| occurs(phase));
-    let mut lines: Vec<Line> =
+    let phases = TimeCategory::ALL.into_iter().filter(|&phase| occurs(phase));
+    let mut lines: Vec<FigureLine> =
         phases.map(|phase| line(phase.name(), false, columns, |run| ratio(run, phase))).collect();
     if !lines.is_empty() {
         lines.push(line("efficiency 1/Σ", true, columns, |run| run.overheads.as_ref()?.efficiency()));
@@ -227,11 +227,11 @@ fn overheads(columns: &[Vec<Figures>]) -> Vec<Line> {
 pub(super) fn line(
     name: &'static str,
     more_is_better: bool,
-    columns: &[Vec<Figures>],
-    of: impl Fn(&Figures) -> Option<f64>,
-) -> Line {
+    columns: &[Vec<RunFigures>],
+    of: impl Fn(&RunFigures) -> Option<f64>,
+) -> FigureLine {
     let cells = columns.iter().map(|runs| TableCell::of(runs.iter().filter_map(&of))).collect();
-    Line { name, more_is_better: Some(more_is_better), cells }
+    FigureLine { name, more_is_better: Some(more_is_better), cells }
 }
 
 #[cfg(test)]
@@ -242,7 +242,7 @@ mod tests {
     fn computation_scales_by_instructions_their_number_a_cycle_and_frequency() {
         let kept = |number, n_ranks, instructions, cycles, seconds| {
             let counted = Some(CountedFigures { instructions, cycles, seconds });
-            Kept { number, run: Run { n_ranks, counted, ..Run::default() } }
+            StoredRun { number, run: RunMetrics { n_ranks, counted, ..RunMetrics::default() } }
         };
         // On 4 ranks a quarter more instructions, at half of them a cycle, and the same frequency.
         let all = [kept(1, 2, 8e9, 4e9, 2.0), kept(2, 4, 10e9, 10e9, 5.0)];
@@ -251,6 +251,6 @@ mod tests {
         assert_eq!((of_four.instructions, of_four.ipc, of_four.frequency), (0.8, 0.5, 1.0));
         assert!((of_four.total() - 2.0 / 5.0).abs() < 1e-12, "CPU time there over that here");
         assert!((scaling(0).total() - 1.0).abs() < 1e-12);
-        assert_eq!(super::scaling(&Run { counted: None, ..all[1].run.clone() }, &all), None);
+        assert_eq!(super::scaling(&RunMetrics { counted: None, ..all[1].run.clone() }, &all), None);
     }
 }

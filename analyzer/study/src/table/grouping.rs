@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Wanted;
-use crate::key::{BUILT_IN, RANKS, Value, compare, keys};
-use crate::store::Kept;
+use super::TableRequest;
+use crate::key::{BUILT_IN, KeyValue, RANKS, compare, keys};
+use crate::store::StoredRun;
 use lbprof_report::words::mpi_name;
 
 /// Runs of one table.
@@ -15,17 +15,17 @@ pub struct RunGroup<'a> {
     /// Name of the program.
     pub program: String,
     /// What all its runs have in common.
-    pub fixed: Vec<(String, Value)>,
+    pub fixed: Vec<(String, KeyValue)>,
     /// What its columns are distinguished by.
     pub by: Vec<String>,
     /// The runs of each column, at least one, by number; columns in the order of their values.
-    pub columns: Vec<Vec<&'a Kept>>,
+    pub columns: Vec<Vec<&'a StoredRun>>,
 }
 
-type Values = Vec<Option<Value>>;
+type Values = Vec<Option<KeyValue>>;
 
 /// The tables of these runs: by program, then by all parameters that the columns do not show.
-pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<RunGroup<'a>> {
+pub fn groups<'a>(runs: &'a [StoredRun], wanted: &TableRequest) -> Vec<RunGroup<'a>> {
     let mut all = Vec::new();
     for (_, of_program) in apart(runs.iter().collect(), &["program".to_owned()]) {
         let mut varying = varying(&of_program);
@@ -46,20 +46,20 @@ pub fn groups<'a>(runs: &'a [Kept], wanted: &Wanted) -> Vec<RunGroup<'a>> {
 ///
 /// There may be hundreds of thousands of parameters, so the runs are not grouped anew for each: what a run has besides a parameter is the sum
 /// over all that it has, less that parameter.
-pub fn find_distinguishing_params(runs: &[Kept]) -> Vec<String> {
+pub fn find_distinguishing_params(runs: &[StoredRun]) -> Vec<String> {
     let keys = keys(runs);
     let is_compared = |key: &&String| !matches!(key.as_str(), "run" | "program" | "host");
-    let sum_all = |run: &Kept| {
-        let program = hash_value("program", Value::of(run, "program").as_ref());
-        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, Value::of(run, key).as_ref()));
+    let sum_all = |run: &StoredRun| {
+        let program = hash_value("program", KeyValue::of(run, "program").as_ref());
+        let hashes = keys.iter().filter(is_compared).map(|key| hash_value(key, KeyValue::of(run, key).as_ref()));
         hashes.fold(program, u64::wrapping_add)
     };
     let sums: Vec<u64> = runs.iter().map(sum_all).collect();
-    let mut first_of_rest: HashMap<u64, Option<Value>> = HashMap::new();
+    let mut first_of_rest: HashMap<u64, Option<KeyValue>> = HashMap::new();
     let mut is_distinguishing = |key: &String| {
         first_of_rest.clear();
         runs.iter().zip(&sums).any(|(run, sum)| {
-            let value = Value::of(run, key);
+            let value = KeyValue::of(run, key);
             let rest = sum.wrapping_sub(hash_value(key, value.as_ref()));
             let first = first_of_rest.entry(rest).or_insert_with(|| value.clone());
             compare(std::slice::from_ref(first), &[value]).is_ne()
@@ -70,21 +70,21 @@ pub fn find_distinguishing_params(runs: &[Kept]) -> Vec<String> {
 }
 
 /// Returns a hash of what a run has for a key: 0 where it has none. The two zeros of floating point are one value.
-fn hash_value(key: &str, value: Option<&Value>) -> u64 {
+fn hash_value(key: &str, value: Option<&KeyValue>) -> u64 {
     let Some(value) = value else { return 0 };
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     match value {
-        Value::Number(number) => (number + 0.0).to_bits().hash(&mut hasher),
-        Value::Text(text) => text.hash(&mut hasher),
+        KeyValue::Number(number) => (number + 0.0).to_bits().hash(&mut hasher),
+        KeyValue::Text(text) => text.hash(&mut hasher),
     }
     hasher.finish()
 }
 
 /// P and parameters that are not the same in all runs.
-fn varying(runs: &[&Kept]) -> Vec<String> {
+fn varying(runs: &[&StoredRun]) -> Vec<String> {
     let differs = |key: &String| {
-        let mut values = runs.iter().map(|run| Value::of(run, key));
+        let mut values = runs.iter().map(|run| KeyValue::of(run, key));
         let first = values.next().flatten();
         values.any(|value| value != first)
     };
@@ -93,7 +93,7 @@ fn varying(runs: &[&Kept]) -> Vec<String> {
 }
 
 /// What columns are distinguished by where the user does not say: P, unless that leaves each run alone in its table.
-fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String> {
+fn default_by(runs: &[&StoredRun], varying: &[String], wanted: &TableRequest) -> Vec<String> {
     let params: Vec<String> = varying.iter().filter(|key| *key != "run").cloned().collect();
     let ranks = vec![RANKS.to_owned()];
     if params.is_empty() {
@@ -104,7 +104,7 @@ fn default_by(runs: &[&Kept], varying: &[String], wanted: &Wanted) -> Vec<String
     if side_by_side && !wanted.weak { ranks } else { params }
 }
 
-fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
+fn group<'a>(runs: Vec<&'a StoredRun>, by: &[String], rest: &[String], each: bool) -> RunGroup<'a> {
     // There may be hundreds of thousands of parameters.
     let columns: HashSet<&String> = by.iter().collect();
     let fixed = keys(runs.iter().copied()).into_iter().filter(|key| {
@@ -114,7 +114,7 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
             && (key != "mpi" || rest.contains(key))
             && apart(runs.clone(), std::slice::from_ref(key)).len() == 1
     });
-    let fixed = fixed.filter_map(|key| Some((key.clone(), Value::of(runs.first()?, &key)?))).collect();
+    let fixed = fixed.filter_map(|key| Some((key.clone(), KeyValue::of(runs.first()?, &key)?))).collect();
     let program = runs.first().map(|run| run.run.program().to_owned()).unwrap_or_default();
     let mut grouped_by = by.to_vec();
     if each {
@@ -125,8 +125,8 @@ fn group<'a>(runs: Vec<&'a Kept>, by: &[String], rest: &[String], each: bool) ->
 }
 
 /// Those of `all` that `run` may be compared with: under the same MPI library, unless the columns of its table distinguish libraries.
-pub fn comparable<'a>(run: &Kept, group: &RunGroup, all: &'a [Kept]) -> Cow<'a, [Kept]> {
-    let is_alike = |other: &&Kept| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
+pub fn comparable<'a>(run: &StoredRun, group: &RunGroup, all: &'a [StoredRun]) -> Cow<'a, [StoredRun]> {
+    let is_alike = |other: &&StoredRun| mpi_name(&other.run.mpi) == mpi_name(&run.run.mpi);
     if group.by.iter().any(|key| key == "mpi") || all.iter().all(|other| is_alike(&other)) {
         return Cow::Borrowed(all);
     }
@@ -134,10 +134,10 @@ pub fn comparable<'a>(run: &Kept, group: &RunGroup, all: &'a [Kept]) -> Cow<'a, 
 }
 
 /// Runs with the same values together, in the order of the values.
-fn apart<'a>(runs: Vec<&'a Kept>, by: &[String]) -> Vec<(Values, Vec<&'a Kept>)> {
-    let mut parts: Vec<(Values, Vec<&Kept>)> = Vec::new();
+fn apart<'a>(runs: Vec<&'a StoredRun>, by: &[String]) -> Vec<(Values, Vec<&'a StoredRun>)> {
+    let mut parts: Vec<(Values, Vec<&StoredRun>)> = Vec::new();
     for run in runs {
-        let values: Values = by.iter().map(|key| Value::of(run, key)).collect();
+        let values: Values = by.iter().map(|key| KeyValue::of(run, key)).collect();
         match parts.binary_search_by(|(of_part, _)| compare(of_part, &values)) {
             Ok(at) => parts[at].1.push(run),
             Err(at) => parts.insert(at, (values, vec![run])),
@@ -151,15 +151,15 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::Run;
+    use crate::RunMetrics;
 
     #[test]
     fn hundreds_of_thousands_of_parameters_take_no_time() {
         let params = |run: u32| (0..100_000).map(|at| (format!("parameter {at:06}"), f64::from(run))).collect();
-        let run = |number| Kept { number, run: Run { params: params(number), ..Run::default() } };
+        let run = |number| StoredRun { number, run: RunMetrics { params: params(number), ..RunMetrics::default() } };
         let runs = [run(1), run(2)];
         let begun = Instant::now();
-        let groups = groups(&runs, &Wanted::default());
+        let groups = groups(&runs, &TableRequest::default());
         assert_eq!(groups[0].by.len(), 100_000);
         // Quadratic, it is minutes.
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
@@ -169,9 +169,9 @@ mod tests {
     fn parameters_distinguish_runs_that_have_all_else_in_common() {
         let run = |number, n_ranks, params: &[(&str, f64)]| {
             let params = params.iter().map(|&(name, value)| (name.to_owned(), value)).collect();
-            Kept { number, run: Run { n_ranks, params, ..Run::default() } }
+            StoredRun { number, run: RunMetrics { n_ranks, params, ..RunMetrics::default() } }
         };
-        let found = |runs: &[Kept]| find_distinguishing_params(runs);
+        let found = |runs: &[StoredRun]| find_distinguishing_params(runs);
         let base = run(1, 4, &[("n", 1.0), ("m", 0.0)]);
         assert_eq!(found(&[base.clone(), run(2, 4, &[("n", 2.0), ("m", -0.0)])]), ["n"]);
         assert_eq!(found(&[base.clone(), run(2, 4, &[("n", 1.0)])]), ["m"], "a run may lack one");

@@ -3,7 +3,7 @@
 //! Runs of a program are cut into tables by all parameters but those that the columns are distinguished by; repeated runs with the
 //! same parameters and ranks are one column, whose figures are medians. [`grouping`] makes the columns, [`figures`] what a run
 //! has, [`scaling`] what it has against a base, [`remarks`] what must be said beside. All ratios come from
-//! [`Times`](lbprof_analysis::metrics::load_balance::Times) and [`Overheads`](lbprof_analysis::metrics::overhead::Overheads).
+//! [`Times`](lbprof_analysis::metrics::load_balance::EfficiencyTimes) and [`Overheads`](lbprof_analysis::metrics::overhead::OverheadBreakdown).
 
 pub mod figures;
 pub mod grouping;
@@ -12,20 +12,20 @@ pub mod scaling;
 
 use std::borrow::Cow;
 
-use super::key::{self, Condition, NotInStudy, Value};
-use super::store::Kept;
-use figures::Figures;
+use super::key::{self, KeyValue, NotInStudy, RunCondition};
+use super::store::StoredRun;
+use figures::RunFigures;
 use grouping::RunGroup;
 use lbprof_analysis::metrics::median::median;
-pub use remarks::Remark;
+pub use remarks::TableRemark;
 
 /// What to show.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct TableRequest {
     /// Keys that columns are distinguished by; empty: the ranks where they differ, else all that differs.
     pub by: Vec<String>,
     /// What runs must have.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<RunCondition>,
     /// The region that times are of, a path or the end of one; `None`: the whole program.
     pub region: Option<String>,
     /// The run that speedup and efficiency are against; `None`: the one with the fewest ranks.
@@ -38,28 +38,28 @@ pub struct Wanted {
 
 /// Runs of one program that differ only by what their columns say.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+pub struct FigureTable {
     /// Name of the program.
     pub program: String,
     /// What all runs have in common: P and parameters.
-    pub fixed: Vec<(String, Value)>,
+    pub fixed: Vec<(String, KeyValue)>,
     /// The region that times are of; `None`: the whole program.
     pub region: Option<String>,
     /// What columns are distinguished by.
     pub by: Vec<String>,
     /// The columns, in the order of their values.
-    pub columns: Vec<Column>,
+    pub columns: Vec<RunColumn>,
     /// Its lines, by what they show.
-    pub sections: Vec<Section>,
+    pub sections: Vec<TableSection>,
     /// What must be said beside.
-    pub remarks: Vec<Remark>,
+    pub remarks: Vec<TableRemark>,
 }
 
 /// A run, or repeated runs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
-    /// What it has for each key of [`Table::by`].
-    pub values: Vec<Option<Value>>,
+pub struct RunColumn {
+    /// What it has for each key of [`FigureTable::by`].
+    pub values: Vec<Option<KeyValue>>,
     /// Numbers of its runs.
     pub runs: Vec<u32>,
     /// P.
@@ -68,18 +68,18 @@ pub struct Column {
 
 /// Lines that belong together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Section {
+pub struct TableSection {
     /// What they show.
     pub name: &'static str,
     /// What their figures are.
-    pub unit: Unit,
+    pub unit: FigureUnit,
     /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<FigureLine>,
 }
 
 /// What figures are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum FigureUnit {
     /// Seconds.
     Seconds,
     /// Shares of 1.
@@ -90,7 +90,7 @@ pub enum Unit {
 
 /// A figure of all columns.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct FigureLine {
     /// Its name.
     pub name: &'static str,
     /// Whether more of it is better; `None`: neither is.
@@ -111,7 +111,7 @@ pub struct TableCell {
 /// Share of the best by which the worst must differ for the two to be marked.
 const DIFFERENT: f64 = 0.001;
 
-impl Line {
+impl FigureLine {
     /// The columns with the best and with the worst figure; `None` where nothing distinguishes them.
     pub fn best_and_worst(&self) -> Option<(usize, usize)> {
         let more_is_better = self.more_is_better?;
@@ -136,7 +136,7 @@ impl TableCell {
 }
 
 /// The tables that are wanted of the runs of a study, or what of that the study does not have.
-pub fn tables(runs: &[Kept], wanted: &Wanted) -> Result<Vec<Table>, NotInStudy> {
+pub fn tables(runs: &[StoredRun], wanted: &TableRequest) -> Result<Vec<FigureTable>, NotInStudy> {
     let selected = key::selected(runs, &wanted.conditions)?;
     let known = key::keys(runs);
     if let Some(unknown) = wanted.by.iter().find(|key| !known.contains(key)) {
@@ -149,16 +149,16 @@ pub fn tables(runs: &[Kept], wanted: &Wanted) -> Result<Vec<Table>, NotInStudy> 
     Ok(groups.iter().map(|group| table(group, runs, wanted)).collect())
 }
 
-fn table(group: &RunGroup, all: &[Kept], wanted: &Wanted) -> Table {
+fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTable {
     let first = group.columns.iter().flatten().next();
     let comparable = first.map_or(Cow::Borrowed(all), |run| grouping::comparable(run, group, all));
-    let of_run = |run: &&Kept| Figures::of(run, &comparable, wanted.region.as_deref());
-    let figures: Vec<Vec<Figures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
-    let columns: Vec<Column> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
+    let of_run = |run: &&StoredRun| RunFigures::of(run, &comparable, wanted.region.as_deref());
+    let figures: Vec<Vec<RunFigures>> = group.columns.iter().map(|runs| runs.iter().map(of_run).collect()).collect();
+    let columns: Vec<RunColumn> = group.columns.iter().map(|runs| column(runs, &group.by)).collect();
     let bases = scaling::bases(group, all, wanted);
     let mut sections = figures::sections(&figures);
     sections.extend(scaling::section(&bases, &columns, &figures, wanted.weak));
-    let mut table = Table {
+    let mut table = FigureTable {
         program: group.program.clone(),
         fixed: group.fixed.clone(),
         region: wanted.region.clone(),
@@ -171,9 +171,9 @@ fn table(group: &RunGroup, all: &[Kept], wanted: &Wanted) -> Table {
     table
 }
 
-fn column(runs: &[&Kept], by: &[String]) -> Column {
-    Column {
-        values: runs.first().map(|run| by.iter().map(|key| Value::of(run, key)).collect()).unwrap_or_default(),
+fn column(runs: &[&StoredRun], by: &[String]) -> RunColumn {
+    RunColumn {
+        values: runs.first().map(|run| by.iter().map(|key| KeyValue::of(run, key)).collect()).unwrap_or_default(),
         runs: runs.iter().map(|run| run.number).collect(),
         n_ranks: runs.first().map_or(0, |run| run.run.n_ranks),
     }

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::ops::Add;
 
-use super::figures::{self, Figures};
+use super::figures::{self, RunFigures};
 use super::grouping::RunGroup;
-use super::scaling::Base;
-use super::{Line, Table, Wanted};
-use crate::key::Value;
-use crate::store::Kept;
+use super::scaling::ScalingBase;
+use super::{FigureLine, FigureTable, TableRequest};
+use crate::key::KeyValue;
+use crate::store::StoredRun;
 
 /// Something that a reader of the figures must know.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Remark {
+pub enum TableRemark {
     /// The runs with the best balance or efficiency are not the shortest, though they have as many ranks: indices of columns.
     NotShortest {
         /// The shortest run.
@@ -41,7 +41,7 @@ pub enum Remark {
     /// What speedup and efficiency are against.
     Against {
         /// The base, where all columns have the same.
-        base: Option<Base>,
+        base: Option<ScalingBase>,
         /// Whether the work grows with the ranks.
         weak: bool,
     },
@@ -64,51 +64,51 @@ pub enum Remark {
 
 /// All that must be said of `table`.
 pub(super) fn remarks(
-    table: &Table,
+    table: &FigureTable,
     group: &RunGroup,
-    (figures, bases): (&[Vec<Figures>], &[Option<Base>]),
-    all: &[Kept],
-    wanted: &Wanted,
-) -> Vec<Remark> {
+    (figures, bases): (&[Vec<RunFigures>], &[Option<ScalingBase>]),
+    all: &[StoredRun],
+    wanted: &TableRequest,
+) -> Vec<TableRemark> {
     let mut remarks = not_shortest(table, group);
     let runs = || figures.iter().flatten();
-    let those = |which: &dyn Fn(&Figures) -> bool| -> Vec<u32> {
+    let those = |which: &dyn Fn(&RunFigures) -> bool| -> Vec<u32> {
         runs().filter(|run| which(run)).map(|run| run.number).collect()
     };
     let incomplete = those(&|run| !run.complete);
     if !incomplete.is_empty() {
-        remarks.push(Remark::Incomplete(incomplete));
+        remarks.push(TableRemark::Incomplete(incomplete));
     }
     remarks.extend(params(group, all).iter().filter_map(|key| without(group, key)));
-    let has_ideal = |run: &Figures| run.times.is_some_and(|times| times.t_ideal_s.is_some());
-    remarks.push(Remark::Ideal {
+    let has_ideal = |run: &RunFigures| run.times.is_some_and(|times| times.t_ideal_s.is_some());
+    remarks.push(TableRemark::Ideal {
         replayed: those(&|run| has_ideal(run) && run.by_replay),
         estimated: those(&|run| has_ideal(run) && !run.by_replay),
         left_out: those(&|run| run.no_ideal),
     });
     if runs().any(|run| run.overheads.is_some()) {
         let assumed = those(&|run| run.overheads.as_ref().is_some_and(|overheads| !overheads.is_given));
-        let is_given = |run: &&Figures| run.overheads.as_ref().is_some_and(|overheads| overheads.is_given);
+        let is_given = |run: &&RunFigures| run.overheads.as_ref().is_some_and(|overheads| overheads.is_given);
         let mut measured: Vec<u32> = runs().filter(is_given).flat_map(|run| run.on_one_rank.iter().copied()).collect();
         measured.sort_unstable();
         measured.dedup();
-        remarks.push(Remark::Sequential { measured, assumed });
+        remarks.push(TableRemark::Sequential { measured, assumed });
     }
     let iterations: Vec<Option<u64>> = figures.iter().map(|runs| runs.first().and_then(|run| run.iterations)).collect();
     let mut known = iterations.iter().flatten();
     let first = known.next();
     if known.any(|n| Some(n) != first) {
-        remarks.push(Remark::Iterations(iterations));
+        remarks.push(TableRemark::Iterations(iterations));
     }
     remarks.push(against(bases, wanted));
     if table.columns.iter().any(|column| column.runs.len() > 1) {
-        remarks.push(Remark::Repeated);
+        remarks.push(TableRemark::Repeated);
     }
     remarks
 }
 
 /// Of all columns with as many ranks and, where it was counted, as much work: the warning where the shortest is not the best balanced.
-fn not_shortest(table: &Table, group: &RunGroup) -> Vec<Remark> {
+fn not_shortest(table: &FigureTable, group: &RunGroup) -> Vec<TableRemark> {
     let lines = |section: &str, at: usize| {
         table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
     };
@@ -121,29 +121,33 @@ fn not_shortest(table: &Table, group: &RunGroup) -> Vec<Remark> {
         group.columns.iter().map(|runs| runs.first().map_or((0, 0), |run| size(run))).collect();
     let each: BTreeSet<(u32, u64)> = sizes.iter().copied().collect();
     let of_size = |size: (u32, u64)| {
-        let best = |line: &Line| -> Option<usize> {
+        let best = |line: &FigureLine| -> Option<usize> {
             let cell = |(at, cell): (usize, &Option<super::TableCell>)| cell.filter(|_| sizes.get(at) == Some(&size));
             let cells = line.cells.iter().enumerate().map(cell).collect();
-            Some(Line { cells, ..line.clone() }.best_and_worst()?.0)
+            Some(FigureLine { cells, ..line.clone() }.best_and_worst()?.0)
         };
         let shortest = best(elapsed)?;
         // Of repeated runs, shown one by one, chance makes one the shortest.
         let values = |at: usize| table.columns.get(at).map(|column| &column.values);
-        let other = |line: &Line| best(line).filter(|&at| values(at) != values(shortest));
+        let other = |line: &FigureLine| best(line).filter(|&at| values(at) != values(shortest));
         let (balance, efficiency) = (other(balance), other(efficiency));
-        (balance.is_some() || efficiency.is_some()).then_some(Remark::NotShortest { shortest, balance, efficiency })
+        (balance.is_some() || efficiency.is_some()).then_some(TableRemark::NotShortest {
+            shortest,
+            balance,
+            efficiency,
+        })
     };
     each.into_iter().filter_map(of_size).collect()
 }
 
 /// How large a run is: its ranks, and the bits of #op, which is 0 where nothing was counted.
-fn size(run: &Kept) -> (u32, u64) {
+fn size(run: &StoredRun) -> (u32, u64) {
     let operations = run.run.regions.iter().map(|region| region.operations).fold(0.0, f64::add);
     (run.run.n_ranks, operations.to_bits())
 }
 
 /// Parameters of any run of the program, each once.
-fn params(group: &RunGroup, all: &[Kept]) -> Vec<String> {
+fn params(group: &RunGroup, all: &[StoredRun]) -> Vec<String> {
     let of_program = all.iter().filter(|run| run.run.program() == group.program);
     let mut names: Vec<String> = of_program.flat_map(|run| run.run.params.keys().cloned()).collect();
     names.sort_unstable();
@@ -152,19 +156,19 @@ fn params(group: &RunGroup, all: &[Kept]) -> Vec<String> {
 }
 
 /// Runs that do not have a parameter.
-fn without(group: &RunGroup, key: &str) -> Option<Remark> {
-    let runs = group.columns.iter().flatten().filter(|run| Value::of(run, key).is_none());
+fn without(group: &RunGroup, key: &str) -> Option<TableRemark> {
+    let runs = group.columns.iter().flatten().filter(|run| KeyValue::of(run, key).is_none());
     let runs: Vec<u32> = runs.map(|run| run.number).collect();
-    (!runs.is_empty()).then(|| Remark::NoParam { name: key.to_owned(), runs })
+    (!runs.is_empty()).then(|| TableRemark::NoParam { name: key.to_owned(), runs })
 }
 
-fn against(bases: &[Option<Base>], wanted: &Wanted) -> Remark {
+fn against(bases: &[Option<ScalingBase>], wanted: &TableRequest) -> TableRemark {
     let mut known = bases.iter().flatten();
     match known.next() {
-        None => Remark::NoBase,
+        None => TableRemark::NoBase,
         Some(first) => {
             let base = known.all(|base| base == first).then(|| first.clone());
-            Remark::Against { base, weak: wanted.weak }
+            TableRemark::Against { base, weak: wanted.weak }
         }
     }
 }

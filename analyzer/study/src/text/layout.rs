@@ -3,9 +3,9 @@
 use anstyle::Style;
 
 use super::{BAD, DASH, DIM, GOOD, value};
-use crate::key::Value;
-use crate::table::{Column, Line, Section, Table, TableCell, Unit, figures};
-use lbprof_report::table::Table as Layout;
+use crate::key::KeyValue;
+use crate::table::{FigureLine, FigureTable, FigureUnit, RunColumn, TableCell, TableSection, figures};
+use lbprof_report::table::TextTable as Layout;
 use lbprof_report::words::{TimeUnit, clean, plural, wrap};
 
 /// After the best figure of a line, and after the worst.
@@ -13,7 +13,7 @@ const BEST: char = '+';
 const WORST: char = '-';
 
 /// All figures.
-pub(super) fn lines(table: &Table, columns: usize) -> String {
+pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let side_by_side = as_columns(table);
     let text = match side_by_side.natural_width() <= columns {
         true => side_by_side.render(columns, DIM),
@@ -23,7 +23,7 @@ pub(super) fn lines(table: &Table, columns: usize) -> String {
 }
 
 /// A run is a column; a line shows its unit where a section begins.
-fn as_columns(table: &Table) -> Layout {
+fn as_columns(table: &FigureTable) -> Layout {
     let key: Vec<String> = table.by.iter().map(|key| clean(key)).collect();
     let mut heads = vec![format!("<{}", key.join("\n"))];
     heads.extend(table.columns.iter().map(head));
@@ -32,7 +32,7 @@ fn as_columns(table: &Table) -> Layout {
     let mut row = |name: String, cells: Vec<String>| layout.row([vec![name], cells].concat());
     row("run".to_owned(), table.columns.iter().map(|column| format!("{} ", number(column))).collect());
     for section in &table.sections {
-        let format = Format::of(section);
+        let format = FigureFormat::of(section);
         row(format!("{}{}", section.name, format.unit()), vec![String::new(); table.columns.len()]);
         for line in section.lines.iter().filter(|line| is_shown(section, line)) {
             row(format!("  {}", line.name), cells(line, &format));
@@ -45,18 +45,18 @@ fn as_columns(table: &Table) -> Layout {
 }
 
 /// Whether a line is more than nothing anywhere: of an overhead less than 0.05 % is.
-fn is_shown(section: &Section, line: &Line) -> bool {
+fn is_shown(section: &TableSection, line: &FigureLine) -> bool {
     const LEAST: f64 = 0.0005;
-    section.unit != Unit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
+    section.unit != FigureUnit::Share || line.cells.iter().flatten().any(|cell| cell.value.abs() >= LEAST)
 }
 
 /// A run is a row; a table for each section, or more where its lines are too many.
-fn as_rows(table: &Table, columns: usize) -> String {
+fn as_rows(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();
     for section in &table.sections {
-        let format = Format::of(section);
-        let shown: Vec<&Line> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
-        let mut rest: &[&Line] = &shown;
+        let format = FigureFormat::of(section);
+        let shown: Vec<&FigureLine> = section.lines.iter().filter(|line| is_shown(section, line)).collect();
+        let mut rest: &[&FigureLine] = &shown;
         while !rest.is_empty() {
             let fits = |n: &usize| rows(table, section, &rest[..*n], &format).natural_width() <= columns;
             let n = (1..=rest.len()).rev().find(fits).unwrap_or(1);
@@ -69,7 +69,7 @@ fn as_rows(table: &Table, columns: usize) -> String {
     text
 }
 
-fn rows(table: &Table, section: &Section, lines: &[&Line], format: &Format) -> Layout {
+fn rows(table: &FigureTable, section: &TableSection, lines: &[&FigureLine], format: &FigureFormat) -> Layout {
     const NAME: usize = 15;
     let keys = table.by.iter().map(|key| format!("{} ", clean(key)));
     let names = lines.iter().map(|line| {
@@ -91,17 +91,17 @@ fn rows(table: &Table, section: &Section, lines: &[&Line], format: &Format) -> L
 }
 
 /// What a column has for each key, a line each.
-fn head(column: &Column) -> String {
+fn head(column: &RunColumn) -> String {
     let values: Vec<String> = column.values.iter().map(|value| format!("{} ", value_or_dash(value.as_ref()))).collect();
     values.join("\n")
 }
 
-fn value_or_dash(of: Option<&Value>) -> String {
+fn value_or_dash(of: Option<&KeyValue>) -> String {
     of.map_or_else(|| DASH.to_owned(), value)
 }
 
 /// The number of a column's run, or how many it has.
-fn number(column: &Column) -> String {
+fn number(column: &RunColumn) -> String {
     match column.runs.as_slice() {
         [one] => one.to_string(),
         several => plural(several.len() as u64, "run"),
@@ -109,37 +109,37 @@ fn number(column: &Column) -> String {
 }
 
 /// How the figures of a section are written: all in one unit.
-struct Format {
-    unit: Unit,
+struct FigureFormat {
+    unit: FigureUnit,
     time: TimeUnit,
 }
 
-impl Format {
-    fn of(section: &Section) -> Format {
+impl FigureFormat {
+    fn of(section: &TableSection) -> FigureFormat {
         let all = section.lines.iter().flat_map(|line| line.cells.iter().flatten());
         let max = all.map(|cell| cell.value).fold(0.0, f64::max);
-        Format { unit: section.unit, time: TimeUnit::for_max(max) }
+        FigureFormat { unit: section.unit, time: TimeUnit::for_max(max) }
     }
 
     fn unit(&self) -> String {
         match self.unit {
-            Unit::Seconds => format!(" [{}]", self.time.symbol),
-            Unit::Share => " [%]".to_owned(),
-            Unit::Ratio => String::new(),
+            FigureUnit::Seconds => format!(" [{}]", self.time.symbol),
+            FigureUnit::Share => " [%]".to_owned(),
+            FigureUnit::Ratio => String::new(),
         }
     }
 
     fn number(&self, figure: f64) -> String {
         match self.unit {
-            Unit::Seconds => self.time.number(figure),
-            Unit::Share => format!("{:.1}", 100.0 * figure),
-            Unit::Ratio => format!("{figure:.3}"),
+            FigureUnit::Seconds => self.time.number(figure),
+            FigureUnit::Share => format!("{:.1}", 100.0 * figure),
+            FigureUnit::Ratio => format!("{figure:.3}"),
         }
     }
 }
 
 /// The figures of a line, the best and the worst with their signs.
-fn cells(line: &Line, format: &Format) -> Vec<String> {
+fn cells(line: &FigureLine, format: &FigureFormat) -> Vec<String> {
     let marked = line.best_and_worst();
     let cell = |(at, cell): (usize, &Option<TableCell>)| {
         let sign = match marked {
@@ -153,7 +153,7 @@ fn cells(line: &Line, format: &Format) -> Vec<String> {
 }
 
 /// From where to where the first line of a section goes in repeated runs; `None` where there are none.
-fn ranges(line: &Line, section: &Section, format: &Format) -> Option<Vec<String>> {
+fn ranges(line: &FigureLine, section: &TableSection, format: &FigureFormat) -> Option<Vec<String>> {
     let is_first = section.lines.first().is_some_and(|first| first.name == line.name);
     let spread = |cell: &TableCell| cell.range.0 < cell.range.1;
     if !is_first || section.name == figures::OVERHEADS || !line.cells.iter().flatten().any(spread) {

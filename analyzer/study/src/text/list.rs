@@ -5,22 +5,22 @@ use std::fmt::Write;
 use jiff::Timestamp;
 
 use super::{BOLD, DASH, DIM, named};
-use crate::Run;
-use crate::key::Value;
-use crate::store::Kept;
-use lbprof_report::table::Table;
+use crate::RunMetrics;
+use crate::key::KeyValue;
+use crate::store::StoredRun;
+use lbprof_report::table::TextTable;
 use lbprof_report::words::{clean, plural, seconds, wrap};
 
 /// All runs, by number, and below what is missing or doubtful in which.
-pub fn list(kept: &[Kept], columns: usize) -> String {
+pub fn list(kept: &[StoredRun], columns: usize) -> String {
     if kept.is_empty() {
         return "There are no runs in the study.\n".to_owned();
     }
     let is_labelled = kept.iter().any(|kept| !kept.run.label.is_empty());
     let heads = ["run", "<label", "<program", "ranks", "<parameters", "elapsed", "<started (UTC)", "<host", "<data"];
     let heads: Vec<&str> = heads.into_iter().filter(|head| is_labelled || *head != "<label").collect();
-    let mut table = Table::new(&heads, if is_labelled { 4 } else { 3 });
-    for Kept { number, run } in kept {
+    let mut table = TextTable::new(&heads, if is_labelled { 4 } else { 3 });
+    for StoredRun { number, run } in kept {
         let mut row = vec![number.to_string()];
         row.extend(is_labelled.then(|| clean(&run.label)));
         row.extend([
@@ -36,11 +36,11 @@ pub fn list(kept: &[Kept], columns: usize) -> String {
     }
     let spare: &[&[&str]] = &[&["host"], &["started (UTC)"], &["data"]];
     let mut text = table.sparing(columns, spare).render(columns, DIM);
-    let doubtful: Vec<&Kept> = kept.iter().filter(|kept| !kept.run.problems.is_empty()).collect();
+    let doubtful: Vec<&StoredRun> = kept.iter().filter(|kept| !kept.run.problems.is_empty()).collect();
     if !doubtful.is_empty() {
         writeln!(text, "\n{BOLD}Warnings{BOLD:#}  {DIM}lb-report on the run's folder explains them{DIM:#}").ok();
     }
-    for Kept { number, run } in doubtful {
+    for StoredRun { number, run } in doubtful {
         let problems: Vec<String> = run.problems.iter().map(|problem| clean(problem)).collect();
         writeln!(text, "  {}", wrap(&format!("run {number}: {}", problems.join(", ")), columns - 2, 4)).ok();
     }
@@ -48,7 +48,7 @@ pub fn list(kept: &[Kept], columns: usize) -> String {
 }
 
 /// A run in a few words: `heat, 4 ranks, n=512, 1.32 s`.
-pub fn one_line(run: &Run) -> String {
+pub fn one_line(run: &RunMetrics) -> String {
     let mut parts = vec![clean(run.program()), plural(u64::from(run.n_ranks), "rank")];
     parts.extend(shown_params(run));
     parts.push(seconds(run.times.elapsed_s));
@@ -63,19 +63,19 @@ pub fn one_line(run: &Run) -> String {
 const MAX_PARAMS: usize = 12;
 
 /// The first parameters with their values, and how many more there are.
-fn shown_params(run: &Run) -> Vec<String> {
-    let shown = run.params.iter().take(MAX_PARAMS).map(|(name, value)| named(name, &Value::Number(*value)));
+fn shown_params(run: &RunMetrics) -> Vec<String> {
+    let shown = run.params.iter().take(MAX_PARAMS).map(|(name, value)| named(name, &KeyValue::Number(*value)));
     let n_more = run.params.len().saturating_sub(MAX_PARAMS);
     shown.chain((n_more > 0).then(|| format!("{n_more} more"))).collect()
 }
 
-fn params(run: &Run) -> String {
+fn params(run: &RunMetrics) -> String {
     let params = shown_params(run);
     if params.is_empty() { DASH.to_owned() } else { params.join(" ") }
 }
 
 /// The first host, and how many more there are.
-fn hosts(run: &Run) -> String {
+fn hosts(run: &RunMetrics) -> String {
     match run.hosts.as_slice() {
         [] => DASH.to_owned(),
         [one] => clean(one),
@@ -94,12 +94,12 @@ fn started(unix_s: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Run, one_line, params, started};
+    use super::{RunMetrics, one_line, params, started};
 
     #[test]
     fn of_many_parameters_the_first_are_listed() {
         let names = (0..300).map(|n| (format!("n{n:03}"), 1.0));
-        let run = Run { params: names.collect(), ..Run::default() };
+        let run = RunMetrics { params: names.collect(), ..RunMetrics::default() };
         for text in [one_line(&run), params(&run)] {
             assert!(text.contains("n011=1") && !text.contains("n012") && text.contains("288 more"), "{text}");
         }

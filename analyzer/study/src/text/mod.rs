@@ -11,7 +11,7 @@ pub use list::{list, one_line};
 pub use remarks::sentences;
 pub use show::show;
 
-use super::key::{RANKS, Value};
+use super::key::{KeyValue, RANKS};
 use lbprof_report::words::{clean, plural};
 
 const BOLD: Style = Style::new().bold();
@@ -24,18 +24,18 @@ const NOTE: Style = AnsiColor::Yellow.on_default();
 const DASH: &str = "–";
 
 /// A value as short as it can be without losing digits.
-fn value(value: &Value) -> String {
+fn value(value: &KeyValue) -> String {
     match value {
-        Value::Number(number) if *number != 0.0 && !(1e-4..1e7).contains(&number.abs()) => format!("{number:e}"),
-        Value::Number(number) => format!("{number}"),
-        Value::Text(text) => clean(text),
+        KeyValue::Number(number) if *number != 0.0 && !(1e-4..1e7).contains(&number.abs()) => format!("{number:e}"),
+        KeyValue::Number(number) => format!("{number}"),
+        KeyValue::Text(text) => clean(text),
     }
 }
 
 /// `4 ranks`, `n=512`.
-pub(super) fn named(key: &str, of: &Value) -> String {
+pub(super) fn named(key: &str, of: &KeyValue) -> String {
     match of {
-        Value::Number(number) if key == RANKS => plural(*number as u64, "rank"),
+        KeyValue::Number(number) if key == RANKS => plural(*number as u64, "rank"),
         _ => format!("{}={}", clean(key), value(of)),
     }
 }

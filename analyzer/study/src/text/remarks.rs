@@ -5,12 +5,12 @@ use std::fmt::Write;
 use anstyle::Style;
 
 use super::{DIM, NOTE, listed, named, runs};
-use crate::table::scaling::Base;
-use crate::table::{Line, Remark, Table, figures};
+use crate::table::scaling::ScalingBase;
+use crate::table::{FigureLine, FigureTable, TableRemark, figures};
 use lbprof_report::words::{clean, percent, plural, seconds, seconds_like, wrap};
 
 /// All of it, what the reader must not miss first.
-pub(super) fn lines(table: &Table, columns: usize) -> String {
+pub(super) fn lines(table: &FigureTable, columns: usize) -> String {
     let mut text = String::new();
     let marks = table.sections.iter().flat_map(|section| &section.lines).any(|line| line.best_and_worst().is_some());
     let legend = marks.then(|| (DIM, "+ best and - worst of a line".to_owned()));
@@ -21,43 +21,43 @@ pub(super) fn lines(table: &Table, columns: usize) -> String {
 }
 
 /// What must be said beside a table, a sentence each.
-pub fn sentences(table: &Table) -> Vec<String> {
+pub fn sentences(table: &FigureTable) -> Vec<String> {
     table.remarks.iter().filter_map(|remark| sentence(table, remark)).map(|(_, text)| text).collect()
 }
 
-fn sentence(table: &Table, remark: &Remark) -> Option<(Style, String)> {
+fn sentence(table: &FigureTable, remark: &TableRemark) -> Option<(Style, String)> {
     let (style, text) = match remark {
-        Remark::NotShortest { shortest, balance, efficiency } => {
+        TableRemark::NotShortest { shortest, balance, efficiency } => {
             (NOTE, not_shortest(table, *shortest, *balance, *efficiency))
         }
-        Remark::Incomplete(numbers) => (NOTE, format!("data are incomplete: {}", runs(numbers))),
-        Remark::NoParam { name, runs: numbers } => {
+        TableRemark::Incomplete(numbers) => (NOTE, format!("data are incomplete: {}", runs(numbers))),
+        TableRemark::NoParam { name, runs: numbers } => {
             let again = "add again with --replace --param";
             (NOTE, format!("no parameter {}: {} ({again} {}=VALUE)", clean(name), runs(numbers), clean(name)))
         }
-        Remark::Ideal { replayed, estimated, left_out } => (DIM, ideal(replayed, estimated, left_out)?),
-        Remark::Sequential { measured, assumed } => (DIM, sequential(measured, assumed)),
-        Remark::Against { base, weak } => (DIM, against(base.as_ref(), *weak)),
-        Remark::NoBase if table.columns.len() > 1 => {
+        TableRemark::Ideal { replayed, estimated, left_out } => (DIM, ideal(replayed, estimated, left_out)?),
+        TableRemark::Sequential { measured, assumed } => (DIM, sequential(measured, assumed)),
+        TableRemark::Against { base, weak } => (DIM, against(base.as_ref(), *weak)),
+        TableRemark::NoBase if table.columns.len() > 1 => {
             let why =
                 "no speedup: no two runs with the same parameters and a known time have different numbers of ranks";
             (DIM, format!("{why}; --base RUN compares with any run"))
         }
-        Remark::NoBase => return None,
-        Remark::Iterations(numbers) => (NOTE, iterations(table, numbers)),
-        Remark::Repeated => (DIM, "of repeated runs the median; --all shows each".to_owned()),
+        TableRemark::NoBase => return None,
+        TableRemark::Iterations(numbers) => (NOTE, iterations(table, numbers)),
+        TableRemark::Repeated => (DIM, "of repeated runs the median; --all shows each".to_owned()),
     };
     Some((style, text))
 }
 
 /// The warning of the parameter study of Huck & Labarta.
-fn not_shortest(table: &Table, shortest: usize, balance: Option<usize>, efficiency: Option<usize>) -> String {
-    let figure = |line: Option<&Line>, at: usize| line.and_then(|line| line.cells.get(at).copied().flatten());
+fn not_shortest(table: &FigureTable, shortest: usize, balance: Option<usize>, efficiency: Option<usize>) -> String {
+    let figure = |line: Option<&FigureLine>, at: usize| line.and_then(|line| line.cells.get(at).copied().flatten());
     let line = |section: &str, at: usize| {
         table.sections.iter().find(|one| one.name == section).and_then(|section| section.lines.get(at))
     };
     let elapsed_s = |at: usize| figure(line(figures::TIME, 0), at).map_or(0.0, |cell| cell.value);
-    let best = |name: &str, at: Option<usize>, line: Option<&Line>| {
+    let best = |name: &str, at: Option<usize>, line: Option<&FigureLine>| {
         let at = at?;
         let (share, elapsed) = (percent(figure(line, at)?.value), seconds_like(elapsed_s(at), elapsed_s(shortest)));
         Some(format!("{} has the best {name} ({share} in {elapsed})", column(table, at)))
@@ -79,14 +79,14 @@ fn not_shortest(table: &Table, shortest: usize, balance: Option<usize>, efficien
 }
 
 /// How many iterations each column's main loop has.
-fn iterations(table: &Table, numbers: &[Option<u64>]) -> String {
+fn iterations(table: &FigureTable, numbers: &[Option<u64>]) -> String {
     let of = |(at, n): (usize, &Option<u64>)| n.map(|n| format!("{} of {}", plural(n, "iteration"), column(table, at)));
     let each: Vec<String> = numbers.iter().enumerate().filter_map(of).collect();
     format!("an iteration is not the same work in all runs: {}", listed(&each))
 }
 
 /// A column by what distinguishes it.
-fn column(table: &Table, at: usize) -> String {
+fn column(table: &FigureTable, at: usize) -> String {
     let Some(column) = table.columns.get(at) else { return String::new() };
     let values = table.by.iter().zip(&column.values);
     let mut words: Vec<String> = values.filter_map(|(key, value)| Some(named(key, value.as_ref()?))).collect();
@@ -119,7 +119,7 @@ fn sequential(measured: &[u32], assumed: &[u32]) -> String {
     }
 }
 
-fn against(base: Option<&Base>, weak: bool) -> String {
+fn against(base: Option<&ScalingBase>, weak: bool) -> String {
     let base = match base {
         Some(base) => format!("against {} ({})", runs(&base.runs), plural(u64::from(base.n_ranks), "rank")),
         None => "against the run of the same parameters with the fewest ranks".to_owned(),

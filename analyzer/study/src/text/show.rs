@@ -3,15 +3,15 @@
 use std::fmt::Write;
 
 use super::{BOLD, DIM, layout, named, remarks};
-use crate::table::Table;
+use crate::table::FigureTable;
 use lbprof_report::words::{clean, short_path, wrap};
 
 /// The tables, each with what must be said beside it.
-pub fn show(tables: &[Table], columns: usize) -> String {
+pub fn show(tables: &[FigureTable], columns: usize) -> String {
     tables.iter().map(|table| one(table, columns)).collect::<Vec<_>>().join("\n")
 }
 
-fn one(table: &Table, columns: usize) -> String {
+fn one(table: &FigureTable, columns: usize) -> String {
     let program = if table.program.is_empty() { "(program not known)".to_owned() } else { clean(&table.program) };
     let mut parts = Vec::new();
     if let Some(region) = &table.region {

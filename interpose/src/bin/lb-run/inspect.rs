@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A reason why the recorder will not see the program's calls. The program runs all the same.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Obstacle {
+pub enum RecordingObstacle {
     /// It has no dynamic loader.
     Static(PathBuf),
     /// It is for another processor, or for 32 bits, than the library.
@@ -23,38 +23,38 @@ pub enum Obstacle {
     Launcher(String),
 }
 
-impl Obstacle {
+impl RecordingObstacle {
     /// Whether the program's loader cannot load the library, so that it might not start, or complain.
     pub fn is_in_the_loader(&self) -> bool {
-        matches!(self, Obstacle::OtherProcessor(_) | Obstacle::OtherLibc(_))
+        matches!(self, RecordingObstacle::OtherProcessor(_) | RecordingObstacle::OtherLibc(_))
     }
 }
 
-impl Display for Obstacle {
+impl Display for RecordingObstacle {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Obstacle::Static(path) => write!(
+            RecordingObstacle::Static(path) => write!(
                 f,
                 "{} is linked statically, so the recorder cannot be preloaded and nothing is recorded: link it with the shared MPI library",
                 path.display()
             ),
-            Obstacle::OtherProcessor(path) => write!(
+            RecordingObstacle::OtherProcessor(path) => write!(
                 f,
                 "{} is for another processor than liblbprof.so, so nothing is recorded: use an lbprof built for that processor",
                 path.display()
             ),
-            Obstacle::OtherLibc(path) => write!(
+            RecordingObstacle::OtherLibc(path) => write!(
                 f,
                 "{} uses the C library musl, liblbprof.so the GNU one, so nothing is recorded",
                 path.display()
             ),
-            Obstacle::Privileged(path) => write!(
+            RecordingObstacle::Privileged(path) => write!(
                 f,
                 "{} is setuid, setgid or has file capabilities, so the system ignores LD_PRELOAD and nothing is recorded: \
                  run a copy without them",
                 path.display()
             ),
-            Obstacle::Launcher(name) => write!(
+            RecordingObstacle::Launcher(name) => write!(
                 f,
                 "lb-run belongs after the launcher, before the program: {name} … lb-run ./app; ranks on other nodes may \
                  not be recorded this way"
@@ -80,25 +80,25 @@ const LAUNCHERS: [&str; 12] = [
 ];
 
 /// What keeps `command` from being recorded with `library`; empty for scripts, and where nothing is known.
-pub fn obstacles(command: &[OsString], library: &Path) -> Vec<Obstacle> {
+pub fn obstacles(command: &[OsString], library: &Path) -> Vec<RecordingObstacle> {
     let Some(path) = found(command) else { return Vec::new() };
     let mut obstacles = Vec::new();
     let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
     if LAUNCHERS.contains(&name) {
-        obstacles.push(Obstacle::Launcher(name.to_owned()));
+        obstacles.push(RecordingObstacle::Launcher(name.to_owned()));
     }
     if is_privileged(&path) {
-        obstacles.push(Obstacle::Privileged(path.clone()));
+        obstacles.push(RecordingObstacle::Privileged(path.clone()));
     }
-    let of_library = Elf::read(library);
-    if let Some(elf) = Elf::read(&path) {
+    let of_library = ElfFile::read(library);
+    if let Some(elf) = ElfFile::read(&path) {
         if of_library.is_some_and(|library| library.processor != elf.processor) {
-            obstacles.push(Obstacle::OtherProcessor(path));
+            obstacles.push(RecordingObstacle::OtherProcessor(path));
         } else if elf.loader.is_none() && !name.starts_with("ld-") && !name.starts_with("ld.so") {
             // The loader itself, called as a program, is static and preloads.
-            obstacles.push(Obstacle::Static(path));
+            obstacles.push(RecordingObstacle::Static(path));
         } else if elf.loader.is_some_and(|loader| loader.windows(7).any(|part| part == b"ld-musl")) {
-            obstacles.push(Obstacle::OtherLibc(path));
+            obstacles.push(RecordingObstacle::OtherLibc(path));
         }
     }
     obstacles
@@ -106,7 +106,7 @@ pub fn obstacles(command: &[OsString], library: &Path) -> Vec<Obstacle> {
 
 /// Whether it is a program in machine code, for whatever processor, not a script.
 pub fn is_binary(path: &Path) -> bool {
-    Elf::read(path).is_some()
+    ElfFile::read(path).is_some()
 }
 
 /// The file that would be executed: as given where there is a slash in it, else the first in PATH.
@@ -138,24 +138,24 @@ fn has_capabilities(path: &Path) -> bool {
 
 /// What an executable file says of itself.
 #[derive(Debug, PartialEq, Eq)]
-struct Elf {
+struct ElfFile {
     /// Class (32 or 64 bits), byte order, machine.
     processor: (u8, u8, [u8; 2]),
     /// Path of its dynamic loader; `None`: it has none.
     loader: Option<Vec<u8>>,
 }
 
-impl Elf {
+impl ElfFile {
     /// Reads the heads of a file; `None`: it is not ELF, or its program headers are not where linkers put them.
-    fn read(path: &Path) -> Option<Elf> {
+    fn read(path: &Path) -> Option<ElfFile> {
         let mut bytes = Vec::new();
         // Program headers and the loader's path stand at the beginning.
         File::open(path).ok()?.take(16 << 10).read_to_end(&mut bytes).ok()?;
-        Elf::parse(&bytes)
+        ElfFile::parse(&bytes)
     }
 
     /// The ELF specification's "ELF Header" and "Program Header".
-    fn parse(bytes: &[u8]) -> Option<Elf> {
+    fn parse(bytes: &[u8]) -> Option<ElfFile> {
         const PT_INTERP: u64 = 3;
         if bytes.get(..4)? != b"\x7fELF" {
             return None;
@@ -181,7 +181,7 @@ impl Elf {
                 loader = Some(bytes.get(offset..offset.checked_add(size)?).unwrap_or_default().to_vec());
             }
         }
-        Some(Elf { processor: (class, order, machine), loader })
+        Some(ElfFile { processor: (class, order, machine), loader })
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn this_test_is_linked_dynamically() {
-        let elf = Elf::read(&std::env::current_exe().unwrap()).unwrap();
+        let elf = ElfFile::read(&std::env::current_exe().unwrap()).unwrap();
         let loader = String::from_utf8(elf.loader.unwrap()).unwrap();
         assert!(loader.contains("ld-linux"), "{loader}");
     }
@@ -205,11 +205,11 @@ mod tests {
         for (at, value) in [(18, 62), (32, 64), (54, 56), (56, 1), (64, 1)] {
             bytes.splice(at..=at, [value]);
         }
-        assert_eq!(Elf::parse(&bytes), Some(Elf { processor: (2, 1, [62, 0]), loader: None }));
+        assert_eq!(ElfFile::parse(&bytes), Some(ElfFile { processor: (2, 1, [62, 0]), loader: None }));
         bytes.truncate(100);
         bytes.splice(56..57, [2]);
-        assert_eq!(Elf::parse(&bytes), None, "cut off");
-        assert_eq!(Elf::parse(b"#!/bin/sh\n"), None);
+        assert_eq!(ElfFile::parse(&bytes), None, "cut off");
+        assert_eq!(ElfFile::parse(b"#!/bin/sh\n"), None);
     }
 
     #[test]
@@ -220,6 +220,6 @@ mod tests {
         fs::write(&path, "#!/bin/sh\n").unwrap();
         let obstacles = obstacles(&[path.into()], Path::new("/none"));
         fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(obstacles, [Obstacle::Launcher("mpirun".into())]);
+        assert_eq!(obstacles, [RecordingObstacle::Launcher("mpirun".into())]);
     }
 }

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, ValueHint, value_parser};
 use clap_complete::Shell;
-use lbprof_collector::options::{SETTINGS, Setting};
+use lbprof_collector::options::{RecorderSetting, SETTINGS};
 
-use crate::shell::{self, Accepted};
-use crate::{Exit, say};
+use crate::shell::{self, SettingValueParser};
+use crate::{LaunchExit, say};
 
 /// What the command line says.
-pub struct Options {
+pub struct LaunchOptions {
     /// Variables to set for the program.
     pub settings: Vec<(OsString, OsString)>,
     /// The program and its arguments; never empty.
@@ -108,12 +108,12 @@ fn about_itself() -> [Arg; 2] {
 }
 
 /// The settings that are options here, with their names.
-fn flags() -> impl Iterator<Item = (&'static Setting, &'static str)> {
+fn flags() -> impl Iterator<Item = (&'static RecorderSetting, &'static str)> {
     SETTINGS.iter().filter_map(|setting| Some((setting, setting.flag?)))
 }
 
-fn option(setting: &'static Setting, flag: &'static str) -> Arg {
-    let Setting { name, default, values, meaning, .. } = setting;
+fn option(setting: &'static RecorderSetting, flag: &'static str) -> Arg {
+    let RecorderSetting { name, default, values, meaning, .. } = setting;
     let arg = Arg::new(flag).long(flag).action(ArgAction::Set);
     if *values == "0 | 1" {
         // A switch; --verbose=0 undoes an exported LBPROF_VERBOSE=1.
@@ -122,14 +122,14 @@ fn option(setting: &'static Setting, flag: &'static str) -> Arg {
             .hide_possible_values(true)
             .value_name("0|1")
             .help(format!("{meaning} [{name}]"))
-            .value_parser(Accepted(setting));
+            .value_parser(SettingValueParser(setting));
     }
     arg.value_name("VALUE")
         .help(format!("{meaning} [default: {default}]"))
         .long_help(format!("{meaning}\nValues: {values} [default: {default}] [{name}]"))
         .hide_possible_values(true)
         .value_hint(if *name == "LBPROF_DIR" { ValueHint::DirPath } else { ValueHint::Unknown })
-        .value_parser(Accepted(setting))
+        .value_parser(SettingValueParser(setting))
 }
 
 /// Options of launchers that take a value, as the number of ranks.
@@ -189,7 +189,7 @@ fn right_order(arguments: &[OsString]) -> Option<String> {
 }
 
 /// Reads the command line. Help, version and mistakes are reported here; the error is the code to end with.
-pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit> {
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<LaunchOptions, LaunchExit> {
     let arguments: Vec<OsString> = arguments.collect();
     let mut matches = command().try_get_matches_from(&arguments).map_err(|error| {
         // What the parser advises, to pass the option to the program, is not meant then.
@@ -199,11 +199,11 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
             }
             None => drop(error.print()),
         }
-        if error.use_stderr() { Exit::Usage } else { Exit::Good }
+        if error.use_stderr() { LaunchExit::Usage } else { LaunchExit::Good }
     })?;
     if let Some(printed) = print_about_itself(&mut matches) {
         let printed = printed.inspect_err(|error| say(format_args!("standard output: {error}")));
-        return Err(if printed.is_ok() { Exit::Good } else { Exit::Unwritten });
+        return Err(if printed.is_ok() { LaunchExit::Good } else { LaunchExit::Unwritten });
     }
     let settings = flags()
         .filter_map(|(setting, flag)| {
@@ -213,7 +213,7 @@ pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Options, Exit>
         .collect();
     let reports = matches.get_flag("report");
     let command = matches.remove_many("command").map(Iterator::collect).unwrap_or_default();
-    Ok(Options { settings, command, reports })
+    Ok(LaunchOptions { settings, command, reports })
 }
 
 /// Prints what was asked for of lb-run itself. `None`: a program is to be run.
@@ -229,7 +229,7 @@ fn print_about_itself(matches: &mut ArgMatches) -> Option<std::io::Result<()>> {
 mod tests {
     use super::*;
 
-    fn parsed(line: &str) -> Options {
+    fn parsed(line: &str) -> LaunchOptions {
         parse(line.split(' ').map(OsString::from)).ok().unwrap()
     }
 
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_the_recorder_would_refuse_is_refused() {
         for line in ["lb-run --mode all ./app", "lb-run --buffer 1K ./app", "lb-run --ranks 3-1 ./app", "lb-run"] {
-            assert_eq!(parse(line.split(' ').map(OsString::from)).err(), Some(Exit::Usage), "{line}");
+            assert_eq!(parse(line.split(' ').map(OsString::from)).err(), Some(LaunchExit::Usage), "{line}");
         }
     }
 }

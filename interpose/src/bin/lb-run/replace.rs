@@ -5,44 +5,45 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use crate::{Exit, inspect};
+use crate::{LaunchExit, inspect};
 
 /// Why the program could not be started.
-pub struct Failure {
+pub struct ExecFailure {
     /// What is said of it.
     pub message: String,
     /// The code to end with, as a shell would.
-    pub exit: Exit,
+    pub exit: LaunchExit,
 }
 
 /// Executes the program with these variables set; returns only where that fails.
-pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> Failure {
+pub fn become_program(command: &[OsString], settings: &[(OsString, OsString)]) -> ExecFailure {
     let error = execute(command, settings);
     let program = command.first().map(|program| program.to_string_lossy()).unwrap_or_default();
     let found = inspect::found(command);
     let (message, exit) = match (error.raw_os_error(), found) {
         (Some(libc::ENOENT), _) if program.is_empty() => {
-            ("the name of the program is empty".to_owned(), Exit::NotFound)
+            ("the name of the program is empty".to_owned(), LaunchExit::NotFound)
         }
-        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => {
-            (format!("{program}: no such file: is the path right on this node and from this folder?"), Exit::NotFound)
-        }
+        (Some(libc::ENOENT | libc::ENOTDIR), None) if program.contains('/') => (
+            format!("{program}: no such file: is the path right on this node and from this folder?"),
+            LaunchExit::NotFound,
+        ),
         (Some(libc::ENOENT | libc::ENOTDIR), None) => (
             format!("{program}: no such command in PATH; to run a program in this folder, write ./{program}"),
-            Exit::NotFound,
+            LaunchExit::NotFound,
         ),
         (Some(libc::ENOENT), Some(path)) => {
-            (format!("{}: its interpreter or dynamic loader does not exist", path.display()), Exit::NotExecutable)
+            (format!("{}: its interpreter or dynamic loader does not exist", path.display()), LaunchExit::NotExecutable)
         }
         (Some(libc::EACCES), _) if Path::new(&*program).is_dir() => {
-            (format!("{program}: this is a folder, not a program"), Exit::NotExecutable)
+            (format!("{program}: this is a folder, not a program"), LaunchExit::NotExecutable)
         }
         (Some(libc::EACCES), _) => {
-            (format!("{program}: permission denied; chmod +x makes a file executable"), Exit::NotExecutable)
+            (format!("{program}: permission denied; chmod +x makes a file executable"), LaunchExit::NotExecutable)
         }
-        _ => (format!("{program}: {error}"), Exit::NotExecutable),
+        _ => (format!("{program}: {error}"), LaunchExit::NotExecutable),
     };
-    Failure { message, exit }
+    ExecFailure { message, exit }
 }
 
 fn execute(command: &[OsString], settings: &[(OsString, OsString)]) -> io::Error {

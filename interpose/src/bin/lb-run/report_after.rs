@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lbprof_collector::folder::Folder;
+use lbprof_collector::folder::RunFolder;
 
 use crate::{library, say};
 
@@ -44,7 +44,7 @@ const PASSED_ON: [libc::c_int; 11] = [
 ];
 
 /// What this process is after the fork.
-pub enum Role {
+pub enum ForkRole {
     /// The one that becomes the program.
     Program,
     /// Its parent.
@@ -64,7 +64,7 @@ pub struct ProgramParent {
 /// Starts the process that becomes the program, with the file that the recorder writes the run's folder into.
 ///
 /// Errors: what the system says; then there is no other process.
-pub fn fork(folder_file: PathBuf) -> io::Result<Role> {
+pub fn fork(folder_file: PathBuf) -> io::Result<ForkRole> {
     // SAFETY: live sets; this process has one thread, so the child may do whatever its parent may.
     unsafe {
         let mut held_back = MaybeUninit::uninit();
@@ -86,9 +86,9 @@ pub fn fork(folder_file: PathBuf) -> io::Result<Role> {
                 // A launcher that ends lb-run by SIGKILL means the program.
                 libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
                 libc::sigprocmask(libc::SIG_SETMASK, &before, std::ptr::null_mut());
-                Ok(Role::Program)
+                Ok(ForkRole::Program)
             }
-            child => Ok(Role::Parent(Box::new(ProgramParent { child, folder_file, held_back, before }))),
+            child => Ok(ForkRole::Parent(Box::new(ProgramParent { child, folder_file, held_back, before }))),
         }
     }
 }
@@ -175,7 +175,7 @@ fn wait_for_ranks(folder: &Path) {
 }
 
 fn all_have_ended(folder: &Path) -> bool {
-    let Ok(folder) = Folder::list(folder) else { return true };
+    let Ok(folder) = RunFolder::list(folder) else { return true };
     let Some(first) = folder.ranks().next() else { return true };
     let Ok(log) = folder.open(first) else { return true };
     let header = log.header();

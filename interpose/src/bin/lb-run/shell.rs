@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Arg, Command};
 use clap_complete::Shell;
-use lbprof_collector::options::Setting;
+use lbprof_collector::options::RecorderSetting;
 
 /// Prints what a shell needs to complete options.
 ///
@@ -33,13 +33,13 @@ fn print(bytes: &[u8]) -> io::Result<()> {
 
 /// Takes what the recorder would take of a setting, and gives shells the words that it takes.
 #[derive(Clone, Copy)]
-pub struct Accepted(pub &'static Setting);
+pub struct SettingValueParser(pub &'static RecorderSetting);
 
-impl TypedValueParser for Accepted {
+impl TypedValueParser for SettingValueParser {
     type Value = String;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
-        let Accepted(setting) = *self;
+        let SettingValueParser(setting) = *self;
         let check = move |value: &str| match setting.accepts(value) {
             true => Ok(value.to_owned()),
             false => Err(format!("expected {}", setting.values)),
@@ -48,7 +48,7 @@ impl TypedValueParser for Accepted {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let Accepted(setting) = *self;
+        let SettingValueParser(setting) = *self;
         let words = setting.values.split(" | ");
         let plain = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric());
         let choice = words.clone().count() > 1 && words.clone().all(plain);

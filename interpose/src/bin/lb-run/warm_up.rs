@@ -8,7 +8,9 @@
 use std::ffi::OsString;
 
 use crate::is_zero;
-use crate::perf_descriptor::{Attributes, Descriptor, EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, TASK_CLOCK, TYPE_SOFTWARE};
+use crate::perf_descriptor::{
+    EXCLUDE_HYPERVISOR, EXCLUDE_KERNEL, EventAttributes, EventDescriptor, TASK_CLOCK, TYPE_SOFTWARE,
+};
 
 /// Variables in which launchers say which rank of its host this one is.
 const LOCAL_RANK: [&str; 7] = [
@@ -49,14 +51,14 @@ fn is_sampling(value: impl Fn(&str) -> Option<OsString>) -> bool {
 
 /// Opens an event like those of the recorder, which is closed at once. Where that is refused there is nothing to prepare.
 fn open_event() {
-    let _ = Descriptor::open(
+    let _ = EventDescriptor::open(
         0,
         None,
-        Attributes {
+        EventAttributes {
             kind: TYPE_SOFTWARE,
             config: TASK_CLOCK,
             flags: EXCLUDE_KERNEL | EXCLUDE_HYPERVISOR,
-            ..Attributes::default()
+            ..EventAttributes::default()
         },
     );
 }

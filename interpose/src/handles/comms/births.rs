@@ -7,24 +7,24 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use lbprof_collector::definition::{Communicator, Definition, Neighbours, RankList};
+use lbprof_collector::definition::{Communicator, Definition, NeighbourRanks, RankList};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
 
 use crate::handles::comms::{members, table};
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::harmless::{enter, guard};
 use crate::log;
 use crate::mpi::call;
-use crate::mpi::predefined::{self, Null, is_null};
-use crate::mpi::topology::{self, Topology};
-use crate::state::comm::{CommInfo, Parent, UNKNOWN};
+use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::mpi::topology::{self, TopologyNeighbours};
+use crate::state::comm::{CommInfo, ParentId, UNKNOWN};
 use crate::state::thread;
 use crate::word::Word;
 
 /// How a new communicator's id comes about.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Birth {
+pub enum CommOrigin {
     /// All members of the parent take part.
     FromParent,
     /// Only the new one's members take part.
@@ -37,8 +37,8 @@ pub enum Birth {
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
-pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommInfo {
-    let parent = if parent == 0 || is_null(Null::Comm, parent) { None } else { Some(known_or_defined(parent)) };
+pub unsafe fn created(parent: Word, comm: Word, birth: CommOrigin) -> &'static CommInfo {
+    let parent = if parent == 0 || is_null(NullHandle::Comm, parent) { None } else { Some(known_or_defined(parent)) };
     if parent.is_some_and(|parent| std::ptr::eq(parent, &UNKNOWN)) {
         // The call only seems to have succeeded, see `define`; or there are too many.
         return &UNKNOWN;
@@ -47,12 +47,12 @@ pub unsafe fn created(parent: Word, comm: Word, birth: Birth) -> &'static CommIn
     unsafe {
         match birth {
             // Counted by all members of the parent, also those that are not in the new one.
-            Birth::FromParent => {
+            CommOrigin::FromParent => {
                 let number = parent.map_or(0, CommInfo::next_child);
-                define(comm, parent.map(CommInfo::as_parent), Salt::Number(number))
+                define(comm, parent.map(CommInfo::as_parent), IdSalt::Number(number))
             }
-            Birth::InGroup => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: true }),
-            Birth::Inter => define(comm, parent.map(CommInfo::as_parent), Salt::Members { with_parent: false }),
+            CommOrigin::InGroup => define(comm, parent.map(CommInfo::as_parent), IdSalt::Members { with_parent: true }),
+            CommOrigin::Inter => define(comm, parent.map(CommInfo::as_parent), IdSalt::Members { with_parent: false }),
         }
     }
 }
@@ -64,19 +64,19 @@ pub fn known_or_defined(comm: Word) -> &'static CommInfo {
         return info;
     }
     // SAFETY: a call with the handle has succeeded, so it is valid, or it is null.
-    unsafe { define(comm, None, Salt::Members { with_parent: false }) }
+    unsafe { define(comm, None, IdSalt::Members { with_parent: false }) }
 }
 
 /// Communicators that are being made by MPI_Comm_idup: the request's id, the number among the parent's, where the handle is.
-struct Later {
+struct PendingComms {
     request: u32,
-    parent: Parent,
+    parent: ParentId,
     number: u64,
     newcomm: Word,
     read: unsafe fn(Word) -> Word,
 }
 
-static LATER: Lock<Vec<Later>> = Lock::new(Vec::new());
+static LATER: HandlerLock<Vec<PendingComms>> = HandlerLock::new(Vec::new());
 
 /// MPI_Comm_idup has returned: `request` makes a communicator from `parent`, whose handle `read` finds at `newcomm` when the request has
 /// completed.
@@ -84,7 +84,7 @@ pub fn begin_later(request: u32, parent: Word, newcomm: Word, read: unsafe fn(Wo
     let parent = known_or_defined(parent);
     let (parent, number) = (parent.as_parent(), parent.next_child());
     if let Some(mut later) = LATER.lock() {
-        later.push(Later { request, parent, number, newcomm, read });
+        later.push(PendingComms { request, parent, number, newcomm, read });
     }
 }
 
@@ -100,7 +100,7 @@ pub unsafe fn finish_later(request: u32) {
             if let Some(at) = later.iter().position(|later| later.request == request) {
                 let made = later.swap_remove(at);
                 drop(later);
-                define((made.read)(made.newcomm), Some(made.parent), Salt::Number(made.number));
+                define((made.read)(made.newcomm), Some(made.parent), IdSalt::Number(made.number));
             }
         });
     }
@@ -113,7 +113,7 @@ pub fn define_predefined() {
 }
 
 /// What, besides the members, distinguishes a communicator from others.
-enum Salt {
+enum IdSalt {
     /// How many were made from its parent before.
     Number(u64),
     /// How many with the same members (and the same parent) were made before: for calls that not all members of the parent
@@ -121,8 +121,8 @@ enum Salt {
     Members { with_parent: bool },
 }
 
-/// Ids of communicators by [`Salt::Members`], and how many there were.
-static SEEN: Lock<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = Lock::new(None);
+/// Ids of communicators by [`IdSalt::Members`], and how many there were.
+static SEEN: HandlerLock<Option<HashMap<u64, u64, foldhash::fast::FixedState>>> = HandlerLock::new(None);
 
 /// Ids that a log may have.
 const MAX_COMMS: u32 = 1 << 20;
@@ -134,8 +134,8 @@ static N_COMMS: AtomicU32 = AtomicU32::new(0);
 ///
 /// # Safety
 /// `comm` was returned by a successful call; it may be null.
-unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static CommInfo {
-    if is_null(Null::Comm, comm) || comm == 0 || !predefined::may_be_comm(comm) {
+unsafe fn define(comm: Word, parent: Option<ParentId>, salt: IdSalt) -> &'static CommInfo {
+    if is_null(NullHandle::Comm, comm) || comm == 0 || !predefined::may_be_comm(comm) {
         return &UNKNOWN;
     }
     let mut rank = -1;
@@ -192,7 +192,7 @@ unsafe fn define(comm: Word, parent: Option<Parent>, salt: Salt) -> &'static Com
 }
 
 /// The number of a communicator of these members, the same on all of them.
-fn uid_of(parent: Option<Parent>, salt: Salt, group: &[u32], remote: &[u32]) -> u64 {
+fn uid_of(parent: Option<ParentId>, salt: IdSalt, group: &[u32], remote: &[u32]) -> u64 {
     let mut hasher = hasher();
     // Both sides of an inter-communicator see the groups in turn.
     let (first, second) = if !remote.is_empty() && remote < group { (remote, group) } else { (group, remote) };
@@ -200,12 +200,12 @@ fn uid_of(parent: Option<Parent>, salt: Salt, group: &[u32], remote: &[u32]) -> 
         hasher.write_usize(side.len());
         side.iter().for_each(|&rank| hasher.write_u32(rank));
     }
-    if !matches!(salt, Salt::Members { with_parent: false }) {
+    if !matches!(salt, IdSalt::Members { with_parent: false }) {
         hasher.write_u64(parent.map_or(0, |parent| parent.uid));
     }
     let number = match salt {
-        Salt::Number(number) => number,
-        Salt::Members { .. } => SEEN.lock().map_or(0, |mut seen| {
+        IdSalt::Number(number) => number,
+        IdSalt::Members { .. } => SEEN.lock().map_or(0, |mut seen| {
             let times = seen.get_or_insert_default().entry(hasher.finish()).or_default();
             *times += 1;
             *times << 32
@@ -216,14 +216,14 @@ fn uid_of(parent: Option<Parent>, salt: Salt, group: &[u32], remote: &[u32]) -> 
 }
 
 /// The definition of a rank's neighbours in communicator `id`, whose ranks are those of the world in `group`; `None`: it has none.
-fn named(id: u32, topology: &Topology, group: &[u32]) -> Option<Definition> {
+fn named(id: u32, topology: &TopologyNeighbours, group: &[u32]) -> Option<Definition> {
     let world = |ranks: &[Option<u32>]| {
         let there = ranks.iter().flatten();
         RankList::from_ranks(there.map(|&rank| group.get(rank as usize).copied().unwrap_or(NONE)))
     };
     topology.is_there.then(|| {
         let (sources, destinations) = (world(&topology.sources), world(&topology.destinations));
-        Definition::Neighbours(Neighbours { comm: id, sources, destinations })
+        Definition::Neighbours(NeighbourRanks { comm: id, sources, destinations })
     })
 }
 

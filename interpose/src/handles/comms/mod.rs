@@ -6,10 +6,10 @@ mod table;
 
 use crate::handles::cache::{cache_slot, uncache};
 use crate::handles::comms::births::known_or_defined;
-use crate::mpi::predefined::{Null, is_null};
+use crate::mpi::predefined::{NullHandle, is_null};
 use crate::recording::registry;
 use crate::state::comm::{CommInfo, UNKNOWN};
-use crate::state::thread::{Thread, UNSEEN, tables};
+use crate::state::thread::{RecorderThread, UNSEEN, tables};
 use crate::word::Word;
 
 /// What is known of `comm`.
@@ -17,7 +17,7 @@ use crate::word::Word;
 /// # Safety
 /// `thread` is the calling thread's state; `comm` is a valid handle or a null one.
 #[inline(always)]
-pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+pub unsafe fn find(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo {
     // SAFETY: the caller's.
     unsafe { if let Some(last) = last_used(thread, comm) { last } else { look_up(thread, comm) } }
 }
@@ -27,7 +27,7 @@ pub unsafe fn find(thread: *mut Thread, comm: Word) -> &'static CommInfo {
 /// # Safety
 /// `thread` is the calling thread's state.
 #[inline(always)]
-pub unsafe fn last_used(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
+pub unsafe fn last_used(thread: *mut RecorderThread, comm: Word) -> Option<&'static CommInfo> {
     // SAFETY: a thread that has a ring has a communicator there, if only the unknown one; descriptions are never freed.
     unsafe { if comm == (*thread).comm_handle { (*thread).comm.as_ref() } else { None } }
 }
@@ -36,7 +36,7 @@ pub unsafe fn last_used(thread: *mut Thread, comm: Word) -> Option<&'static Comm
 /// As [`find`].
 #[cold]
 #[inline(never)]
-pub unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
+pub unsafe fn look_up(thread: *mut RecorderThread, comm: Word) -> &'static CommInfo {
     // SAFETY: the thread's own state; see `find`.
     unsafe {
         let cached = (&raw mut (*tables(thread)).comms).cast::<(Word, *const CommInfo)>().add(cache_slot(comm));
@@ -63,10 +63,10 @@ pub unsafe fn look_up(thread: *mut Thread, comm: Word) -> &'static CommInfo {
 /// # Safety
 /// As [`find`].
 #[cold]
-unsafe fn known_or_seen(thread: *mut Thread, comm: Word) -> Option<&'static CommInfo> {
+unsafe fn known_or_seen(thread: *mut RecorderThread, comm: Word) -> Option<&'static CommInfo> {
     // SAFETY: the thread's own state.
     unsafe {
-        if (*thread).asking || comm == 0 || is_null(Null::Comm, comm) {
+        if (*thread).asking || comm == 0 || is_null(NullHandle::Comm, comm) {
             return Some(known_or_defined(comm));
         }
         let known = table::get(comm);

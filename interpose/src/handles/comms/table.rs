@@ -2,15 +2,16 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::harmless::signals::Lock;
+use crate::harmless::signals::HandlerLock;
 use crate::state::comm::{CommInfo, UNKNOWN};
 use crate::word::Word;
 
 /// Communicators in use, by handle. Memory of a description is used again, but not soon, because another thread may be in a call with it.
-static COMMS: Lock<Option<HashMap<Word, &'static CommInfo, foldhash::fast::FixedState>>> = Lock::new(None);
+static COMMS: HandlerLock<Option<HashMap<Word, &'static CommInfo, foldhash::fast::FixedState>>> =
+    HandlerLock::new(None);
 
 /// Descriptions of communicators that were freed, the oldest first.
-static FREED: Lock<VecDeque<&'static CommInfo>> = Lock::new(VecDeque::new());
+static FREED: HandlerLock<VecDeque<&'static CommInfo>> = HandlerLock::new(VecDeque::new());
 
 /// So many communicators are freed before the memory of a description is used again. A call with a communicator that another
 /// thread frees is an error of the program (MPI-4.1 §7.4.3), and none lasts for so many creations and deletions.

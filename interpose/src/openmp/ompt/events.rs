@@ -20,7 +20,7 @@ use crate::processor::{BYTES_OF_CALL, EnteredCall};
 use crate::recording::mpi_time;
 use crate::state::entered;
 use crate::state::parallel::{MemberSlot, RegionLaunch, ReportedRegion};
-use crate::state::thread::{self, Thread};
+use crate::state::thread::{self, RecorderThread};
 use crate::system::clock::ticks;
 use crate::system::stack;
 use lbprof_collector::parallel::MemberTimes;
@@ -105,7 +105,7 @@ unsafe extern "C" fn on_parallel_begin(
 ///
 /// # Safety
 /// `thread` is the calling thread's state, entered by a stub of the wrappers.
-pub unsafe fn note_site(thread: *mut Thread, function: usize) {
+pub unsafe fn note_site(thread: *mut RecorderThread, function: usize) {
     // SAFETY: the caller's promise.
     unsafe {
         if (*thread).team.depth == 0 && team::is_measurable(thread) {
@@ -120,7 +120,7 @@ pub unsafe fn note_site(thread: *mut Thread, function: usize) {
 /// # Safety
 /// `thread` is the calling thread's state, and the frames are those of the task that starts it.
 unsafe fn find_site(
-    thread: *mut Thread,
+    thread: *mut RecorderThread,
     frames: *const TaskFrames,
     code: RegionCode,
     caller: usize,
@@ -219,7 +219,7 @@ unsafe extern "C" fn on_implicit_task(
 }
 
 /// The thread that has started the region is at its end, where a team of one has no barrier.
-unsafe fn close(thread: *mut Thread, region: &ReportedRegion) {
+unsafe fn close(thread: *mut RecorderThread, region: &ReportedRegion) {
     // SAFETY: the thread's own state and slot.
     unsafe {
         if region.team == 1 && (*region.slots).region != region.number {
@@ -261,7 +261,7 @@ unsafe extern "C" fn on_wait(kind: c_int, which_end: c_int, _parallel: *mut u64,
 ///
 /// # Safety
 /// `thread` is the calling thread's state.
-unsafe fn data_of_waiting(thread: *mut Thread, task: *mut u64) -> *mut u64 {
+unsafe fn data_of_waiting(thread: *mut RecorderThread, task: *mut u64) -> *mut u64 {
     /// Bytes of the frames between that one and ours at most.
     const NEAR: usize = 1 << 12;
     let here = 0_u8;
@@ -318,7 +318,7 @@ fn mutex_wait(kind: c_int) -> Option<WaitKind> {
 ///
 /// # Safety
 /// `thread` is the calling thread's state, which has a slot.
-unsafe fn begin_wait(thread: *mut Thread, kind: WaitKind, now: u64) {
+unsafe fn begin_wait(thread: *mut RecorderThread, kind: WaitKind, now: u64) {
     // SAFETY: the thread's own state and slot, which is there as long as the process.
     unsafe {
         let own = &mut (*thread).team;
@@ -344,7 +344,7 @@ unsafe fn begin_wait(thread: *mut Thread, kind: WaitKind, now: u64) {
 ///
 /// # Safety
 /// As [`begin_wait`].
-unsafe fn end_wait(thread: *mut Thread, now: u64) {
+unsafe fn end_wait(thread: *mut RecorderThread, now: u64) {
     // SAFETY: the thread's own state.
     unsafe {
         let own = &mut (*thread).team;

@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, RawFd};
 /// The description of an event (perf_event_open(2)), in its fifth version, of 112 bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
-pub struct Attributes {
+pub struct EventAttributes {
     pub kind: u32,
     pub size: u32,
     pub config: u64,
@@ -27,7 +27,7 @@ pub struct Attributes {
     pub reserved: u16,
 }
 
-const _: () = assert!(size_of::<Attributes>() == 112);
+const _: () = assert!(size_of::<EventAttributes>() == 112);
 
 // linux/perf_event.h.
 pub const TYPE_SOFTWARE: u32 = 1;
@@ -37,31 +37,35 @@ pub const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
 const CLOSE_ON_EXEC: u64 = 1 << 3;
 
 /// The descriptor of an event.
-pub struct Descriptor(libc::c_int);
+pub struct EventDescriptor(libc::c_int);
 
-impl Descriptor {
+impl EventDescriptor {
     /// Opens the event of a thread, 0 for the calling one, in the group that another one leads.
     ///
     /// Errors: what the system says.
-    pub fn open(thread: libc::pid_t, group: Option<&Descriptor>, attributes: Attributes) -> io::Result<Descriptor> {
+    pub fn open(
+        thread: libc::pid_t,
+        group: Option<&EventDescriptor>,
+        attributes: EventAttributes,
+    ) -> io::Result<EventDescriptor> {
         const ANY_CORE: libc::c_int = -1;
-        let attributes = Attributes { size: size_of::<Attributes>() as u32, ..attributes };
+        let attributes = EventAttributes { size: size_of::<EventAttributes>() as u32, ..attributes };
         let group = group.map_or(-1, |group| group.0);
         // SAFETY: a live description of the size that it states.
         let number = unsafe {
             libc::syscall(libc::SYS_perf_event_open, &raw const attributes, thread, ANY_CORE, group, CLOSE_ON_EXEC)
         };
-        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(Descriptor(number as libc::c_int)) }
+        if number < 0 { Err(io::Error::last_os_error()) } else { Ok(EventDescriptor(number as libc::c_int)) }
     }
 }
 
-impl AsRawFd for Descriptor {
+impl AsRawFd for EventDescriptor {
     fn as_raw_fd(&self) -> RawFd {
         self.0
     }
 }
 
-impl Drop for Descriptor {
+impl Drop for EventDescriptor {
     fn drop(&mut self) {
         // SAFETY: our own descriptor, open since a moment ago.
         unsafe { libc::close(self.0) };

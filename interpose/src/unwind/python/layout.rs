@@ -1,14 +1,14 @@
 //! Where CPython keeps what its frames are: facts of the public headers of each version (cpython/pystate.h, cpython/code.h,
-//! internal/pycore_frame.h, cpython/unicodeobject.h), for 64-bit builds. [`super::Interpreter`] checks them against the objects that it meets.
+//! internal/pycore_frame.h, cpython/unicodeobject.h), for 64-bit builds. [`super::PythonInterpreter`] checks them against the objects that it meets.
 
 /// The offsets of one version.
-pub struct Layout {
+pub struct PythonLayout {
     /// What `Py_Version` begins with: 0x030b for 3.11.
     pub version: u32,
     /// From a thread's state to its innermost frame: the offset of a pointer, and then those of pointers in what the one before points to.
     pub to_frame: &'static [usize],
     /// What separates the frames that one run of the interpreter's C function has.
-    pub runs: Runs,
+    pub runs: RunSeparator,
     /// In a frame: its code, the frame that it was called from, its instruction.
     pub frame_code: usize,
     pub frame_previous: usize,
@@ -25,7 +25,7 @@ pub struct Layout {
 }
 
 /// What separates the frames that one run of the interpreter's C function has.
-pub enum Runs {
+pub enum RunSeparator {
     /// The thread's state points (`state`) to a record on the C stack, which points to that of the run before (`previous`). The outermost frame
     /// of a run has a byte that is not 0 (`is_first`).
     Records { state: usize, previous: usize, is_first: usize },
@@ -43,11 +43,11 @@ pub const STRING_STATE: usize = 32;
 pub const BYTES: usize = 32;
 
 /// The versions that are known.
-pub static LAYOUTS: [Layout; 3] = [
-    Layout {
+pub static LAYOUTS: [PythonLayout; 3] = [
+    PythonLayout {
         version: 0x030b,
         to_frame: &[56, 8],
-        runs: Runs::Records { state: 56, previous: 16, is_first: 68 },
+        runs: RunSeparator::Records { state: 56, previous: 16, is_first: 68 },
         frame_code: 32,
         frame_previous: 48,
         frame_instruction: 56,
@@ -59,10 +59,10 @@ pub static LAYOUTS: [Layout; 3] = [
         ascii: 48,
         other: 72,
     },
-    Layout {
+    PythonLayout {
         version: 0x030c,
         to_frame: &[56, 0],
-        runs: Runs::Frames { owner: 70 },
+        runs: RunSeparator::Frames { owner: 70 },
         frame_code: 0,
         frame_previous: 8,
         frame_instruction: 56,
@@ -74,10 +74,10 @@ pub static LAYOUTS: [Layout; 3] = [
         ascii: 40,
         other: 56,
     },
-    Layout {
+    PythonLayout {
         version: 0x030d,
         to_frame: &[72],
-        runs: Runs::Frames { owner: 70 },
+        runs: RunSeparator::Frames { owner: 70 },
         frame_code: 0,
         frame_previous: 8,
         frame_instruction: 56,

@@ -14,7 +14,7 @@
 
 /// Where an instruction is in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct SourcePosition {
     /// The line; 0: none.
     pub line: u32,
     /// The column, from 0 on; `None`: not known.
@@ -24,13 +24,13 @@ pub struct Position {
 }
 
 /// The position of an instruction, as its number in its function, whose table begins at line `first`; `None`: the table does not reach it.
-pub fn position(table: &[u8], first: u32, instruction: usize) -> Option<Position> {
+pub fn position(table: &[u8], first: u32, instruction: usize) -> Option<SourcePosition> {
     let mut line = i64::from(first);
     let mut passed = 0;
     let mut at = 0;
     loop {
         let head = *table.get(at)?;
-        let mut numbers = Numbers { table, at: at + 1 };
+        let mut numbers = LineTableReader { table, at: at + 1 };
         let code = u32::from(head >> 3 & 15);
         let mut column = None;
         match code {
@@ -51,17 +51,17 @@ pub fn position(table: &[u8], first: u32, instruction: usize) -> Option<Position
         at += 1 + table.get(at + 1..)?.iter().take_while(|&&byte| byte < 0x80).count();
         if instruction < passed {
             let line = if code == 15 { 0 } else { u32::try_from(line).ok()? };
-            return Some(Position { line, column, bytes: at });
+            return Some(SourcePosition { line, column, bytes: at });
         }
     }
 }
 
-struct Numbers<'a> {
+struct LineTableReader<'a> {
     table: &'a [u8],
     at: usize,
 }
 
-impl Numbers<'_> {
+impl LineTableReader<'_> {
     fn unsigned(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(6) {

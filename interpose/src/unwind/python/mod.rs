@@ -4,7 +4,7 @@
 //! lock, and they keep alive all that they refer to. The one function of Python's that is called reads a variable: the calling thread's state. When the
 //! interpreter ends, however, it takes away the states of all threads but the one that ends it: only the frames of the process's first thread are read.
 //!
-//! [`Interpreter::frames`] also gives everything that it has read, in order, as words. As with those of the stack, what it finds
+//! [`PythonInterpreter::frames`] also gives everything that it has read, in order, as words. As with those of the stack, what it finds
 //! follows from them alone, and the address of each from those before it: while all are as they were, the frames are the same. They are also
 //! those of names and tables of lines, since another function may come to lie where one was.
 
@@ -13,12 +13,12 @@ mod lines;
 
 use std::collections::HashSet;
 
-use crate::system::memory::Readable;
-use layout::{BYTES, LAYOUTS, LENGTH, Layout, OWNED_BY_C_STACK, Runs, STRING_STATE, TYPE};
+use crate::system::memory::MemoryReader;
+use layout::{BYTES, LAYOUTS, LENGTH, OWNED_BY_C_STACK, PythonLayout, RunSeparator, STRING_STATE, TYPE};
 
 /// A call in a function of Python's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct PythonCall {
     /// The function's qualified name.
     pub function: String,
     /// Its file.
@@ -32,7 +32,7 @@ pub struct Line {
 /// Up to eight bytes, and what they held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub struct Word {
+pub struct ReadWord {
     /// Where they are. They begin later where not all bits count.
     pub address: usize,
     /// What they hold.
@@ -43,34 +43,34 @@ pub struct Word {
 
 /// What was read.
 #[derive(Debug, Default)]
-pub struct Read {
+pub struct ReadState {
     /// The thread's state; 0: it has none, and nothing was read.
     pub state: usize,
     /// The words.
-    pub words: Vec<Word>,
+    pub words: Vec<ReadWord>,
 }
 
 /// The frames of one run of the interpreter's C function.
 #[derive(Debug)]
-pub struct Run {
+pub struct EvalLoopFrames {
     /// An address in the frame of that C function.
     pub mark: usize,
     /// The frames, the innermost first.
-    pub lines: Vec<Line>,
+    pub lines: Vec<PythonCall>,
 }
 
 /// A frame's code object and instruction.
-struct Frame {
+struct PythonFrame {
     code: usize,
     instruction: usize,
 }
 
 /// Frames, the innermost first, and for each run its mark and how many of them it has.
-type Chain = (Vec<Frame>, Vec<(usize, usize)>);
+type Chain = (Vec<PythonFrame>, Vec<(usize, usize)>);
 
 /// Why frames are not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Failure {
+pub enum PythonFailure {
     /// Memory could not be read.
     Unreadable,
     /// Something is not what this version of Python has there.
@@ -88,8 +88,8 @@ const MAX_NAME: usize = 4096;
 const MAX_TABLE: usize = 1 << 20;
 
 /// A Python interpreter in this process.
-pub struct Interpreter {
-    layout: &'static Layout,
+pub struct PythonInterpreter {
+    layout: &'static PythonLayout,
     thread_state: unsafe extern "C" fn() -> usize,
     /// Types of objects.
     code: usize,
@@ -98,27 +98,27 @@ pub struct Interpreter {
 }
 
 /// What is found when an interpreter is looked for.
-pub enum Found {
+pub enum InterpreterLookup {
     /// There is none.
     Nothing,
     /// There is one.
-    Known(Interpreter),
+    Known(PythonInterpreter),
     /// There is one whose frames are not known: its version.
     Unknown(String),
 }
 
 /// Looks for an interpreter.
-pub fn find() -> Found {
+pub fn find() -> InterpreterLookup {
     let symbol = |name: &std::ffi::CStr| {
         // SAFETY: a look-up by name.
         unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as usize }
     };
     if symbol(c"Py_IsInitialized") == 0 {
-        return Found::Nothing;
+        return InterpreterLookup::Nothing;
     }
     let at = symbol(c"Py_Version");
     if at == 0 {
-        return Found::Unknown("older than 3.11".to_owned());
+        return InterpreterLookup::Unknown("older than 3.11".to_owned());
     }
     // SAFETY: a constant of the interpreter's.
     let version = unsafe { (at as *const u32).read() };
@@ -130,17 +130,17 @@ pub fn find() -> Found {
         (Some(layout), [thread_state, code, string, bytes]) if !named.contains(&0) => {
             // SAFETY: a function of the interpreter's, of this type.
             let thread_state = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn() -> usize>(thread_state) };
-            Found::Known(Interpreter { layout, thread_state, code, string, bytes })
+            InterpreterLookup::Known(PythonInterpreter { layout, thread_state, code, string, bytes })
         }
         _ => {
             let [major, minor, micro] = [24, 16, 8].map(|shift| version >> shift & 255);
             let kind = if is_other { " in a build with other objects" } else { "" };
-            Found::Unknown(format!("{major}.{minor}.{micro}{kind}"))
+            InterpreterLookup::Unknown(format!("{major}.{minor}.{micro}{kind}"))
         }
     }
 }
 
-impl Interpreter {
+impl PythonInterpreter {
     /// The calling thread's state; 0: the interpreter does not know the thread, or has ended.
     #[inline]
     pub fn thread_state(&self) -> usize {
@@ -168,34 +168,35 @@ impl Interpreter {
 
     /// The frames of the thread with this state, by runs, the innermost first, and what was read for them. At most `depth` or [`MAX_FRAMES`]:
     /// then the last run ends early.
-    pub fn frames(&self, state: usize, depth: usize) -> Result<(Vec<Run>, Read), Failure> {
-        let mut reading = Reading { read: Read { state, ..Read::default() }, ..Reading::default() };
+    pub fn frames(&self, state: usize, depth: usize) -> Result<(Vec<EvalLoopFrames>, ReadState), PythonFailure> {
+        let mut reading = PythonReader { read: ReadState { state, ..ReadState::default() }, ..PythonReader::default() };
         let found = if state == 0 { Some(Vec::new()) } else { self.runs(state, depth.min(MAX_FRAMES), &mut reading) };
         match found {
             Some(runs) => Ok((runs, reading.read)),
-            None => Err(reading.failure.unwrap_or(Failure::Unreadable)),
+            None => Err(reading.failure.unwrap_or(PythonFailure::Unreadable)),
         }
     }
 
-    fn runs(&self, state: usize, most: usize, reading: &mut Reading) -> Option<Vec<Run>> {
+    fn runs(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<Vec<EvalLoopFrames>> {
         // First the frames alone: most other paths differ there.
         let (frames, marks) = self.chain(state, most, reading)?;
         let mut runs = Vec::with_capacity(marks.len());
         let mut left = frames.iter();
         for (mark, n) in marks {
-            let lines = left.by_ref().take(n).map(|frame| self.line(frame, reading)).collect::<Option<Vec<Line>>>()?;
-            runs.push(Run { mark, lines });
+            let lines =
+                left.by_ref().take(n).map(|frame| self.line(frame, reading)).collect::<Option<Vec<PythonCall>>>()?;
+            runs.push(EvalLoopFrames { mark, lines });
         }
         Some(runs)
     }
 
     /// The frames, the innermost first, at most `most`; and for each run its mark and how many frames it has.
-    fn chain(&self, state: usize, most: usize, reading: &mut Reading) -> Option<Chain> {
+    fn chain(&self, state: usize, most: usize, reading: &mut PythonReader) -> Option<Chain> {
         let layout = self.layout;
         let mut at = layout.to_frame.iter().try_fold(state, |at, offset| reading.word(at + offset))?;
         let mut record = match layout.runs {
-            Runs::Records { state: offset, .. } => reading.word(state + offset)?,
-            Runs::Frames { .. } => 0,
+            RunSeparator::Records { state: offset, .. } => reading.word(state + offset)?,
+            RunSeparator::Frames { .. } => 0,
         };
         let (mut frames, mut marks, mut of_run) = (Vec::new(), Vec::new(), 0);
         for _ in 0..MAX_CHAIN {
@@ -206,21 +207,21 @@ impl Interpreter {
             let outer = reading.word(at + layout.frame_previous)?;
             let instruction = reading.word(at + layout.frame_instruction)?;
             let (is_function, mark) = match layout.runs {
-                Runs::Records { previous, is_first, .. } => match reading.byte(at + is_first)? {
+                RunSeparator::Records { previous, is_first, .. } => match reading.byte(at + is_first)? {
                     0 => (true, None),
                     _ => {
                         let outer = reading.word(record + previous)?;
                         (true, Some(std::mem::replace(&mut record, outer)))
                     }
                 },
-                Runs::Frames { owner } => match reading.byte(at + owner)? {
+                RunSeparator::Frames { owner } => match reading.byte(at + owner)? {
                     OWNED_BY_C_STACK => (false, Some(at)),
                     _ => (true, None),
                 },
             };
             // Of the others it only matters where their run ends.
             if is_function && frames.len() < most {
-                frames.push(Frame { code, instruction });
+                frames.push(PythonFrame { code, instruction });
                 of_run += 1;
             }
             marks.extend(mark.map(|mark| (mark, std::mem::take(&mut of_run))));
@@ -230,7 +231,7 @@ impl Interpreter {
     }
 
     /// Where a frame is.
-    fn line(&self, frame: &Frame, reading: &mut Reading) -> Option<Line> {
+    fn line(&self, frame: &PythonFrame, reading: &mut PythonReader) -> Option<PythonCall> {
         let (layout, code) = (self.layout, frame.code);
         reading.is_a(code, self.code)?;
         let first_line = reading.word_of_32(code + layout.code_first_line)?;
@@ -240,7 +241,7 @@ impl Interpreter {
         // A frame that has not begun is before its first instruction.
         let number = frame.instruction.saturating_sub(code + layout.code_instructions) / 2;
         let (line, column) = self.position(lines?, first_line, number, reading)?;
-        Some(Line { function, file, line, column })
+        Some(PythonCall { function, file, line, column })
     }
 
     /// The line and column of an instruction by a table of lines.
@@ -249,7 +250,7 @@ impl Interpreter {
         table: usize,
         first_line: u32,
         instruction: usize,
-        reading: &mut Reading,
+        reading: &mut PythonReader,
     ) -> Option<(u32, Option<u32>)> {
         reading.is_a(table, self.bytes)?;
         let length = reading.word(table + LENGTH)?;
@@ -277,7 +278,7 @@ impl Interpreter {
     }
 
     /// What a string says.
-    fn string(&self, string: usize, reading: &mut Reading) -> Option<String> {
+    fn string(&self, string: usize, reading: &mut PythonReader) -> Option<String> {
         if let Some((_, known)) = reading.known.iter().find(|(known, _)| *known == string) {
             return Some(known.clone());
         }
@@ -299,7 +300,7 @@ impl Interpreter {
     }
 }
 
-impl Read {
+impl ReadState {
     /// Whether all is as it was.
     ///
     /// # Safety
@@ -316,18 +317,18 @@ impl Read {
 
 /// Reads, and keeps what it has read.
 #[derive(Default)]
-struct Reading {
-    memory: Readable,
-    read: Read,
+struct PythonReader {
+    memory: MemoryReader,
+    read: ReadState,
     /// The addresses of the words kept.
     kept: HashSet<(usize, u64), foldhash::fast::FixedState>,
     /// Strings that were read.
     known: Vec<(usize, String)>,
     /// What else than memory keeps from reading.
-    failure: Option<Failure>,
+    failure: Option<PythonFailure>,
 }
 
-impl Reading {
+impl PythonReader {
     /// Reads bytes that are not to be kept.
     fn look(&mut self, address: usize, bytes: &mut [u8]) -> Option<()> {
         self.memory.fill(address, bytes).then_some(())
@@ -342,7 +343,7 @@ impl Reading {
             value.iter_mut().skip(missing).zip(chunk).for_each(|(byte, &read)| *byte = read);
             let (address, value, mask) = (at - missing, u64::from_le_bytes(value), u64::MAX << (8 * missing));
             if self.kept.insert((address, mask)) {
-                self.read.words.push(Word { address, value, mask });
+                self.read.words.push(ReadWord { address, value, mask });
             }
         }
     }
@@ -375,7 +376,7 @@ impl Reading {
 
     fn expect(&mut self, is_so: bool) -> Option<()> {
         if !is_so {
-            self.failure = Some(Failure::Unexpected);
+            self.failure = Some(PythonFailure::Unexpected);
         }
         is_so.then_some(())
     }

@@ -1,19 +1,19 @@
 //! A request that was completed: its record, and its place in the table of requests.
 
 use crate::handles::comms::births;
-use crate::handles::requests::{self, ACTIVE, Open, PERSISTENT, READS, RECEIVES, WRITES};
+use crate::handles::requests::{self, ACTIVE, OpenRequest, PERSISTENT, READS, RECEIVES, WRITES};
 use crate::mpi::{predefined, status};
 use crate::verbs::point_to_point::store_arrived;
 use crate::word::Word;
 use lbprof_collector::Activity;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
 /// Fills the record of a completed request.
 ///
 /// # Safety
 /// `record` is live; `status` is 0 or a filled one's address.
 #[inline(never)]
-pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: Word, open: Option<OpenRequest>) {
     // SAFETY: the caller's promise.
     unsafe { store_completed_here(record, handle, status, open) };
 }
@@ -24,15 +24,15 @@ pub(super) unsafe fn store_completed(record: *mut Record, handle: Word, status: 
 /// # Safety
 /// As [`store_completed`].
 #[inline(always)]
-pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, open: Option<Open>) {
+pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, status: Word, open: Option<OpenRequest>) {
     // SAFETY: a live record; a filled status.
     unsafe {
         let Some(open) = open else {
-            (*record).flags |= Flags::NOTHING;
+            (*record).flags |= CallFlags::NOTHING;
             if predefined::is_shared_request(handle) {
                 return;
             }
-            (*record).flags |= Flags::UNKNOWN_REQUEST;
+            (*record).flags |= CallFlags::UNKNOWN_REQUEST;
             if status != 0 {
                 let arrived = status::read_status(status);
                 if arrived.source >= 0 {
@@ -44,9 +44,9 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
             return;
         };
         (*record).comm = open.comm;
-        (*record).flags = Flags((*record).flags.0 & !7) | open.flags();
+        (*record).flags = CallFlags((*record).flags.0 & !7) | open.flags();
         if open.is_inactive() {
-            (*record).flags |= Flags::NOTHING;
+            (*record).flags |= CallFlags::NOTHING;
             return;
         }
         (*record).request = open.id;
@@ -58,7 +58,7 @@ pub(super) unsafe fn store_completed_here(record: *mut Record, handle: Word, sta
         } else if status != 0 && open.kind & 7 == Activity::PointToPoint as u64 {
             let arrived = status::read_status(status);
             if arrived.cancelled {
-                (*record).flags |= Flags::CANCELLED;
+                (*record).flags |= CallFlags::CANCELLED;
                 (*record).sent = 0;
             } else if open.kind & RECEIVES != 0 {
                 store_arrived(record, arrived);
@@ -80,7 +80,7 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
             let arrived = status::read_status(status);
             // Transfers to files cannot be cancelled (MPI-4.1 §3.8.4), and Open MPI 4 leaves that part of their status as it was.
             if arrived.cancelled && kind & (READS | WRITES) == 0 {
-                (*record).flags |= Flags::CANCELLED;
+                (*record).flags |= CallFlags::CANCELLED;
                 (*record).sent = 0;
             } else if kind & RECEIVES != 0 {
                 store_arrived(record, arrived);
@@ -98,10 +98,10 @@ unsafe fn store_unusual(record: *mut Record, status: Word, kind: u64, id: u32) {
 
 /// Takes the completed request out of the table; a persistent one stays, inactive.
 #[inline(always)]
-pub(super) fn take_completed(handle: Word) -> Option<Open> {
+pub(super) fn take_completed(handle: Word) -> Option<OpenRequest> {
     let open = requests::take(handle)?;
     if open.kind & PERSISTENT != 0 {
-        requests::insert(handle, Open { kind: open.kind & !ACTIVE, ..open });
+        requests::insert(handle, OpenRequest { kind: open.kind & !ACTIVE, ..open });
     }
     Some(open)
 }

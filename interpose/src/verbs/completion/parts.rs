@@ -3,15 +3,15 @@
 use std::sync::atomic::{Ordering::Release, compiler_fence};
 
 use super::finished::{store_completed_here, take_completed};
-use crate::handles::requests::{self, Open};
+use crate::handles::requests::{self, OpenRequest};
 use crate::harmless::guard;
-use crate::mpi::predefined::Shared;
+use crate::mpi::predefined::SharedRequests;
 use crate::recording::room;
 use crate::recording::slot::publish_part;
-use crate::state::thread::Thread;
+use crate::state::thread::RecorderThread;
 use crate::word::Word;
 use lbprof_collector::joined::{JOINED_COMPLETED, can_join_completed};
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::{Activity, Operation, ProblemKind};
 
 /// The bits of a record's flags that are its activity.
@@ -44,12 +44,12 @@ pub(super) unsafe fn join(slot: *mut Record, handle: Word, status: Word) -> bool
 ///
 /// What is rare works on a copy of it, so that it stays in registers.
 #[derive(Clone, Copy)]
-pub(super) struct Parts {
+pub(super) struct CompletionParts {
     /// The call's record. Where a flush intervened it holds nothing or another one, maybe a part.
     slot: *mut Record,
     call_site: u64,
     /// The call's flags before it had parts.
-    flags: Flags,
+    flags: CallFlags,
     part: Operation,
     /// End of the call; where there was a flush before a part, that of the part, for those that follow come after it, too.
     end: u64,
@@ -62,7 +62,7 @@ pub(super) struct Parts {
     comm: u32,
 }
 
-impl Parts {
+impl CompletionParts {
     /// Of the call at `slot`, which has returned.
     ///
     /// # Safety
@@ -72,22 +72,22 @@ impl Parts {
         // SAFETY: a live record.
         let (call_site, flags, end) = unsafe { ((*slot).call_site, (*slot).flags, (*slot).end) };
         let activity = Activity::PointToPoint as u16;
-        Parts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
+        CompletionParts { slot, call_site, flags, part, end, count: 0, has_parts: false, activity, comm: NONE }
     }
 
     /// Of the call at `slot`, which had these flags, completed as many requests as `count`, and has one of them in its record where `has_joined`.
     ///
     /// # Safety
-    /// As [`Parts::of`].
+    /// As [`CompletionParts::of`].
     #[inline(always)]
-    pub(super) unsafe fn after_first(slot: *mut Record, flags: Flags, count: u32, has_joined: bool) -> Self {
+    pub(super) unsafe fn after_first(slot: *mut Record, flags: CallFlags, count: u32, has_joined: bool) -> Self {
         // SAFETY: the caller's; a live record.
         unsafe {
-            let none = Parts { flags, count, ..Parts::of(slot, Operation::Completed) };
+            let none = CompletionParts { flags, count, ..CompletionParts::of(slot, Operation::Completed) };
             if !has_joined {
                 return none;
             }
-            Parts { has_parts: true, activity: (*slot).flags.0 & ACTIVITY, comm: (*slot).comm, ..none }
+            CompletionParts { has_parts: true, activity: (*slot).flags.0 & ACTIVITY, comm: (*slot).comm, ..none }
         }
     }
 
@@ -96,7 +96,13 @@ impl Parts {
     /// # Safety
     /// `thread` is the calling thread's state. `status` is 0 or a filled one's address.
     #[inline(always)]
-    pub(super) unsafe fn completed(&mut self, thread: *mut Thread, handle: Word, shared: Shared, status: Word) {
+    pub(super) unsafe fn completed(
+        &mut self,
+        thread: *mut RecorderThread,
+        handle: Word,
+        shared: SharedRequests,
+        status: Word,
+    ) {
         if shared.contains(handle) {
             self.count += 1;
             return;
@@ -118,7 +124,7 @@ impl Parts {
                 (*self.slot).operation |= JOINED_COMPLETED;
                 return;
             }
-            let taken = taken.map(|open| Open { ..open });
+            let taken = taken.map(|open| OpenRequest { ..open });
             let mut parts = *self;
             parts.completed_after(thread, handle, status, &taken);
             *self = parts;
@@ -128,9 +134,15 @@ impl Parts {
     /// The same of a request that is not in the call's record.
     ///
     /// # Safety
-    /// As [`Parts::completed`].
+    /// As [`CompletionParts::completed`].
     #[inline(never)]
-    unsafe fn completed_after(&mut self, thread: *mut Thread, handle: Word, status: Word, open: &Option<Open>) {
+    unsafe fn completed_after(
+        &mut self,
+        thread: *mut RecorderThread,
+        handle: Word,
+        status: Word,
+        open: &Option<OpenRequest>,
+    ) {
         let open = *open;
         match open {
             Some(open) => {
@@ -156,7 +168,7 @@ impl Parts {
     ///
     /// # Safety
     /// `thread` is the calling thread's state.
-    pub(super) unsafe fn started(&mut self, thread: *mut Thread, comm: u32, store: impl FnOnce(*mut Record)) {
+    pub(super) unsafe fn started(&mut self, thread: *mut RecorderThread, comm: u32, store: impl FnOnce(*mut Record)) {
         self.count += 1;
         self.comm = comm;
         // SAFETY: the caller's.
@@ -168,7 +180,7 @@ impl Parts {
     /// # Safety
     /// `thread` is the calling thread's state.
     #[inline(always)]
-    unsafe fn add(&mut self, thread: *mut Thread, store: impl FnOnce(*mut Record)) -> Option<u16> {
+    unsafe fn add(&mut self, thread: *mut RecorderThread, store: impl FnOnce(*mut Record)) -> Option<u16> {
         self.has_parts = true;
         let template = Record { call_site: self.call_site, flags: self.flags, ..Record::new(self.part, self.end) };
         // SAFETY: the part is this thread's newest slot.
@@ -189,7 +201,7 @@ impl Parts {
     /// # Safety
     /// `thread` is the calling thread's state.
     #[inline(always)]
-    pub(super) unsafe fn finish(self, thread: *mut Thread) {
+    pub(super) unsafe fn finish(self, thread: *mut RecorderThread) {
         // SAFETY: the slot lies in the ring.
         unsafe {
             let slot = self.slot;
@@ -209,15 +221,15 @@ impl Parts {
     /// record, that gets a part of its own.
     ///
     /// # Safety
-    /// As [`Parts::finish`], of a record that has not been flushed.
+    /// As [`CompletionParts::finish`], of a record that has not been flushed.
     #[inline(never)]
-    unsafe fn stand_for_all(&mut self, thread: *mut Thread) {
+    unsafe fn stand_for_all(&mut self, thread: *mut RecorderThread) {
         // SAFETY: the slot is the call's until a part is added.
         unsafe {
             let slot = self.slot;
             let apart = (*slot).apart();
             let call = apart.map_or(*slot, |(call, _)| call);
-            slot.write(Record { flags: Flags(call.flags.0 & !ACTIVITY | self.activity), comm: self.comm, ..call });
+            slot.write(Record { flags: CallFlags(call.flags.0 & !ACTIVITY | self.activity), comm: self.comm, ..call });
             let Some((_, first)) = apart else { return };
             let (end, mut last) = (self.end, std::ptr::null_mut());
             self.add(thread, |part| {

@@ -1,15 +1,15 @@
 //! Persistent and partitioned requests (MPI-4.1 §§3.9, 4.2).
 
-use super::parts::Parts;
-use super::single::{LooksAt, WithRequest, looks_at, with_request};
-use crate::handles::requests::{self, ACTIVE, Open};
-use crate::mpi::lang::{Convert, Language};
-use crate::recording::slot::Facts;
-use crate::state::thread::Thread;
-use crate::verbs::{After, Call, Event};
+use super::parts::CompletionParts;
+use super::single::{LooksAt, WithRequest, look_at_request, with_request};
+use crate::handles::requests::{self, ACTIVE, OpenRequest};
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
+use crate::recording::slot::CallArguments;
+use crate::state::thread::RecorderThread;
+use crate::verbs::{AfterCall, VerbCall, VerbEvent};
 use crate::word::Word;
 use lbprof_collector::Operation;
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 
 /// Starts one persistent or partitioned request.
 #[derive(Clone, Copy)]
@@ -19,15 +19,15 @@ pub struct StartsPersistent {
 
 /// MPI_Start.
 #[inline(always)]
-pub fn starts<C: Call>(call: C, request: Word) -> Event<StartsPersistent> {
-    let handle = call.handle_at(request, 0, Convert::Request);
-    Event { facts: Facts::none(), after: StartsPersistent { handle } }
+pub fn start<C: VerbCall>(call: C, request: Word) -> VerbEvent<StartsPersistent> {
+    let handle = call.handle_at(request, 0, ConvertedHandle::Request);
+    VerbEvent { facts: CallArguments::none(), after: StartsPersistent { handle } }
 }
 
 /// Marks a persistent request as started, under a new id; gives what is known of it.
-fn activate(handle: Word) -> Option<Open> {
+fn activate(handle: Word) -> Option<OpenRequest> {
     let open = requests::take(handle)?;
-    let open = Open { id: requests::new_id(), kind: open.kind | ACTIVE, ..open };
+    let open = OpenRequest { id: requests::new_id(), kind: open.kind | ACTIVE, ..open };
     requests::insert(handle, open);
     Some(open)
 }
@@ -36,12 +36,12 @@ fn activate(handle: Word) -> Option<Open> {
 ///
 /// # Safety
 /// `record` is live.
-unsafe fn store_started(record: *mut Record, open: Option<Open>) {
+unsafe fn store_started(record: *mut Record, open: Option<OpenRequest>) {
     // SAFETY: a live record.
     unsafe {
-        (*record).flags |= Flags::PERSISTENT;
+        (*record).flags |= CallFlags::PERSISTENT;
         match open {
-            None => (*record).flags |= Flags::UNKNOWN_REQUEST,
+            None => (*record).flags |= CallFlags::UNKNOWN_REQUEST,
             Some(open) => {
                 (*record).request = open.id;
                 (*record).comm = open.comm;
@@ -49,15 +49,15 @@ unsafe fn store_started(record: *mut Record, open: Option<Open>) {
                 (*record).tag = open.tag;
                 (*record).sent = open.sent;
                 (*record).received = open.received;
-                (*record).flags = Flags((*record).flags.0 & !7) | open.flags();
+                (*record).flags = CallFlags((*record).flags.0 & !7) | open.flags();
             }
         }
     }
 }
 
-impl After for StartsPersistent {
+impl AfterCall for StartsPersistent {
     #[inline]
-    unsafe fn after(self, _: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, _: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: the slot is this call's.
         unsafe {
             if ok {
@@ -77,23 +77,23 @@ pub struct StartsAll<L> {
 
 /// MPI_Startall.
 #[inline(always)]
-pub fn starts_all<C: Call>(call: C, count: Word, array_of_requests: Word) -> Event<StartsAll<C::Language>> {
+pub fn start_all<C: VerbCall>(call: C, count: Word, array_of_requests: Word) -> VerbEvent<StartsAll<C::Language>> {
     let count = usize::try_from(call.int(count)).unwrap_or(0);
     let after = StartsAll { count, requests: array_of_requests, language: std::marker::PhantomData };
-    Event { facts: Facts::none(), after }
+    VerbEvent { facts: CallArguments::none(), after }
 }
 
-impl<L: Language> After for StartsAll<L> {
+impl<L: ArgumentLanguage> AfterCall for StartsAll<L> {
     #[inline]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: persistent handles stay in the array.
         unsafe {
             if !ok {
                 return;
             }
-            let mut parts = Parts::of(slot, Operation::Started);
+            let mut parts = CompletionParts::of(slot, Operation::Started);
             for i in 0..self.count {
-                let open = activate(L::handle_at(self.requests, i, Convert::Request));
+                let open = activate(L::handle_at(self.requests, i, ConvertedHandle::Request));
                 let comm = open.map_or(NONE, |open| open.comm);
                 parts.started(thread, comm, |part| store_started(part, open));
             }
@@ -102,14 +102,14 @@ impl<L: Language> After for StartsAll<L> {
     }
 }
 
-/// Partitions of a request are made ready (MPI-4.1 §4.2.2).
+/// Partitions of a request are made mark_ready (MPI-4.1 §4.2.2).
 #[inline(always)]
-pub fn ready<C: Call>(call: C, request: Word) -> Event<WithRequest> {
-    with_request(call.handle(request, Convert::Request))
+pub fn mark_ready<C: VerbCall>(call: C, request: Word) -> VerbEvent<WithRequest> {
+    with_request(call.handle(request, ConvertedHandle::Request))
 }
 
 /// A test whether a partition has arrived.
 #[inline(always)]
-pub fn arrived<C: Call>(call: C, request: Word, flag: Word) -> Event<LooksAt> {
-    looks_at(call, request, flag)
+pub fn test_partition<C: VerbCall>(call: C, request: Word, flag: Word) -> VerbEvent<LooksAt> {
+    look_at_request(call, request, flag)
 }

@@ -1,17 +1,17 @@
 //! Calls that complete, test or look at the requests of an array.
 
 use super::finished::{store_completed, take_completed};
-use super::parts::{Parts, join};
+use super::parts::{CompletionParts, join};
 use crate::harmless::enter;
 use crate::mpi::abi::{AbiFamily, abi};
-use crate::mpi::lang::{Convert, Language};
-use crate::mpi::predefined::{self, Null, is_null};
-use crate::recording::slot::Facts;
+use crate::mpi::lang::{ArgumentLanguage, ConvertedHandle};
+use crate::mpi::predefined::{self, NullHandle, is_null};
+use crate::recording::slot::CallArguments;
 use crate::state::buffers;
-use crate::state::thread::{FEW, Thread, tables};
+use crate::state::thread::{FEW, RecorderThread, tables};
 use crate::verbs::point_to_point::status_or_own;
 use crate::verbs::polls::{found_nothing, nothing_active};
-use crate::verbs::{After, Call, Event};
+use crate::verbs::{AfterCall, VerbCall, VerbEvent};
 use crate::word::{Word, int_at};
 use lbprof_collector::Operation;
 use lbprof_collector::record::Record;
@@ -20,7 +20,7 @@ use lbprof_collector::record::Record;
 ///
 /// MPI looks at the handles in turn, up to the first that is none: after it there may be no array, whatever the count says.
 #[inline(always)]
-fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
+fn keep_requests<C: VerbCall>(call: C, count: usize, array: Word) -> *const Word {
     let thread = call.thread();
     // SAFETY: the array has `count` handles, or one that is none before its end; they are copied to where there is room.
     unsafe {
@@ -29,7 +29,7 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
         if kept.is_null() {
             return kept;
         }
-        let handles = C::Language::handles(array, Convert::Request);
+        let handles = C::Language::handles(array, ConvertedHandle::Request);
         let keep = |may_be_request: fn(Word) -> bool| {
             (0..count).all(|i| {
                 let handle = handles.at(i);
@@ -53,10 +53,10 @@ fn keep_requests<C: Call>(call: C, count: usize, array: Word) -> *const Word {
 /// As there.
 #[cold]
 #[inline(never)]
-unsafe fn room_for<C: Call>(thread: *mut Thread, count: usize, array: Word) -> *mut Word {
+unsafe fn room_for<C: VerbCall>(thread: *mut RecorderThread, count: usize, array: Word) -> *mut Word {
     // SAFETY: the array has `count` handles, or one that is none before its end.
     unsafe {
-        let handles = C::Language::handles(array, Convert::Request);
+        let handles = C::Language::handles(array, ConvertedHandle::Request);
         if (*thread).requests_room < count {
             if !(0..count).all(|i| predefined::may_be_request(abi().kind, handles.at(i))) {
                 return std::ptr::null_mut();
@@ -68,7 +68,7 @@ unsafe fn room_for<C: Call>(thread: *mut Thread, count: usize, array: Word) -> *
 }
 
 /// Statuses that can be read afterwards: the program's, or our own where it wants none; 0 where there is no memory.
-fn statuses_or_own<C: Call>(call: C, count: usize, statuses: &mut Word) -> Word {
+fn statuses_or_own<C: VerbCall>(call: C, count: usize, statuses: &mut Word) -> Word {
     let thread = call.thread();
     // SAFETY: the thread's own buffer is grown before MPI may write `count` statuses to it.
     unsafe {
@@ -111,14 +111,14 @@ const SOME: u8 = 1;
 const ANY: u8 = 2;
 
 #[inline(always)]
-fn several<C: Call, const WHICH: u8>(
+fn several<C: VerbCall, const WHICH: u8>(
     call: C,
     count: Word,
     array_of_requests: Word,
     out: Word,
     indices: Word,
     statuses: Word,
-) -> Event<CompletesSeveral<C::Language, WHICH>> {
+) -> VerbEvent<CompletesSeveral<C::Language, WHICH>> {
     let count = usize::try_from(call.int(count)).unwrap_or(0);
     let kept = keep_requests(call, count, array_of_requests);
     let after = CompletesSeveral {
@@ -130,16 +130,16 @@ fn several<C: Call, const WHICH: u8>(
         indices,
         language: std::marker::PhantomData,
     };
-    Event { facts: Facts::none(), after }
+    VerbEvent { facts: CallArguments::none(), after }
 }
 
 /// The same, with a status for each request that is looked at afterwards.
 #[inline(always)]
-fn with_statuses<C: Call, const WHICH: u8>(
+fn with_statuses<C: VerbCall, const WHICH: u8>(
     call: C,
-    mut event: Event<CompletesSeveral<C::Language, WHICH>>,
+    mut event: VerbEvent<CompletesSeveral<C::Language, WHICH>>,
     statuses: &mut Word,
-) -> Event<CompletesSeveral<C::Language, WHICH>> {
+) -> VerbEvent<CompletesSeveral<C::Language, WHICH>> {
     if !event.after.kept.is_null() {
         event.after.statuses = statuses_or_own(call, event.after.count, statuses);
     }
@@ -148,68 +148,68 @@ fn with_statuses<C: Call, const WHICH: u8>(
 
 /// A wait for all.
 #[inline(always)]
-pub fn completes_all<C: Call>(
+pub fn complete_all<C: VerbCall>(
     call: C,
     count: Word,
     array_of_requests: Word,
     statuses: &mut Word,
-) -> Event<CompletesSeveral<C::Language, ALL>> {
-    completes_all_if(call, count, array_of_requests, 0, statuses)
+) -> VerbEvent<CompletesSeveral<C::Language, ALL>> {
+    try_complete_all(call, count, array_of_requests, 0, statuses)
 }
 
 /// A test of all.
 #[inline(always)]
-pub fn completes_all_if<C: Call>(
+pub fn try_complete_all<C: VerbCall>(
     call: C,
     count: Word,
     array_of_requests: Word,
     flag: Word,
     statuses: &mut Word,
-) -> Event<CompletesSeveral<C::Language, ALL>> {
+) -> VerbEvent<CompletesSeveral<C::Language, ALL>> {
     with_statuses(call, several::<C, ALL>(call, count, array_of_requests, flag, 0, *statuses), statuses)
 }
 
 /// A wait or test for some.
 #[inline(always)]
-pub fn completes_some<C: Call>(
+pub fn complete_some<C: VerbCall>(
     call: C,
     incount: Word,
     array_of_requests: Word,
     outcount: Word,
     array_of_indices: Word,
     statuses: &mut Word,
-) -> Event<CompletesSeveral<C::Language, SOME>> {
+) -> VerbEvent<CompletesSeveral<C::Language, SOME>> {
     let some = several::<C, SOME>(call, incount, array_of_requests, outcount, array_of_indices, *statuses);
     with_statuses(call, some, statuses)
 }
 
 /// A wait for any one.
 #[inline(always)]
-pub fn completes_any<C: Call>(
+pub fn complete_any<C: VerbCall>(
     call: C,
     count: Word,
     array_of_requests: Word,
     index: Word,
     status: &mut Word,
-) -> Event<CompletesSeveral<C::Language, ANY>> {
-    completes_any_if(call, count, array_of_requests, index, 0, status)
+) -> VerbEvent<CompletesSeveral<C::Language, ANY>> {
+    try_complete_any(call, count, array_of_requests, index, 0, status)
 }
 
 /// A test for any one.
 #[inline(always)]
-pub fn completes_any_if<C: Call>(
+pub fn try_complete_any<C: VerbCall>(
     call: C,
     count: Word,
     array_of_requests: Word,
     index: Word,
     flag: Word,
     status: &mut Word,
-) -> Event<CompletesSeveral<C::Language, ANY>> {
+) -> VerbEvent<CompletesSeveral<C::Language, ANY>> {
     let status = status_or_own(call, status);
     several::<C, ANY>(call, count, array_of_requests, index, flag, status)
 }
 
-impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
+impl<L: ArgumentLanguage, const WHICH: u8> AfterCall for CompletesSeveral<L, WHICH> {
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag or the count.
@@ -223,7 +223,7 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
     }
 
     #[inline(always)]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: see the arms; `kept` holds `count` handles or is null.
         unsafe {
             if self.kept.is_null() {
@@ -243,13 +243,13 @@ impl<L: Language, const WHICH: u8> After for CompletesSeveral<L, WHICH> {
     }
 }
 
-impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
+impl<L: ArgumentLanguage, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// One was completed, or none.
     ///
     /// # Safety
-    /// As [`After::after`], of a successful call.
+    /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn any(self, thread: *mut Thread, slot: *mut Record) {
+    unsafe fn any(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled flag and index, and the status where it completed one.
         unsafe {
             let flag = self.indices;
@@ -268,9 +268,9 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// Some were completed.
     ///
     /// # Safety
-    /// As [`After::after`], of a successful call.
+    /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn some(self, thread: *mut Thread, slot: *mut Record) {
+    unsafe fn some(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled the count, and as many indices and statuses.
         unsafe {
             // Negative is MPI_UNDEFINED: no request of the array is active.
@@ -281,7 +281,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
             if outcount == 0 {
                 return found_nothing(thread, slot);
             }
-            let mut parts = Parts::of(slot, Operation::Completed);
+            let mut parts = CompletionParts::of(slot, Operation::Completed);
             let (shared, statuses) = (predefined::shared_requests(), self.all_statuses());
             for k in 0..outcount {
                 if let Some(i) = self.index(self.indices, k) {
@@ -295,9 +295,9 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// All were completed, unless a flag says that none was.
     ///
     /// # Safety
-    /// As [`After::after`], of a successful call.
+    /// As [`AfterCall::after`], of a successful call.
     #[inline(always)]
-    unsafe fn all(self, thread: *mut Thread, slot: *mut Record) {
+    unsafe fn all(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: a successful call has filled the flag, and the statuses where it is set.
         unsafe {
             if self.out != 0 && L::out_int(self.out) == 0 {
@@ -310,7 +310,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 completed += u32::from(has_joined);
                 let other = if has_joined { self.next(first + 1, &mut completed) } else { Some((first, handle)) };
                 if let Some((other, _)) = other {
-                    let parts = Parts::after_first(slot, flags, completed, has_joined);
+                    let parts = CompletionParts::after_first(slot, flags, completed, has_joined);
                     return self.others(thread, slot, other, parts);
                 }
             }
@@ -343,9 +343,9 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// All were completed; those before `first` are in `parts`.
     ///
     /// # Safety
-    /// As [`After::after`], of a successful call.
+    /// As [`AfterCall::after`], of a successful call.
     #[inline(never)]
-    unsafe fn others(self, thread: *mut Thread, slot: *mut Record, first: usize, mut parts: Parts) {
+    unsafe fn others(self, thread: *mut RecorderThread, slot: *mut Record, first: usize, mut parts: CompletionParts) {
         // SAFETY: a successful call has filled the statuses.
         unsafe {
             let shared = predefined::shared_requests();
@@ -366,15 +366,15 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// The call failed. Which of its results are filled depends on the error and on the MPI; what was completed is null now.
     ///
     /// # Safety
-    /// As [`After::after`], of a call that failed.
+    /// As [`AfterCall::after`], of a call that failed.
     #[cold]
     #[inline(never)]
-    unsafe fn failed(self, thread: *mut Thread, slot: *mut Record) {
+    unsafe fn failed(self, thread: *mut RecorderThread, slot: *mut Record) {
         // SAFETY: both arrays have `count` handles.
         unsafe {
             let mut completed = (0..self.count).filter(|&i| {
-                let now = L::handle_at(self.requests, i, Convert::Request);
-                now != self.kept.add(i).read() && is_null(Null::Request, now)
+                let now = L::handle_at(self.requests, i, ConvertedHandle::Request);
+                now != self.kept.add(i).read() && is_null(NullHandle::Request, now)
             });
             if WHICH == ANY {
                 if let Some(i) = completed.next_back() {
@@ -383,7 +383,7 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
                 }
                 return;
             }
-            let mut parts = Parts::of(slot, Operation::Completed);
+            let mut parts = CompletionParts::of(slot, Operation::Completed);
             let shared = predefined::shared_requests();
             for i in completed {
                 parts.completed(thread, self.kept.add(i).read(), shared, 0);
@@ -397,14 +397,15 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
     /// Fortran counts from 1, but mpi_f08 of MPICH 4.0 from 0: the request that changed shows.
     ///
     /// # Safety
-    /// As [`After::after`]; `indices` is the address of more than `k` that a successful call has stored.
+    /// As [`AfterCall::after`]; `indices` is the address of more than `k` that a successful call has stored.
     unsafe fn index(&self, indices: Word, k: usize) -> Option<usize> {
         // SAFETY: a successful call stored the indices; request and kept arrays have `count` elements.
         unsafe {
             let index = i64::from(L::index_at(indices, k));
             let changed = |i: i64| {
                 usize::try_from(i).ok().filter(|&i| {
-                    i < self.count && L::handle_at(self.requests, i, Convert::Request) != self.kept.add(i).read()
+                    i < self.count
+                        && L::handle_at(self.requests, i, ConvertedHandle::Request) != self.kept.add(i).read()
                 })
             };
             if L::FORTRAN && changed(index).is_none() && changed(index + 1).is_some() {
@@ -416,24 +417,24 @@ impl<L: Language, const WHICH: u8> CompletesSeveral<L, WHICH> {
 
     /// The statuses that MPI has filled; empty ones where there was no memory for them.
     #[inline(always)]
-    fn all_statuses(&self) -> Statuses {
+    fn all_statuses(&self) -> StatusArray {
         static NO_STATUS: [u64; 8] = [0; 8];
         if self.statuses == 0 {
-            Statuses { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
+            StatusArray { first: NO_STATUS.as_ptr() as Word, bytes: 0 }
         } else {
-            Statuses { first: self.statuses, bytes: abi().status_bytes }
+            StatusArray { first: self.statuses, bytes: abi().status_bytes }
         }
     }
 }
 
 /// An array of statuses: the address of the first, and how many bytes each has.
 #[derive(Clone, Copy)]
-struct Statuses {
+struct StatusArray {
     first: Word,
     bytes: usize,
 }
 
-impl Statuses {
+impl StatusArray {
     /// Address of status `k`.
     #[inline(always)]
     fn at(self, k: usize) -> Word {
@@ -448,7 +449,7 @@ pub struct LooksAtSeveral {
     out: Word,
 }
 
-impl After for LooksAtSeveral {
+impl AfterCall for LooksAtSeveral {
     #[inline(always)]
     unsafe fn is_empty(self) -> bool {
         // SAFETY: a successful call has filled the flag or outcount.
@@ -456,7 +457,7 @@ impl After for LooksAtSeveral {
     }
 
     #[inline]
-    unsafe fn after(self, thread: *mut Thread, slot: *mut Record, ok: bool) {
+    unsafe fn after(self, thread: *mut RecorderThread, slot: *mut Record, ok: bool) {
         // SAFETY: flag or outcount is filled by a successful call. MPI_UNDEFINED, no active request, is not 0.
         unsafe {
             if ok && int_at(self.out) == 0 {
@@ -468,8 +469,8 @@ impl After for LooksAtSeveral {
 
 /// A look at requests of an array (MPI-4.1 §3.7.6): at all, any, or some; `out` is the flag or outcount.
 #[inline(always)]
-pub fn looks_at_several<C: Call>(_: C, _: Word, out: Word) -> Event<LooksAtSeveral> {
-    Event { facts: Facts::none(), after: LooksAtSeveral { out } }
+pub fn look_at_requests<C: VerbCall>(_: C, _: Word, out: Word) -> VerbEvent<LooksAtSeveral> {
+    VerbEvent { facts: CallArguments::none(), after: LooksAtSeveral { out } }
 }
 
 /// Makes room for so many requests. The thread is not cancelled within malloc.
@@ -478,7 +479,7 @@ pub fn looks_at_several<C: Call>(_: C, _: Word, out: Word) -> Event<LooksAtSever
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn grow_requests(thread: *mut Thread, count: usize) {
+unsafe fn grow_requests(thread: *mut RecorderThread, count: usize) {
     // SAFETY: the caller's.
     unsafe { enter::quiet(thread, || buffers::grow_requests(thread, count)) };
 }
@@ -489,7 +490,7 @@ unsafe fn grow_requests(thread: *mut Thread, count: usize) {
 /// `thread` is the calling thread's state.
 #[cold]
 #[inline(never)]
-unsafe fn grow_statuses(thread: *mut Thread, bytes: usize) {
+unsafe fn grow_statuses(thread: *mut RecorderThread, bytes: usize) {
     // SAFETY: the caller's.
     unsafe { enter::quiet(thread, || buffers::grow_statuses(thread, bytes)) };
 }

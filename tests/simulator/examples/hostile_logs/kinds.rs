@@ -6,12 +6,14 @@ use std::path::Path;
 
 use lbprof_collector::Operation;
 use lbprof_collector::definition::{
-    CallSite, ClockOffset, Communicator, Definition, EndReason, Group, Instant, Module, Neighbours, RankList, Region,
-    RegionKind,
+    CallSite, ClockOffset, ClockPair, Communicator, Definition, EndReason, Module, NeighbourRanks, RankGroup, RankList,
+    Region, RegionKind,
 };
 use lbprof_collector::format::{BatchHead, MAX_RECORDS, OpenRegion, log_name, ring_name};
-use lbprof_collector::profile::{Cell, CellKey, CounterTotals, Iteration, ProfileBatch, RegionTotals, SiteKey};
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::profile::{
+    CallSiteKey, CellKey, CounterTotals, ProfileBatch, ProfileCell, RegionInvocation, RegionTotals,
+};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 use lbprof_collector::ring::{HEAD_BYTES, MAGIC};
 use lbprof_collector::writer::LogWriter;
 use lbprof_simulator::noise::Noise;
@@ -144,7 +146,7 @@ impl Log {
     fn finish(mut self) -> io::Result<()> {
         self.write()?;
         let end = self.now;
-        let instant = Definition::Instant(Instant { ticks: end, monotonic_ns: end });
+        let instant = Definition::Instant(ClockPair { ticks: end, monotonic_ns: end });
         self.out.definitions(&[instant, Definition::WindowEnd(end), Definition::End(EndReason::Finalize, end)])
     }
 }
@@ -185,15 +187,15 @@ fn threads_from(folder: &Path, n: u64, first: u64) -> io::Result<()> {
 fn profile_cells(folder: &Path, n: u64) -> io::Result<()> {
     profiles(folder, n, 300_000, |at, batch| {
         let key = CellKey { region: 1 + at as u32 % 1000, iteration: (at / 1000) as u32, activity: (at % 5) as u8 };
-        batch.profile.cells.push((key, Cell { ticks: 10, calls: 1, sent: 0, received: 0 }));
+        batch.profile.cells.push((key, ProfileCell { ticks: 10, calls: 1, sent: 0, received: 0 }));
     })
 }
 
 /// A profile of `n` calls, each of a call site of its own.
 fn profile_sites(folder: &Path, n: u64) -> io::Result<()> {
     profiles(folder, n, 300_000, |at, batch| {
-        let key = SiteKey { region: at as u32 % 100, call_site: at as u32, operation: 1, activity: 1 };
-        batch.profile.sites.push((key, Cell { ticks: 10, calls: 1, sent: 0, received: 0 }));
+        let key = CallSiteKey { region: at as u32 % 100, call_site: at as u32, operation: 1, activity: 1 };
+        batch.profile.sites.push((key, ProfileCell { ticks: 10, calls: 1, sent: 0, received: 0 }));
         batch.profile.regions.push((at as u32, RegionTotals { invocations: 1, ..RegionTotals::default() }));
     })
 }
@@ -202,7 +204,7 @@ fn profile_sites(folder: &Path, n: u64) -> io::Result<()> {
 fn profile_iterations(folder: &Path, n: u64) -> io::Result<()> {
     profiles(folder, n, 300_000, |at, batch| {
         let (region, iteration) = (1 + at as u32 % 100, (at / 100) as u32);
-        let one = Iteration { region, iteration, outer: NONE, begin: START + at, end: START + at + 10 };
+        let one = RegionInvocation { region, iteration, outer: NONE, begin: START + at, end: START + at + 10 };
         batch.profile.iterations.push(one);
         batch.profile.counters.push(((region, at as u32), CounterTotals { n: 1, ..CounterTotals::default() }));
     })
@@ -212,7 +214,7 @@ fn profile_iterations(folder: &Path, n: u64) -> io::Result<()> {
 fn profile_batches(folder: &Path, n: u64) -> io::Result<()> {
     profiles(folder, 50 * n, 50, |at, batch| {
         let key = CellKey { region: (at % 50_000) as u32, iteration: NONE, activity: 1 };
-        batch.profile.cells.push((key, Cell { ticks: 10, calls: 1, sent: 0, received: 0 }));
+        batch.profile.cells.push((key, ProfileCell { ticks: 10, calls: 1, sent: 0, received: 0 }));
     })
 }
 
@@ -436,7 +438,7 @@ fn offsets(folder: &Path, n: u64) -> io::Result<()> {
         let offset_ns = (noise.below(1 << 47) << 17) as i64;
         [
             Definition::ClockOffset(ClockOffset { ticks, offset_ns, error_ns: noise.below(1 << 40) }),
-            Definition::Instant(Instant { ticks, monotonic_ns: noise.below(1 << 40) }),
+            Definition::Instant(ClockPair { ticks, monotonic_ns: noise.below(1 << 40) }),
         ]
     };
     log.out.definitions(&(0..n / 2).flat_map(|_| one()).collect::<Vec<_>>())?;
@@ -483,7 +485,7 @@ fn comms(folder: &Path, n: u64, group: impl Fn(u32) -> RankList) -> io::Result<(
 fn groups(folder: &Path, n: u64) -> io::Result<()> {
     for rank in 0..2 {
         let mut log = Log::new(folder, rank, 2)?;
-        let group = |id: u32| Definition::Group(Group { id, ranks: RankList(vec![(0, 1, 4 + id % 100)]) });
+        let group = |id: u32| Definition::Group(RankGroup { id, ranks: RankList(vec![(0, 1, 4 + id % 100)]) });
         log.out.definitions(&(0..n as u32).map(group).collect::<Vec<_>>())?;
         for id in 0..n as u32 {
             log.record(Operation::Win_post, 10, |record| (record.tag, record.count) = (id as i32, id + 1))?;
@@ -500,7 +502,7 @@ fn neighbours(folder: &Path, n: u64) -> io::Result<()> {
         let mut log = Log::new(folder, rank, 2)?;
         for comm in 1..=n as u32 {
             let list = RankList(vec![(0, 0, 1000)]);
-            let neighbours = Neighbours { comm, sources: list.clone(), destinations: list };
+            let neighbours = NeighbourRanks { comm, sources: list.clone(), destinations: list };
             let group = RankList(vec![(0, 1, 2)]);
             log.out
                 .definitions(&[communicator(comm, u64::from(comm) * 7, group), Definition::Neighbours(neighbours)])?;
@@ -550,7 +552,7 @@ fn polls(folder: &Path, n: u64) -> io::Result<()> {
     let mut log = Log::new(folder, 0, 1)?;
     for at in 0..n {
         log.record(Operation::Iprobe, 10, |record| {
-            record.flags |= Flags::NOTHING;
+            record.flags |= CallFlags::NOTHING;
             (record.count, record.sent, record.received) = (1000, 1000, at << 20 | 1);
         })?;
     }
@@ -639,7 +641,7 @@ fn windows(folder: &Path, n: u64) -> io::Result<()> {
     pair(folder, n / 2, |log, rank, at| {
         log.record(Operation::Win_lock, 10, |record| {
             (record.peer, record.tag) = (1 - rank as i32, at as i32);
-            record.flags |= Flags::EXCLUSIVE;
+            record.flags |= CallFlags::EXCLUSIVE;
         })?;
         log.record(Operation::Win_unlock, 10, |record| (record.peer, record.tag) = (1 - rank as i32, at as i32))
     })
@@ -691,7 +693,7 @@ fn extremes(folder: &Path, n: u64) -> io::Result<()> {
             }
         }
         log.write()?;
-        let instant = |ticks, monotonic_ns| Definition::Instant(Instant { ticks, monotonic_ns });
+        let instant = |ticks, monotonic_ns| Definition::Instant(ClockPair { ticks, monotonic_ns });
         let offset = |ticks, offset_ns| Definition::ClockOffset(ClockOffset { ticks, offset_ns, error_ns: u64::MAX });
         log.out.definitions(&[instant(0, u64::MAX), instant(u64::MAX, 0), offset(0, i64::MIN), offset(9, i64::MAX)])?;
         log.finish()?;
@@ -845,7 +847,7 @@ fn profiles_of_ranks(folder: &Path, n: u64) -> io::Result<()> {
         let mut batch = ProfileBatch { head: log.head.clone(), ..ProfileBatch::default() };
         for at in 0..10 * each_of(n) {
             let key = CellKey { region: 1 + at % 20, iteration: rank * 100 + at / 20, activity: (at % 5) as u8 };
-            batch.profile.cells.push((key, Cell { ticks: 10, calls: 1, sent: 0, received: 0 }));
+            batch.profile.cells.push((key, ProfileCell { ticks: 10, calls: 1, sent: 0, received: 0 }));
         }
         batch.profile.records = u64::from(each_of(n));
         log.now += 1000;

@@ -7,7 +7,7 @@ use super::state::{Request, Stream};
 use super::step::{Call, Collective, Incoming, On, Peer, ScriptStep, Start, Which};
 use super::world::World;
 use lbprof_collector::operation::{Activity, Operation};
-use lbprof_collector::record::{Flags, NONE, Record};
+use lbprof_collector::record::{CallFlags, NONE, Record};
 
 /// Ids of requests have 31 bits.
 const REQUEST_IDS: u32 = 0x7fff_ffff;
@@ -191,7 +191,7 @@ impl<'s> World<'s> {
         }
         let mut prepared = None;
         if pending.is_none() {
-            record.flags |= Flags::PERSISTENT;
+            record.flags |= CallFlags::PERSISTENT;
             let stream = match start {
                 Start::Collective(Collective { on: On::Comm(comm), .. }) => {
                     Some(Stream::Prepared(*comm, self.next_number(rank, Stream::Comm(*comm))))
@@ -259,7 +259,7 @@ impl<'s> World<'s> {
         let request = self.ranks[rank].requests.remove(i);
         let mut record = Record::new(Operation::Request_free, 0);
         if request.open.empty {
-            record.flags |= Flags::NOTHING;
+            record.flags |= CallFlags::NOTHING;
         } else {
             let posted = request.open.posted;
             (record.comm, record.peer, record.tag) = (posted.comm, posted.peer, posted.tag);
@@ -418,7 +418,7 @@ impl<'s> World<'s> {
         let completed: Vec<_> = places.iter().filter_map(|&place| listed[place]).collect();
         match completed.first() {
             Some(&i) => self.store_completed(rank, i, &mut record),
-            None => record.flags |= Flags::NOTHING | Flags::INACTIVE,
+            None => record.flags |= CallFlags::NOTHING | CallFlags::INACTIVE,
         }
         let waits = self.request_waits(rank, &completed);
         self.close(rank, &completed);
@@ -435,7 +435,7 @@ impl<'s> World<'s> {
         let n = completed.iter().filter(|&&i| self.ranks[rank].requests[i].active).count() as u32;
         let mut record = summary(operation, n, parts.last());
         if n == 0 {
-            record.flags |= Flags::NOTHING | Flags::INACTIVE;
+            record.flags |= CallFlags::NOTHING | CallFlags::INACTIVE;
         }
         record.comm = last.map_or(NONE, |&i| self.ranks[rank].requests[i].open.posted.comm);
         let waits = self.request_waits(rank, &completed);

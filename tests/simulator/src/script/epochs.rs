@@ -5,7 +5,7 @@ use super::record::Event;
 use super::state::{Claim, Done, Signal, SignalKey, Stream};
 use super::step::{Epoch, EpochStep};
 use super::world::World;
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::record::{CallFlags, Record};
 
 impl<'s> World<'s> {
     /// A rank begins a step of an epoch: what that waits for.
@@ -114,7 +114,7 @@ impl<'s> World<'s> {
             _ => {}
         }
         if matches!(epoch.does, EpochStep::Lock { exclusive: true }) {
-            record.flags |= Flags::EXCLUSIVE;
+            record.flags |= CallFlags::EXCLUSIVE;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! A script as it was read: the network, the communicators, and each rank's steps.
 
-use lbprof_collector::definition::{Neighbours, RankList};
+use lbprof_collector::definition::{NeighbourRanks, RankList};
 
 use super::step::ScriptStep;
 use crate::scenario::{Clock, ticks};
@@ -77,10 +77,10 @@ impl Comm {
     }
 
     /// The neighbours of a world rank, as its log has them; `id`: the communicator's there.
-    pub(super) fn neighbours(&self, rank: u32, id: u32) -> Option<Neighbours> {
+    pub(super) fn neighbours(&self, rank: u32, id: u32) -> Option<NeighbourRanks> {
         let own = self.group.iter().position(|&member| member == rank).filter(|_| !self.edges.is_empty())? as u32;
         let world = |rank: u32| self.group[rank as usize];
-        Some(Neighbours {
+        Some(NeighbourRanks {
             comm: id,
             sources: RankList::from_ranks(self.sources(own).map(world)),
             destinations: RankList::from_ranks(self.destinations(own).map(world)),

@@ -3,8 +3,8 @@
 use super::program::Comm;
 use super::step::{Collective, Data, Incoming, Outgoing, Peer};
 use crate::scenario::RankScript;
-use lbprof_collector::definition::{Definition, Group, Object, ObjectKind, RankList, RegionKind};
-use lbprof_collector::record::{Flags, Record};
+use lbprof_collector::definition::{Definition, MpiObject, ObjectKind, RankGroup, RankList, RegionKind};
+use lbprof_collector::record::{CallFlags, Record};
 
 const ANY_SOURCE: i32 = -1;
 const ANY_TAG: i32 = -1;
@@ -42,10 +42,10 @@ impl Event {
             Event::Enter { time, name, kind, iterated } => log.enter_at(time, &name, kind, iterated),
             Event::Leave { time } => log.leave_at(time),
             Event::Window { id, comm } => {
-                log.define(Definition::Object(Object { kind: ObjectKind::Window, id, comm, name: String::new() }))
+                log.define(Definition::Object(MpiObject { kind: ObjectKind::Window, id, comm, name: String::new() }))
             }
             Event::Group { id, ranks } => {
-                log.define(Definition::Group(Group { id, ranks: RankList::from_ranks(ranks) }))
+                log.define(Definition::Group(RankGroup { id, ranks: RankList::from_ranks(ranks) }))
             }
             Event::Record(record, offset) => log.whole(record, offset),
         }
@@ -69,7 +69,7 @@ pub(super) fn sends(record: &mut Record, outgoing: &Outgoing, comm: u32) {
         Peer::Rank(rank) => (record.peer, record.sent) = (rank as i32, outgoing.bytes),
         Peer::Any | Peer::Null => {
             record.peer = PROC_NULL;
-            record.flags |= Flags::NOTHING;
+            record.flags |= CallFlags::NOTHING;
         }
     }
 }
@@ -85,18 +85,18 @@ pub(super) fn posts(record: &mut Record, incoming: &Incoming, comm: u32) {
     };
     record.flags |= wildcards(incoming);
     if incoming.source == Peer::Null {
-        record.flags |= Flags::NOTHING;
+        record.flags |= CallFlags::NOTHING;
     }
 }
 
 /// The wildcards among what a receive asks for.
-pub(super) fn wildcards(incoming: &Incoming) -> Flags {
-    let mut flags = Flags::default();
+pub(super) fn wildcards(incoming: &Incoming) -> CallFlags {
+    let mut flags = CallFlags::default();
     if incoming.source == Peer::Any {
-        flags |= Flags::ANY_SOURCE;
+        flags |= CallFlags::ANY_SOURCE;
     }
     if incoming.tag.is_none() {
-        flags |= Flags::ANY_TAG;
+        flags |= CallFlags::ANY_TAG;
     }
     flags
 }
@@ -107,7 +107,7 @@ pub(super) fn arrives(record: &mut Record, arrived: Option<Arrived>) {
         Some(arrived) => {
             (record.peer, record.tag, record.received) = (arrived.source as i32, arrived.tag, arrived.bytes);
         }
-        None => record.flags |= Flags::NOTHING,
+        None => record.flags |= CallFlags::NOTHING,
     }
 }
 
@@ -154,21 +154,21 @@ pub(super) struct Open {
 
 impl Open {
     /// Activity, wildcards and persistence.
-    fn flags(&self) -> Flags {
-        let kept = Flags::ANY_SOURCE | Flags::ANY_TAG | Flags::PERSISTENT;
-        Flags(self.posted.flags.0 & (kept.0 | 7))
+    fn flags(&self) -> CallFlags {
+        let kept = CallFlags::ANY_SOURCE | CallFlags::ANY_TAG | CallFlags::PERSISTENT;
+        CallFlags(self.posted.flags.0 & (kept.0 | 7))
     }
 
     /// Fills the record of a completion of it, or of one of its parts; `inactive`: it was persistent and not started.
     pub fn complete(&self, record: &mut Record, arrived: Option<Arrived>, inactive: bool) {
         if self.empty {
-            record.flags |= Flags::NOTHING;
+            record.flags |= CallFlags::NOTHING;
             return;
         }
         record.comm = self.posted.comm;
-        record.flags = Flags(record.flags.0 & !7) | self.flags();
+        record.flags = CallFlags(record.flags.0 & !7) | self.flags();
         if inactive {
-            record.flags |= Flags::NOTHING | Flags::INACTIVE;
+            record.flags |= CallFlags::NOTHING | CallFlags::INACTIVE;
             return;
         }
         record.request = self.posted.request;
@@ -185,7 +185,7 @@ impl Open {
         let posted = &self.posted;
         (record.request, record.comm, record.peer, record.tag) = (posted.request, posted.comm, posted.peer, posted.tag);
         (record.sent, record.received) = (posted.sent, posted.received);
-        record.flags = Flags(record.flags.0 & !7) | Flags::PERSISTENT | self.flags();
+        record.flags = CallFlags(record.flags.0 & !7) | CallFlags::PERSISTENT | self.flags();
     }
 
     /// Fills the record of a test that found it incomplete.

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use lbprof_collector::polling::{SHORT_NS, WAITING_NS};
-use lbprof_collector::record::{Flags, PollGaps, Record};
+use lbprof_collector::record::{CallFlags, PollGaps, Record};
 
 use super::error::{ScriptError, Stuck};
 use super::program::{Network, Script, offset};
@@ -223,7 +223,7 @@ impl<'s> World<'s> {
     /// The same of a test or probe that found nothing, in `subject`: it becomes part of the record before it where that is
     /// such a poll, too.
     pub fn end_poll(&mut self, number: usize, time: u64, mut record: Record, subject: u64) {
-        record.flags |= Flags::NOTHING;
+        record.flags |= CallFlags::NOTHING;
         self.found(number, Outcome::Nothing);
         let poll = self.ranks[number].poll.take();
         let before = self.ranks[number].result.events.len();

@@ -60,7 +60,7 @@ pub fn most_imbalanced(times: &RegionTimes) -> Option<MostImbalanced> {
     Some(MostImbalanced { rank, id, time_s: times.rank(rank).iter().sum() })
 }
 
-/// How often and for how long each rank is the most imbalanced one; one entry a rank.
+/// The number and duration of regions in which each rank is the most imbalanced one; one entry a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankView {
     /// Regions in which the rank has the largest ID_P_ip.

@@ -1,4 +1,4 @@
-//! What each thread did lately, as far back as causes of blocking and the critical path can ask.
+//! The recent history of each thread, as far back as causes of blocking and the critical path need it.
 //!
 //! A thread's history is a list of intervals without gaps, each of one kind. An interval in which it waited also says for whom, and what
 //! the wait was found to be caused by. Old intervals are dropped when there are too many.
@@ -20,26 +20,26 @@ struct StoredInterval {
     wait: u32,
 }
 
-/// Who ended a wait, and when he did what it waited for.
+/// The thread that ended a wait, and when it satisfied the need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedBy {
     /// The thread.
     pub thread: u32,
-    /// When it sent, received or entered.
+    /// Time of its send, receive or entry.
     pub at: Ns,
 }
 
-/// What a thread did, and how much of it: on a path, or as the cause of a wait.
+/// Time of a thread in one state: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateTime {
-    /// What.
+pub struct StateDuration {
+    /// The state.
     pub state: ThreadState,
     /// Nanoseconds.
     pub ns: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waited {
+struct PastWait {
     by: Option<EndedBy>,
     /// Number of its first cause, counted from the first of the thread and wrapping, and how many there are.
     first: u32,
@@ -48,53 +48,53 @@ struct Waited {
 
 /// A thread's history. What is forgotten is dropped by halves, so that lists do.
 #[derive(Debug, Default)]
-pub struct History {
-    /// When the first interval begins.
+pub struct ThreadHistory {
+    /// Begin of the first interval.
     begin: Ns,
     intervals: Vec<StoredInterval>,
-    waits: Vec<Waited>,
+    waits: Vec<PastWait>,
     /// Number of the first of `waits`.
     waits_from: u32,
-    /// How many of them are explained: the first.
+    /// Number of explained intervals: the first.
     explained: usize,
-    causes: Vec<StateTime>,
+    causes: Vec<StateDuration>,
     causes_from: u32,
-    /// How many intervals had ended before the time that was asked for last: the next one mostly is near.
+    /// Number of intervals that had ended before the last requested time: the next one mostly is near.
     near: Cell<usize>,
 }
 
-/// What a thread did at some time.
+/// A thread's state at some time.
 #[derive(Clone, Copy, Debug)]
 pub struct PastInterval<'a> {
     /// From when; not before the time asked for.
     pub begin: Ns,
     /// Until when; not after the time asked for.
     pub end: Ns,
-    /// What.
+    /// The state.
     pub state: ThreadState,
-    /// Where it waited: who ended that, and its causes, for the whole of the wait.
-    pub wait: Option<(Option<EndedBy>, &'a [StateTime])>,
+    /// Cause of the wait, if it waited: who ended that, and its causes, for the whole of the wait.
+    pub wait: Option<(Option<EndedBy>, &'a [StateDuration])>,
     /// The length of the whole interval.
     pub whole: Ns,
 }
 
-impl History {
+impl ThreadHistory {
     /// A history that begins at a time.
     pub fn new(begin: Ns) -> Self {
-        History { begin, ..History::default() }
+        ThreadHistory { begin, ..ThreadHistory::default() }
     }
 
-    /// When it begins.
+    /// Returns the begin of the interval.
     pub fn begin(&self) -> Ns {
         self.begin
     }
 
-    /// When it ends.
+    /// Returns the end of the interval.
     pub fn end(&self) -> Ns {
         self.intervals.last().map_or(self.begin, |last| last.end)
     }
 
-    /// How many intervals and causes it holds.
+    /// Returns the number of intervals and causes.
     pub fn size(&self) -> usize {
         self.intervals.len() + self.causes.len()
     }
@@ -114,15 +114,15 @@ impl History {
     pub fn wait(&mut self, end: Ns, state: ThreadState) {
         let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
-        self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
+        self.waits.push(PastWait { by: None, first: self.causes_from, n: 0 });
         self.intervals.push(StoredInterval { end, state, wait });
     }
 
     /// Explains the first wait that is not: who ended it, and its causes.
-    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateTime]) {
+    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateDuration]) {
         let first = self.causes_from.wrapping_add(self.causes.len() as u32);
         if let Some(waited) = self.waits.get_mut(self.explained) {
-            *waited = Waited { by, first, n: causes.len() as u32 };
+            *waited = PastWait { by, first, n: causes.len() as u32 };
             self.causes.extend(causes);
             self.explained += 1;
         }
@@ -134,7 +134,7 @@ impl History {
         self.first_intervals(self.reach(usize::MAX, to), from, to)
     }
 
-    /// How many of the intervals reach `to`, of which no more than `most` do.
+    /// Returns the number of intervals that reach `to`, at most `most`.
     #[inline]
     pub fn reach(&self, most: usize, to: Ns) -> usize {
         let known = self.intervals.get(..most).unwrap_or(&self.intervals);
@@ -170,7 +170,7 @@ impl History {
 
     /// Gives what was done from `from` to `to`, the last first: of waits what they were caused by.
     #[inline]
-    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateTime)) {
+    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateDuration)) {
         let ended = ended_before(&self.intervals, self.near.get(), to);
         self.near.set(ended);
         let mut rest = self.intervals.get(..=ended).unwrap_or(&self.intervals);
@@ -179,10 +179,10 @@ impl History {
             let ns = interval.end.min(to) - begin.max(from);
             if ns > 0 {
                 match self.wait_of(interval) {
-                    None => spend(StateTime { state: interval.state, ns: ns as f64 }),
+                    None => spend(StateDuration { state: interval.state, ns: ns as f64 }),
                     Some((_, causes)) => {
                         let share = ns as f64 / (interval.end - begin) as f64;
-                        causes.iter().for_each(|part| spend(StateTime { ns: part.ns * share, ..*part }));
+                        causes.iter().for_each(|part| spend(StateDuration { ns: part.ns * share, ..*part }));
                     }
                 }
             }
@@ -194,7 +194,7 @@ impl History {
     }
 
     #[inline]
-    fn wait_of(&self, interval: &StoredInterval) -> Option<(Option<EndedBy>, &[StateTime])> {
+    fn wait_of(&self, interval: &StoredInterval) -> Option<(Option<EndedBy>, &[StateDuration])> {
         if interval.wait == NO_WAIT {
             return None;
         }
@@ -217,7 +217,7 @@ impl History {
     }
 }
 
-/// How many of `intervals` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
+/// Returns the number of `intervals` that ended before a time, searching from `near`: looked for from there, in strides that double.
 #[inline]
 fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
     let is_before = |interval: &StoredInterval| interval.end < time;
@@ -258,18 +258,18 @@ mod tests {
     fn state(region: u32) -> ThreadState {
         let mut states = ThreadStates::default();
         (0..region).for_each(|before| {
-            states.of(0, RegionState::new(before, Activity::Computation));
+            states.intern(0, RegionState::new(before, Activity::Computation));
         });
-        states.of(0, RegionState::new(region, Activity::Computation))
+        states.intern(0, RegionState::new(region, Activity::Computation))
     }
 
-    fn intervals(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
+    fn intervals(history: &ThreadHistory, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
         history.backwards(from, to).map(|past| (past.begin, past.end, past.state)).collect()
     }
 
     #[test]
     fn intervals_are_cut_at_the_times_asked_for() {
-        let mut history = History::new(10);
+        let mut history = ThreadHistory::new(10);
         history.spend(20, state(1));
         history.spend(30, state(1));
         history.spend(50, state(2));
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
-        let mut history = History::new(0);
+        let mut history = ThreadHistory::new(0);
         (1..=200).for_each(|i| history.spend(10 * i, state(i as u32 % 2)));
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
@@ -302,8 +302,8 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
-        let mut history = History::new(0);
-        let part = |ns| StateTime { state: state(7), ns };
+        let mut history = ThreadHistory::new(0);
+        let part = |ns| StateDuration { state: state(7), ns };
         history.wait(10, state(0));
         history.explain(None, &[part(4.0), part(6.0)]);
         history.spend(20, state(1));

@@ -6,11 +6,11 @@ use std::ops::AddAssign;
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::history::StateTime;
+use super::history::StateDuration;
 use super::states::ThreadStates;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{Blocking, WaitKey, WaitSums};
+use crate::model::waits::{BlockingTimes, WaitKey, WaitSums};
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
@@ -20,13 +20,13 @@ pub(super) struct WaitTotals {
     pairs: FxHashMap<(u32, u32), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
-    /// The same of waits in all regions, where one is selected.
+    /// Causes of waits in all regions, if one is selected.
     caused_in_any_region: FxHashMap<(u32, RegionState), f64>,
 }
 
 impl WaitTotals {
     /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
-    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateTime]) {
+    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateDuration]) {
         let counted = sums.waiting + sums.delay;
         if counted <= 0 {
             return;
@@ -36,16 +36,16 @@ impl WaitTotals {
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
-        self.caused.resize(states.all().len(), 0.0);
+        self.caused.resize(states.entries().len(), 0.0);
         for part in causes {
-            self.caused[part.state.at()] += part.ns * share;
+            self.caused[part.state.index()] += part.ns * share;
             let (thread, _) = states.get(part.state);
             *self.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
     }
 
     /// Adds the causes of a wait of which a `share` counts where a region's causing is asked for.
-    pub fn add_in_any_region(&mut self, states: &ThreadStates, share: f64, causes: &[StateTime]) {
+    pub fn add_in_any_region(&mut self, states: &ThreadStates, share: f64, causes: &[StateDuration]) {
         if share > 0.0 {
             for part in causes {
                 *self.caused_in_any_region.entry(states.get(part.state)).or_default() += part.ns * share;
@@ -55,21 +55,21 @@ impl WaitTotals {
 
     /// The sums.
     pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
-        let caused = states.all().iter().copied().zip(self.caused.into_iter().map(ExactNs::of));
+        let caused = states.entries().iter().copied().zip(self.caused.into_iter().map(ExactNs::from_f64));
         WaitsAndCauses {
             waits: self.waits.into_iter().collect(),
             causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
-            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
+            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::from_f64(ns))).collect(),
             causes_in_any_region: self
                 .caused_in_any_region
                 .into_iter()
-                .map(|(state, ns)| (state, ExactNs::of(ns)))
+                .map(|(state, ns)| (state, ExactNs::from_f64(ns)))
                 .collect(),
         }
     }
 }
 
-/// The sums of a part of the run, as [`Blocking`] has them of all of it.
+/// The sums of a part of the run, as [`BlockingTimes`] has them of all of it.
 #[derive(Debug, Encode, Decode)]
 pub struct WaitsAndCauses {
     waits: BTreeMap<WaitKey, WaitSums>,
@@ -87,9 +87,9 @@ impl WaitsAndCauses {
         add_each(&mut self.causes_in_any_region, other.causes_in_any_region);
     }
 
-    /// Those of the run.
-    pub fn finish(self) -> Blocking {
-        Blocking {
+    /// Returns the sums of the run.
+    pub fn finish(self) -> BlockingTimes {
+        BlockingTimes {
             waits: self.waits,
             causes: numbers(self.causes),
             pairs: numbers(self.pairs),

@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use crate::model::Model;
 use crate::model::region_state::Ns;
 use crate::replay::sinks::NewThread;
-use crate::replay::thread::{Next, Thread};
-use crate::replay::timeline::{Batch, RankInput, Source};
+use crate::replay::thread::{ReplayThread, ResumeOrder};
+use crate::replay::timeline::{RankInput, StepBatch, StepSource};
 
 /// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
 const READ_ON: usize = 16;
@@ -20,58 +20,58 @@ const READ_ON: usize = 16;
 const MOST_OTHERS: usize = 1 << 12;
 
 /// Learns what comes up as logs are read, before the steps that come with it are followed. Ranks are places in the model.
-pub trait Reader {
+pub trait ReadListener {
     /// Records of a rank are missing.
-    fn lacks_records(&mut self, rank: u32);
+    fn on_missing_records(&mut self, rank: u32);
 
     /// Lists of world ranks that further events of a rank name.
-    fn lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>);
+    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>);
 
     /// A further thread begins; its number is the next one.
-    fn begins(&mut self, thread: NewThread);
+    fn on_thread_start(&mut self, thread: NewThread);
 }
 
 /// A rank, as far as its threads are concerned.
-struct RankThreads {
+struct ScheduledRank {
     /// World rank.
     world: u32,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
-    /// Whether it may have threads besides the first.
+    /// True if it may have threads besides the first.
     has_others: bool,
-    /// Whether its log is at its end.
+    /// True if its log is at its end.
     exhausted: bool,
 }
 
 /// The threads in the order of time.
-pub struct Scheduler<'a, 'scope> {
-    source: Source<'a, 'scope>,
-    ranks: Vec<RankThreads>,
-    threads: Vec<Thread>,
+pub struct ThreadScheduler<'a, 'scope> {
+    source: StepSource<'a, 'scope>,
+    ranks: Vec<ScheduledRank>,
+    threads: Vec<ReplayThread>,
     /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
-    order: BinaryHeap<Reverse<(Next, u32)>>,
+    order: BinaryHeap<Reverse<(ResumeOrder, u32)>>,
 }
 
-impl<'a, 'scope> Scheduler<'a, 'scope> {
+impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
     /// The ranks of `model`, whose steps come from `source`; no thread of theirs has begun.
-    pub fn new(source: Source<'a, 'scope>, model: &Model) -> Self {
-        let ranks = model.ranks.iter().map(|rank| RankThreads {
+    pub fn new(source: StepSource<'a, 'scope>, model: &Model) -> Self {
+        let ranks = model.ranks.iter().map(|rank| ScheduledRank {
             world: rank.rank,
             threads: FxHashMap::default(),
             has_others: rank.other_threads > 0,
             exhausted: false,
         });
-        Scheduler { source, ranks: ranks.collect(), threads: Vec::new(), order: BinaryHeap::new() }
+        ThreadScheduler { source, ranks: ranks.collect(), threads: Vec::new(), order: BinaryHeap::new() }
     }
 
     /// Begins the first thread of a rank at a time.
-    pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl Reader) {
+    pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl ReadListener) {
         let thread = self.add_thread(rank, 0, begin, reader);
         self.queue(thread, reader);
     }
 
     /// Goes on with what ranks do after all that was there so far.
-    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl Reader) {
+    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl ReadListener) {
         self.source.add(ranks);
         for thread in 0..self.threads.len() as u32 {
             self.threads[thread as usize].ended = false;
@@ -79,20 +79,20 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         }
     }
 
-    /// Whether a thread waits for others.
+    /// Returns whether a thread waits for others.
     pub fn any_waits(&self) -> bool {
         self.threads.iter().any(|thread| thread.parked)
     }
 
     /// The threads, by number.
     #[inline]
-    pub fn threads(&self) -> &[Thread] {
+    pub fn threads(&self) -> &[ReplayThread] {
         &self.threads
     }
 
     /// A thread, to go on with it.
     #[inline]
-    pub fn thread_mut(&mut self, thread: u32) -> &mut Thread {
+    pub fn thread_mut(&mut self, thread: u32) -> &mut ReplayThread {
         &mut self.threads[thread as usize]
     }
 
@@ -102,20 +102,20 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// The first thread in the order of time, which does not stand there any more.
-    pub fn first(&mut self) -> Option<u32> {
+    pub fn pop_first(&mut self) -> Option<u32> {
         let Reverse((_, thread)) = self.order.pop()?;
         self.threads[thread as usize].queued = false;
         Some(thread)
     }
 
-    /// When the first thread in the order of time goes on.
-    pub fn until(&self) -> Next {
-        self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next)
+    /// Returns when the first thread in the order of time resumes.
+    pub fn until(&self) -> ResumeOrder {
+        self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
 
     /// Puts a thread where its next step belongs; the one that is the first then.
-    pub fn put_back(&mut self, thread: u32, reader: &mut impl Reader) -> Option<u32> {
-        let Some(next) = self.next(thread, reader) else { return self.first() };
+    pub fn put_back(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<u32> {
+        let Some(next) = self.next(thread, reader) else { return self.pop_first() };
         let first = match self.order.peek_mut() {
             // In its place at once, which is less to do than to put one in and to take another out.
             Some(mut place) if place.0 < (next, thread) => std::mem::replace(&mut place.0, (next, thread)).1,
@@ -143,8 +143,9 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         }
     }
 
-    /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
-    pub fn read_on(&mut self, reader: &mut impl Reader) -> bool {
+    /// Reads further logs when no thread can resume: reads on, for other threads of the ranks may have done what is waited for. Whether
+    /// that helped.
+    pub fn read_on(&mut self, reader: &mut impl ReadListener) -> bool {
         if !self.any_waits() {
             return false;
         }
@@ -172,15 +173,14 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
-    fn queue(&mut self, thread: u32, reader: &mut impl Reader) {
+    fn queue(&mut self, thread: u32, reader: &mut impl ReadListener) {
         if let Some(next) = self.next(thread, reader) {
             self.order.push(Reverse((next, thread)));
         }
     }
 
-    /// When a thread goes on that does not stand in the order of time and will now: with what its rank's log has next where there is nothing
-    /// at hand.
-    fn next(&mut self, thread: u32, reader: &mut impl Reader) -> Option<Next> {
+    /// Returns when a thread that is not queued resumes: with what its rank's log has next where there is nothing at hand.
+    fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
             let rank = self.threads[at].rank;
@@ -198,21 +198,21 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// Reads a rank's next batch, of whatever thread; whether there was one.
-    fn read(&mut self, rank: u32, reader: &mut impl Reader) -> bool {
+    fn read(&mut self, rank: u32, reader: &mut impl ReadListener) -> bool {
         let Some(batch) = self.source.next(rank as usize) else {
             self.ranks[rank as usize].exhausted = true;
             return false;
         };
         if batch.gap {
-            reader.lacks_records(rank);
+            reader.on_missing_records(rank);
         }
         self.give(rank, batch, reader);
         true
     }
 
-    fn give(&mut self, rank: u32, mut batch: Batch, reader: &mut impl Reader) {
+    fn give(&mut self, rank: u32, mut batch: StepBatch, reader: &mut impl ReadListener) {
         if !batch.lists.is_empty() {
-            reader.lists(rank, std::mem::take(&mut batch.lists));
+            reader.on_lists(rank, std::mem::take(&mut batch.lists));
         }
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
@@ -221,7 +221,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         }
         if known.is_none() && self.threads.len() >= MOST_OTHERS + self.ranks.len() {
             // As if its records were missing.
-            return reader.lacks_records(rank);
+            return reader.on_missing_records(rank);
         }
         let thread = known.unwrap_or_else(|| {
             let begin = batch.steps.first().map_or(0, |step| step.begin);
@@ -233,12 +233,12 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         }
     }
 
-    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns, reader: &mut impl Reader) -> u32 {
+    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns, reader: &mut impl ReadListener) -> u32 {
         let thread = self.threads.len() as u32;
         let world = self.ranks.get(rank as usize).map_or(NONE, |rank| rank.world);
-        self.threads.push(Thread::new(rank, world, number, begin));
+        self.threads.push(ReplayThread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
-        reader.begins(NewThread { rank, world, number, begin, goes_on: None });
+        reader.on_thread_start(NewThread { rank, world, number, begin, goes_on: None });
         thread
     }
 }

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-use lbprof_collector::semantics::Pattern;
+use lbprof_collector::semantics::CommunicationPattern;
 use rustc_hash::FxHashMap;
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::what_if::Noted;
+use crate::replay::what_if::NotedClocks;
 
 /// A collective instance that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,14 +16,14 @@ pub struct CollectiveId(u32);
 
 /// A rank that has entered.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct CollectiveEntry {
     /// World rank.
     pub rank: u32,
     /// Its number in the communicator.
     pub member: u32,
     /// The thread.
     pub thread: u32,
-    /// When.
+    /// Time of the entry.
     pub at: Ns,
 }
 
@@ -32,29 +32,29 @@ pub struct Entry {
 pub struct CollectiveInstance {
     /// Number of the operation of the first to enter.
     pub operation: u16,
-    /// Who waits for whom.
-    pub pattern: Pattern,
+    /// The communication pattern.
+    pub pattern: CommunicationPattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
     /// The entries, where it matters who entered when: not where all wait for all.
-    pub entries: Vec<Entry>,
-    /// How many have entered.
+    pub entries: Vec<CollectiveEntry>,
+    /// Number of ranks that have entered.
     pub entered: u32,
     /// The last to enter.
-    pub last: Entry,
+    pub last: CollectiveEntry,
     /// The latest clocks of all who entered, in the replays.
-    pub noted: Noted,
+    pub noted: NotedClocks,
     /// The root's clocks when it entered.
-    pub root_noted: Option<Noted>,
-    /// How many will enter.
+    pub root_noted: Option<NotedClocks>,
+    /// Number of ranks that will enter.
     pub expected: u32,
-    /// Whether members call different operations, so that nothing can be said of it.
+    /// True if members call different operations, so that nothing can be said of it.
     pub mixed: bool,
     /// Threads that can't go on before others have entered.
     pub waiters: Vec<u32>,
     left: u32,
     key: (u32, i32),
-    /// Which one on `key` it is, counted from 0.
+    /// Number of the instance on `key`, counted from 0.
     number: u64,
 }
 
@@ -68,7 +68,7 @@ struct OpenInstances {
 }
 
 impl OpenInstances {
-    /// Where in `open` the collective instance of a number is; `None`: it was over, as were all before it.
+    /// Returns the index in `open` of the instance with a number; `None`: it was over, as were all before it.
     fn place(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
@@ -85,17 +85,17 @@ impl OpenInstances {
     }
 }
 
-/// All collective instances that are not over.
+/// The collective instances that are not over.
 #[derive(Debug, Default)]
-pub struct Collectives {
+pub struct OpenCollectives {
     all: Vec<CollectiveInstance>,
     free: Vec<u32>,
     open: FxHashMap<(u32, i32), OpenInstances>,
-    /// How many collective instances each rank has entered.
+    /// Number of instances that each rank has entered.
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
-impl Collectives {
+impl OpenCollectives {
     /// The collective instance that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
     /// `new` makes it where the rank is the first.
     pub fn enter(
@@ -140,8 +140,8 @@ impl Collectives {
         &mut self.all[id.0 as usize]
     }
 
-    /// One member leaves. Where it was the last, the collective instance is over: what it noted comes back.
-    pub fn leave(&mut self, id: CollectiveId) -> Option<(Noted, Option<Noted>)> {
+    /// Removes a member that leaves. Where it was the last, the collective instance is over: what it noted comes back.
+    pub fn leave(&mut self, id: CollectiveId) -> Option<(NotedClocks, Option<NotedClocks>)> {
         let instance = self.all.get_mut(id.0 as usize)?;
         instance.left += 1;
         if instance.left < instance.expected {
@@ -156,7 +156,7 @@ impl Collectives {
         Some(noted)
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len()
     }
@@ -180,8 +180,8 @@ impl CollectiveInstance {
     ///   rank 2    |reduce ...............|        waits for rank 3, and passes on what both have
     ///   rank 3    |== compute =======|reduce|
     /// ```
-    pub fn entry_on_the_way(&self, world: u32, call: Interval) -> Option<Entry> {
-        let is_rooted = matches!(self.pattern, Pattern::OneToAll | Pattern::AllToOne);
+    pub fn entry_on_the_way(&self, world: u32, call: TimeInterval) -> Option<CollectiveEntry> {
+        let is_rooted = matches!(self.pattern, CommunicationPattern::OneToAll | CommunicationPattern::AllToOne);
         let others = self.entries.iter().filter(|entry| is_rooted && entry.rank != world && entry.at <= call.end);
         let last = others.max_by_key(|entry| (entry.at, Reverse(entry.rank)))?;
         let is_just_before = call.begin < last.at && MAX_AFTER * (call.end - last.at) <= last.at - call.begin;
@@ -189,7 +189,7 @@ impl CollectiveInstance {
     }
 
     /// A collective instance that nobody has entered yet.
-    pub fn new(first: Entry, operation: u16, pattern: Pattern, noted: Noted) -> Self {
+    pub fn new(first: CollectiveEntry, operation: u16, pattern: CommunicationPattern, noted: NotedClocks) -> Self {
         CollectiveInstance {
             operation,
             pattern,
@@ -209,7 +209,7 @@ impl CollectiveInstance {
     }
 
     /// A member enters. Its clocks are noted apart.
-    pub fn add(&mut self, entry: Entry, operation: u16, root: Option<u32>) {
+    pub fn add(&mut self, entry: CollectiveEntry, operation: u16, root: Option<u32>) {
         self.mixed |= operation != self.operation;
         self.entered += 1;
         self.root = self.root.or(root);
@@ -217,7 +217,7 @@ impl CollectiveInstance {
         if (entry.at, Reverse(entry.rank)) > (self.last.at, Reverse(self.last.rank)) {
             self.last = entry;
         }
-        if self.pattern != Pattern::AllToAll {
+        if self.pattern != CommunicationPattern::AllToAll {
             self.entries.push(entry);
         }
     }
@@ -226,12 +226,12 @@ impl CollectiveInstance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::Clocks;
+    use crate::replay::what_if::ReplayClocks;
 
     #[test]
     fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
-        let noted = Clocks::new(Vec::new(), 0).note(0);
-        let entry = |rank, at| Entry { rank, member: rank, thread: rank, at };
+        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
             [(0, 100), (1, 110), (2, 120), (3, 1000)]
@@ -239,29 +239,29 @@ mod tests {
                 .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
             instance
         };
-        for pattern in [Pattern::AllToOne, Pattern::OneToAll] {
+        for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {
             let found = |rank, begin, end| {
-                rooted(pattern).entry_on_the_way(rank, Interval::new(begin, end)).map(|entry| entry.rank)
+                rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.rank)
             };
             assert_eq!(found(2, 120, 1010), Some(3), "it passes on what rank 3 has");
             assert_eq!(found(2, 120, 125), None, "it was over before rank 3 came");
             assert_eq!(found(2, 120, 2000), None, "something else took as long");
             assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
         }
-        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(Pattern::Prefix) };
-        assert!(every.entry_on_the_way(2, Interval::new(0, 510)).is_none(), "there is no root");
+        let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
+        assert!(every.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none(), "there is no root");
     }
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
-        let noted = Clocks::new(Vec::new(), 0).note(0);
-        let mut collectives = Collectives::default();
-        let enter = |collectives: &mut Collectives, rank| {
-            let entry = Entry { rank, member: 0, thread: rank, at: 0 };
+        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let mut collectives = OpenCollectives::default();
+        let enter = |collectives: &mut OpenCollectives, rank| {
+            let entry = CollectiveEntry { rank, member: 0, thread: rank, at: 0 };
             collectives
                 .enter(rank, (0, 0), || CollectiveInstance {
                     expected: 2,
-                    ..CollectiveInstance::new(entry, 0, Pattern::AllToAll, noted)
+                    ..CollectiveInstance::new(entry, 0, CommunicationPattern::AllToAll, noted)
                 })
                 .unwrap()
         };

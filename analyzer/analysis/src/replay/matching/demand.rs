@@ -16,36 +16,36 @@ use crate::model::region_state::Ns;
 /// Less than one part in so many of the computation is no considerable one.
 const SMALL: Ns = 20;
 
-/// What threads have to do with such work.
+/// The part of each thread in handing out work on demand.
 #[derive(Debug, Default)]
-pub struct Demands {
-    threads: Vec<Demand>,
+pub struct WorkDemands {
+    threads: Vec<ThreadDemand>,
     /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
     on_demand: Ns,
 }
 
-/// What a thread has to do with it.
+/// The part of a thread in handing out work on demand.
 #[derive(Clone, Copy, Debug)]
-struct Demand {
+struct ThreadDemand {
     /// World rank of the thread.
     world: u32,
-    /// Who asked it last, by a message that it received from any source, and has no answer yet.
+    /// The last thread that asked it, by a message from any source, and has no answer yet.
     asked_by: Option<u32>,
-    /// Who answered it last, and how long it had computed then.
+    /// The last thread that answered it, and the computation until then.
     answered: Option<(u32, Ns)>,
-    /// How long it has computed.
+    /// Total computation.
     computed: Ns,
 }
 
-impl Demands {
+impl WorkDemands {
     /// A further thread, of this world rank; its number is the next one.
     pub fn add_thread(&mut self, world: u32) {
-        self.threads.push(Demand { world, asked_by: None, answered: None, computed: 0 });
+        self.threads.push(ThreadDemand { world, asked_by: None, answered: None, computed: 0 });
     }
 
     /// A thread has received a message of any source, from another thread: it may be asked for work.
     pub fn is_asked(&mut self, thread: u32, by: u32) {
-        if let Some(Demand { answered, computed, .. }) = self.threads.get_mut(by as usize)
+        if let Some(ThreadDemand { answered, computed, .. }) = self.threads.get_mut(by as usize)
             && let Some((last, since)) = *answered
             && last == thread
         {
@@ -67,7 +67,7 @@ impl Demands {
     /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was. Questions from before a
     /// collective operation have no answer after it.
     pub fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
-        let Demand { answered, asked_by, .. } = &mut self.threads[thread as usize];
+        let ThreadDemand { answered, asked_by, .. } = &mut self.threads[thread as usize];
         if by.is_none() {
             *asked_by = None;
         }
@@ -82,7 +82,7 @@ impl Demands {
         self.threads[thread as usize].computed += ns;
     }
 
-    /// What was handed out that way, and all work.
+    /// Returns the work handed out on demand, and all work.
     pub fn finish(&self) -> OnDemand {
         OnDemand { on_demand: self.on_demand, computed: self.threads.iter().map(|one| one.computed).sum() }
     }
@@ -101,7 +101,7 @@ impl OnDemand {
         OnDemand { on_demand: self.on_demand + after.on_demand, computed: self.computed + after.computed }
     }
 
-    /// Whether that is a considerable part of the work.
+    /// Returns whether that is a considerable part of the work.
     pub fn is_considerable(self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed
     }

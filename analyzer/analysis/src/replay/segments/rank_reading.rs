@@ -8,100 +8,100 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashSet;
 
 use crate::model::region_state::{Ns, RegionState};
-use crate::replay::cut::{AtCut, may_cut};
-use crate::replay::timeline::{CommEvent, Piece, RankInput, RankSteps, Role, Step};
+use crate::replay::consistent_cut::{RankAtCut, may_cut};
+use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
-/// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.
+/// Maximum number of steps that a rank may have in a segment, as a multiple: more would have to be kept in memory.
 const MOST: usize = 4;
 /// Of a rank that does not lead, where steps are packed: it may be one that has messages from all others.
 const MOST_PACKED: usize = 64;
 
 /// A call of the rank that leads at which the run may be cut: the other ranks' calls of the same number are the same collective.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
-pub struct Mark {
+pub struct CutMark {
     /// Index of its communicator.
     pub comm: u32,
-    /// How many such calls the segment has, with this one.
+    /// Number of such calls in the segment, including this one.
     number: usize,
 }
 
-/// What a rank does in a segment that ends with such a call.
-pub struct UpToCut {
-    /// When it entered the call.
+/// The steps of a rank in a segment that ends with such a call.
+pub struct StepsUpToCut {
+    /// Time at which the rank entered the call.
     pub begin: Ns,
-    /// Where it is after that.
-    pub at: AtCut,
+    /// State of the rank after the segment.
+    pub at: RankAtCut,
     /// Its steps.
-    pub read: VecDeque<Piece>,
-    /// Whether the last piece goes on after it.
+    pub read: VecDeque<StepChunk>,
+    /// True if the last piece goes on after it.
     splits: bool,
 }
 
-/// Where a rank was read to.
+/// The position up to which a rank was read.
 pub struct RankReading<'a> {
-    /// What was read and is in no segment yet, and who reads on.
+    /// The steps that were read and are in no segment yet, and the reader of the rest.
     input: RankInput<'a>,
-    /// Whether its steps are packed.
+    /// True if its steps are packed.
     packs: bool,
     /// Lists and steps of the segments.
     lists: Vec<Arc<[u32]>>,
     given: usize,
     /// Segments that were read and not taken yet.
-    ready: VecDeque<UpToCut>,
+    ready: VecDeque<StepsUpToCut>,
 }
 
 /// A call of a rank at which the run may be cut.
 #[derive(Clone, Copy)]
-struct Found {
-    mark: Mark,
-    /// When it began and ended.
+struct CutCandidate {
+    mark: CutMark,
+    /// Begin of the call.
     begin: Ns,
     end: Ns,
     kind: RegionState,
-    /// Where it is: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
+    /// Position of the call: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
     pieces: usize,
     steps: usize,
 }
 
 impl<'a> RankReading<'a> {
-    /// One of which nothing was read yet.
+    /// Creates the reading of a rank of which nothing was read yet.
     pub fn new(steps: Option<Box<RankSteps<'a>>>, packs: bool) -> Self {
         let input = RankInput { steps, ..RankInput::default() };
         RankReading { input, packs, lists: Vec::new(), given: 0, ready: VecDeque::new() }
     }
 
     /// Reads a segment of so many steps, as the rank that leads; `None`: the run can't be cut there.
-    pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<Mark> {
+    pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<CutMark> {
         let found = self.find_after(of_all, steps)?;
         self.split(&found);
         Some(found.mark)
     }
 
     /// Reads a segment that ends where that of the leading rank does, which has so many `steps`; `false`: the run can't be cut there.
-    pub fn follow(&mut self, of_all: &[bool], mark: Mark, steps: usize) -> bool {
+    pub fn follow(&mut self, of_all: &[bool], mark: CutMark, steps: usize) -> bool {
         let found =
             self.find_number(of_all, mark.number, self.most(steps)).filter(|found| found.mark.comm == mark.comm);
         found.inspect(|found| self.split(found)).is_some()
     }
 
     /// The segments that were read and not taken yet.
-    pub fn ready(&self) -> &VecDeque<UpToCut> {
+    pub fn ready(&self) -> &VecDeque<StepsUpToCut> {
         &self.ready
     }
 
     /// The first of them.
-    pub fn take(&mut self) -> Option<UpToCut> {
+    pub fn take(&mut self) -> Option<StepsUpToCut> {
         self.ready.pop_front()
     }
 
-    /// All that was not taken, and what was not read yet, as if it had not been split: how many segments are read at a time must not change anything.
+    /// Returns all steps that are in no segment, read or not: how many segments are read at a time must not change anything.
     pub fn rest(self) -> RankInput<'a> {
         let segments = self.ready.into_iter().map(|segment| (segment.read, segment.splits));
         let (mut read, mut goes_on) = (VecDeque::new(), false);
         for (mut pieces, splits) in segments.chain([(self.input.read, false)]) {
             let rest = if goes_on { pieces.pop_front() } else { None };
             if let Some((first, rest)) = read.back_mut().zip(rest) {
-                Piece::rejoin(first, rest);
+                StepChunk::rejoin(first, rest);
             }
             read.append(&mut pieces);
             goes_on = splits;
@@ -112,7 +112,7 @@ impl<'a> RankReading<'a> {
     /// Reads to the end of the log; `false` where that is more than a segment may have.
     pub fn read_rest(&mut self, steps: usize) -> bool {
         let most = self.most(steps);
-        while self.input.read.iter().map(Piece::len).sum::<usize>() <= most {
+        while self.input.read.iter().map(StepChunk::len).sum::<usize>() <= most {
             if !self.read() {
                 return true;
             }
@@ -121,7 +121,7 @@ impl<'a> RankReading<'a> {
     }
 
     /// Reads to a cut, and leaves out what is before it.
-    pub fn leave_out(&mut self, cut: &AtCut) {
+    pub fn leave_out(&mut self, cut: &RankAtCut) {
         (self.given, self.lists) = (cut.steps, cut.lists.clone());
         let mut left = cut.steps;
         while left > 0 && (!self.input.read.is_empty() || self.read()) {
@@ -148,7 +148,7 @@ impl<'a> RankReading<'a> {
         if self.packs {
             steps.give_back_memory();
         }
-        self.input.read.extend(Piece::several(batch, self.packs));
+        self.input.read.extend(StepChunk::several(batch, self.packs));
         true
     }
 
@@ -158,7 +158,7 @@ impl<'a> RankReading<'a> {
         of_all: &[bool],
         most: usize,
         mut accept: impl FnMut(&[CommEvent], Option<usize>, usize) -> bool,
-    ) -> Option<Found> {
+    ) -> Option<CutCandidate> {
         let (mut pieces, mut before, mut number) = (0, 0, 0);
         while before <= most {
             if pieces == self.input.read.len() && !self.read() {
@@ -176,8 +176,15 @@ impl<'a> RankReading<'a> {
                 comm = cuts.unwrap_or(NONE);
                 accept(events, cuts.map(|_| number), at)
             });
-            if let Some((steps, Step { begin, end, kind, .. })) = found {
-                return Some(Found { mark: Mark { comm, number }, begin, end, kind, pieces, steps: steps + 1 });
+            if let Some((steps, TimelineStep { begin, end, kind, .. })) = found {
+                return Some(CutCandidate {
+                    mark: CutMark { comm, number },
+                    begin,
+                    end,
+                    kind,
+                    pieces,
+                    steps: steps + 1,
+                });
             }
             before += piece.len();
             pieces += 1;
@@ -186,16 +193,17 @@ impl<'a> RankReading<'a> {
     }
 
     /// The first after so many steps at which no request is open.
-    fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<Found> {
+    fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<CutCandidate> {
         let mut open = FxHashSet::default();
         self.find(of_all, MOST.saturating_mul(steps), |events, number, before| {
             // What has no request is complete already.
             for event in events.iter().filter(|event| event.request != NONE) {
                 match event.role {
-                    Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
-                        open.insert(event.request)
-                    }
-                    Role::Done | Role::Found | Role::Cancelled => open.remove(&event.request),
+                    CommRole::StartSend
+                    | CommRole::StartRecv
+                    | CommRole::StartRecvAny
+                    | CommRole::StartCollective(_) => open.insert(event.request),
+                    CommRole::Done | CommRole::Found | CommRole::Cancelled => open.remove(&event.request),
                     _ => false,
                 };
             }
@@ -204,12 +212,12 @@ impl<'a> RankReading<'a> {
     }
 
     /// The one of this number.
-    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<Found> {
+    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<CutCandidate> {
         self.find(of_all, most, |_, number, _| number == Some(wanted))
     }
 
-    /// What it does until the end of the call that was found is a segment.
-    fn split(&mut self, found: &Found) {
+    /// Splits off the segment that ends with the call that was found.
+    fn split(&mut self, found: &CutCandidate) {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);
         let mut segment = std::mem::replace(read, rest);
@@ -221,9 +229,9 @@ impl<'a> RankReading<'a> {
                 read.pop_front();
             }
         }
-        self.given += segment.iter().map(Piece::len).sum::<usize>();
-        self.lists.extend(segment.iter().flat_map(Piece::lists).cloned());
-        let at = AtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
-        self.ready.push_back(UpToCut { begin: found.begin, at, read: segment, splits });
+        self.given += segment.iter().map(StepChunk::len).sum::<usize>();
+        self.lists.extend(segment.iter().flat_map(StepChunk::lists).cloned());
+        let at = RankAtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
+        self.ready.push_back(StepsUpToCut { begin: found.begin, at, read: segment, splits });
     }
 }

@@ -7,24 +7,24 @@
 //!                              └→ watching.rs        what the page shows
 //! ```
 //!
-//! Nothing flows back but [`Noted`], by which a matched event keeps the clocks of its moment.
+//! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
 
-mod explaining;
+mod explanation_queue;
+mod observer_sink;
 mod predictions;
 mod sync_times;
 mod wait_analysis;
-mod watching;
 
-pub use explaining::Explaining;
+pub use explanation_queue::ExplanationQueue;
+pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
-pub use watching::Watching;
 
 use super::needs::EndedCall;
+use super::observer::RequestOutcome;
 use super::timeline::ParallelPart;
-use super::watcher::RequestOutcome;
-use super::what_if::{Clocks, Noted};
-use crate::model::interval::Interval;
+use super::what_if::{NotedClocks, ReplayClocks};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 
 /// A thread that begins.
@@ -39,12 +39,12 @@ pub struct NewThread {
     /// When it begins.
     pub begin: Ns,
     /// What it goes on with, where the run has begun before.
-    pub goes_on: Option<GoesOn>,
+    pub goes_on: Option<ContinuedThread>,
 }
 
 /// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
 #[derive(Clone, Copy, Debug)]
-pub struct GoesOn {
+pub struct ContinuedThread {
     /// When the last of them entered.
     pub since: Ns,
     /// The kind of the thread's time in it.
@@ -53,7 +53,7 @@ pub struct GoesOn {
 
 /// A message that was received.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
+pub struct ReceivedMessage {
     /// The threads that sent and received it.
     pub from: u32,
     /// See above.
@@ -61,7 +61,7 @@ pub struct Received {
     /// The thread that posted its receive.
     pub posted_by: u32,
     /// When its send began, and when the call ended in which it was received.
-    pub time: Interval,
+    pub time: TimeInterval,
     /// When its receive was posted.
     pub posted: Ns,
     /// Its bytes.
@@ -90,119 +90,119 @@ pub struct RequestEnd {
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
-pub trait Sink {
+pub trait EventSink {
     /// A further thread begins, whose rank has this window; its number is the next one.
-    fn begins(&mut self, thread: NewThread, window: Interval);
+    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval);
 
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
-    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: Interval, _parallel: &[ParallelPart]) {}
+    fn on_computation(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
 
     /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
-    fn comes_back(&mut self, _thread: u32, _slot: u8) {}
+    fn on_return_to_mpi(&mut self, _thread: u32, _slot: u8) {}
 
     /// A call is over.
-    fn calls(&mut self, call: &EndedCall);
+    fn on_call(&mut self, call: &EndedCall);
 
     /// Two threads synchronised.
-    fn synchronises(&mut self, _sync: PairSync) {}
+    fn on_pair_sync(&mut self, _sync: PairSync) {}
 
     /// All members of a communicator are.
-    fn synchronises_all(&mut self, _comm: u32, _at: Ns) {}
+    fn on_collective_sync(&mut self, _comm: u32, _at: Ns) {}
 
     /// A message was received, in the receiver's call that is given last.
-    fn receives(&mut self, _message: &Received) {}
+    fn on_message(&mut self, _message: &ReceivedMessage) {}
 
     /// A request is over, in the thread's call that is given last.
-    fn ends_request(&mut self, _end: &RequestEnd) {}
+    fn on_request_end(&mut self, _end: &RequestEnd) {}
 
     /// The call that is given last begins or ends an epoch with these world ranks, the caller apart.
     fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
     /// A thread's window ends before that of another.
-    fn ends_early(&mut self, _thread: u32, _last: u32, _idle: Interval) {}
+    fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 
 /// All sinks.
-pub struct Sinks<'a, 'scope> {
+pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
-    pub clocks: Clocks<'a>,
+    pub clocks: ReplayClocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
     /// Of a watcher.
-    pub watching: Watching<'a>,
+    pub watching: ObserverSink<'a>,
 }
 
-impl Sinks<'_, '_> {
+impl EventSinks<'_, '_> {
     /// Notes a thread's clocks.
     #[inline]
-    pub fn note(&mut self, thread: u32) -> Noted {
+    pub fn note(&mut self, thread: u32) -> NotedClocks {
         self.clocks.note(thread)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     #[inline]
-    pub fn note_later(&mut self, note: Noted, thread: u32) {
+    pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
         self.clocks.note_later(note, thread);
     }
 
     /// What is noted is not needed any more.
     #[inline]
-    pub fn forget(&mut self, note: Noted) {
+    pub fn forget(&mut self, note: NotedClocks) {
         self.clocks.forget(note);
     }
 }
 
-impl Sink for Sinks<'_, '_> {
-    fn begins(&mut self, thread: NewThread, window: Interval) {
-        self.clocks.begins(thread, window);
-        self.waits.begins(thread, window);
-        self.watching.begins(thread, window);
+impl EventSink for EventSinks<'_, '_> {
+    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
+        self.clocks.on_thread_start(thread, window);
+        self.waits.on_thread_start(thread, window);
+        self.watching.on_thread_start(thread, window);
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
-        self.clocks.computes(thread, kind, time, parallel);
-        self.waits.computes(thread, kind, time, parallel);
-        self.watching.computes(thread, kind, time, parallel);
+    fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
+        self.clocks.on_computation(thread, kind, time, parallel);
+        self.waits.on_computation(thread, kind, time, parallel);
+        self.watching.on_computation(thread, kind, time, parallel);
     }
 
     #[inline]
-    fn comes_back(&mut self, thread: u32, slot: u8) {
-        Sink::comes_back(&mut self.clocks, thread, slot);
+    fn on_return_to_mpi(&mut self, thread: u32, slot: u8) {
+        EventSink::on_return_to_mpi(&mut self.clocks, thread, slot);
     }
 
     #[inline]
-    fn calls(&mut self, call: &EndedCall) {
-        self.clocks.calls(call);
-        self.waits.calls(call);
-        self.watching.calls(call);
+    fn on_call(&mut self, call: &EndedCall) {
+        self.clocks.on_call(call);
+        self.waits.on_call(call);
+        self.watching.on_call(call);
     }
 
     #[inline]
-    fn synchronises(&mut self, sync: PairSync) {
-        self.waits.synchronises(sync);
+    fn on_pair_sync(&mut self, sync: PairSync) {
+        self.waits.on_pair_sync(sync);
     }
 
-    fn synchronises_all(&mut self, comm: u32, at: Ns) {
-        self.waits.synchronises_all(comm, at);
-    }
-
-    #[inline]
-    fn receives(&mut self, message: &Received) {
-        self.watching.receives(message);
+    fn on_collective_sync(&mut self, comm: u32, at: Ns) {
+        self.waits.on_collective_sync(comm, at);
     }
 
     #[inline]
-    fn ends_request(&mut self, end: &RequestEnd) {
-        self.watching.ends_request(end);
+    fn on_message(&mut self, message: &ReceivedMessage) {
+        self.watching.on_message(message);
+    }
+
+    #[inline]
+    fn on_request_end(&mut self, end: &RequestEnd) {
+        self.watching.on_request_end(end);
     }
 
     fn on_epoch_step(&mut self, ranks: &[u32]) {
         self.watching.on_epoch_step(ranks);
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
-        self.waits.ends_early(thread, last, idle);
-        self.watching.ends_early(thread, last, idle);
+    fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
+        self.waits.on_early_end(thread, last, idle);
+        self.watching.on_early_end(thread, last, idle);
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 use lbprof_collector::record::{NO_PEER, NONE};
-use lbprof_collector::semantics::{EpochStep, Pattern, SendMode};
+use lbprof_collector::semantics::{CommunicationPattern, EpochStep, SendMode};
 
 use crate::model::region_state::{Ns, RegionState};
 
 /// What a call, or a part of one, does with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Role {
+pub enum CommRole {
     /// Sends and returns when it may: a blocking send.
     Send,
     /// Receives and returns when the message has arrived.
@@ -34,14 +34,14 @@ pub enum Role {
     /// Waits until there is a message.
     Probe,
     /// Meets the other ranks of a communicator and returns when it may.
-    Collective(Pattern),
+    Collective(CommunicationPattern),
     /// Starts to meet them, under a request.
-    StartCollective(Pattern),
+    StartCollective(CommunicationPattern),
     /// Begins or ends an epoch on a window that not all its ranks enter together.
     Epoch(EpochStep),
     /// Asks for a lock of a window at one target, or at all.
     Lock {
-        /// Whether nobody else may have it meanwhile.
+        /// True if nobody else may have it meanwhile.
         exclusive: bool,
     },
     /// Gives it back.
@@ -52,11 +52,11 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CommEvent {
     /// What it does.
-    pub role: Role,
+    pub role: CommRole,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
     /// World rank of the other side, of the root, or of a lock's target; NONE where there is none. Of what is done with several ranks the
-    /// number of their list, see [`Batch::lists`]; of neighbours that of those that send to this rank, after which are those that it
+    /// number of their list, see [`StepBatch::lists`]; of neighbours that of those that send to this rank, after which are those that it
     /// sends to.
     pub peer: u32,
     /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
@@ -86,7 +86,7 @@ pub struct CallFacts {
     pub received: u64,
     /// Of a call on a window: how many windows had been made on its communicator before that one. NONE: no window, or not known.
     pub window: u32,
-    /// Whether it asks for a lock of a window that nobody else may have meanwhile.
+    /// True if it asks for a lock of a window that nobody else may have meanwhile.
     pub exclusive: bool,
     /// The request that it tested at its begin and found incomplete; NONE: none, or several.
     pub tested: u32,
@@ -124,7 +124,7 @@ pub struct ParallelPart {
 
 /// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct Step {
+pub struct TimelineStep {
     /// When the call begins: until then the thread did `before`.
     pub begin: Ns,
     /// When it ends.
@@ -147,19 +147,19 @@ pub struct Step {
 
 /// Steps of a thread that follow one another.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Batch {
+pub struct StepBatch {
     /// The thread's number in its log.
     pub thread: u32,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimelineStep>,
     /// Their events, in the order of the steps.
     pub events: Vec<CommEvent>,
     /// What of the time before them was in parallel regions, in the same order.
     pub parallel: Vec<ParallelPart>,
     /// Lists of world ranks that events name by number from here on: all of a rank's batches together number them from 0.
     pub lists: Vec<Arc<[u32]>>,
-    /// Whether records before the first are missing, so that what follows can't be counted on to match.
+    /// True if records before the first are missing, so that what follows can't be counted on to match.
     pub gap: bool,
-    /// Whether the thread does nothing more, and is not the one that called MPI_Init.
+    /// True if the thread does nothing more, and is not the one that called MPI_Init.
     pub last: bool,
 }

@@ -10,63 +10,63 @@ use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::poll_answer::completes_nothing;
 use lbprof_collector::rank_log::RankLog;
-use lbprof_collector::reader::{Item, recycle};
-use lbprof_collector::record::{Flags, NO_PEER, NONE};
-use lbprof_collector::semantics::{Completes, Semantics};
-use lbprof_collector::walk::{Reached, Walk, WalkState};
+use lbprof_collector::reader::{LogItem, recycle};
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
+use lbprof_collector::semantics::{CompletionEffect, OperationSemantics};
+use lbprof_collector::walk::{RecordTimes, RecordWalk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
-use super::dense::Dense;
-use super::lists::Lists;
+use super::dense_map::DenseMap;
+use super::lists::RankLists;
 use super::packed;
 use super::parallel::ParallelParts;
-use super::persistent::Prepared;
-use super::places::Places;
-use super::probed::Probed;
-use super::step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
+use super::persistent::PreparedRequests;
+use super::probed_message::ProbedMessage;
+use super::region_lookup::RegionLookup;
+use super::step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
-use crate::read::definitions::Definitions;
-use crate::structure::Placer;
+use crate::read::definitions::RankDefinitions;
+use crate::structure::CallPlacer;
 use crate::structure::survey::RankSurvey;
 
 /// What all ranks' steps are expressed in.
 #[derive(Clone, Copy)]
-pub struct Ids<'a> {
+pub struct RunIds<'a> {
     /// The communicators, by uid.
     pub communicators: &'a [Communicator],
     /// Regions and call sites.
-    pub places: Places<'a>,
+    pub places: RegionLookup<'a>,
     /// World ranks that the run has, ascending.
     pub ranks: &'a [u32],
-    /// Whether the arguments of calls are wanted.
+    /// True if the arguments of calls are wanted.
     pub facts: bool,
 }
 
 /// Reads a rank's log as batches of steps.
 pub struct RankSteps<'a> {
-    ids: Ids<'a>,
+    ids: RunIds<'a>,
     log: RankLog,
     clock: RankClock,
     /// The begin of the run, in nanoseconds of the clock.
     zero: Ns,
     rank: u32,
-    definitions: Definitions,
-    placer: Option<Placer<'a>>,
+    definitions: RankDefinitions,
+    placer: Option<CallPlacer<'a>>,
     threads: FxHashMap<u32, ThreadSteps>,
     /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
-    comms: Dense<Comm>,
-    regions: Dense<RegionIdx>,
-    sites: Dense<u32>,
-    prepared: Prepared,
-    probed: Probed,
-    lists: Lists<'a>,
+    comms: DenseMap<LogCommunicator>,
+    regions: DenseMap<RegionIdx>,
+    sites: DenseMap<u32>,
+    prepared: PreparedRequests,
+    probed: ProbedMessage,
+    lists: RankLists<'a>,
     /// What receives that were started for any message have received, where their completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
     /// Batches that were read with another that was asked for.
-    ready: VecDeque<Batch>,
+    ready: VecDeque<StepBatch>,
 }
 
 /// Nanoseconds from the begin of the run that a time may be away from it, 36 years: of absurd times sums and differences do not overflow.
@@ -74,26 +74,26 @@ const LONGEST: Ns = 1 << 60;
 
 /// Where a thread is.
 struct ThreadSteps {
-    walk: Walk,
+    walk: RecordWalk,
     /// Where the time since the last record is: the region's number, and computation in it by its index.
     placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
-    waiting: Option<Waiting>,
+    waiting: Option<UnfinishedCall>,
     /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
-    steps: Vec<Step>,
+    steps: Vec<TimelineStep>,
     events: Vec<CommEvent>,
     parallel: ParallelParts,
     /// What the last call was, for its parts.
-    semantics: Semantics,
+    semantics: OperationSemantics,
     /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
-    polls: Vec<Step>,
+    polls: Vec<TimelineStep>,
     /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
     longest_poll: Ns,
 }
 
 /// A call whose parts may follow.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct UnfinishedCall {
     /// How many are missing.
     missing: u32,
     /// Where its step and its events begin in the batch.
@@ -102,7 +102,7 @@ struct Waiting {
 }
 
 /// A communicator of the rank's log.
-struct Comm {
+struct LogCommunicator {
     /// Index of the run's.
     index: u32,
     /// Peers in it, by number.
@@ -112,37 +112,37 @@ struct Comm {
 impl<'a> RankSteps<'a> {
     /// Reads `log`, of which `survey` is, its times as times since `zero` nanoseconds of `clock`.
     pub fn new(
-        ids: Ids<'a>,
+        ids: RunIds<'a>,
         log: RankLog,
         survey: &'a RankSurvey,
         (clock, zero): (RankClock, Ns),
-        placer: Option<Placer<'a>>,
+        placer: Option<CallPlacer<'a>>,
     ) -> Self {
         RankSteps {
             ids,
             rank: log.header().rank,
-            lists: Lists::new(log.header().rank, ids.ranks),
+            lists: RankLists::new(log.header().rank, ids.ranks),
             log,
             clock,
             zero,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             placer,
             threads: FxHashMap::default(),
             ends: &survey.threads,
-            comms: Dense::default(),
-            regions: Dense::default(),
-            sites: Dense::default(),
-            prepared: Prepared::default(),
-            probed: Probed::default(),
+            comms: DenseMap::default(),
+            regions: DenseMap::default(),
+            sites: DenseMap::default(),
+            prepared: PreparedRequests::default(),
+            probed: ProbedMessage::default(),
             arrived: FxHashMap::default(),
             ready: VecDeque::new(),
         }
     }
 
     /// The next batch of any thread; `None` at the end of the log.
-    pub fn next_batch(&mut self) -> Option<Batch> {
+    pub fn next_batch(&mut self) -> Option<StepBatch> {
         let batch = self.read_batch()?;
-        Some(Batch { lists: self.lists.take_new(), ..batch })
+        Some(StepBatch { lists: self.lists.take_new(), ..batch })
     }
 
     /// Gives back memory that is not needed until the next batch is asked for.
@@ -150,32 +150,32 @@ impl<'a> RankSteps<'a> {
         self.log.give_back_memory();
     }
 
-    fn read_batch(&mut self) -> Option<Batch> {
+    fn read_batch(&mut self) -> Option<StepBatch> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Some(batch);
             }
             match self.log.next_item() {
-                Some(Item::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
-                Some(Item::Records { head, records }) => {
+                Some(LogItem::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(LogItem::Records { head, records }) => {
                     let batch = self.batch(&head, &records);
                     recycle(records);
                     if batch.is_some() {
                         return batch;
                     }
                 }
-                Some(Item::Profile(batch)) => {
+                Some(LogItem::Profile(batch)) => {
                     let skipped = self.skip(&batch.head, &batch.next);
                     self.ready.extend(skipped);
                 }
-                Some(Item::Samples { .. } | Item::Summary(_) | Item::Problem(_) | Item::Polls(_)) => {}
+                Some(LogItem::Samples { .. } | LogItem::Summary(_) | LogItem::Problem(_) | LogItem::Polls(_)) => {}
                 None => return self.finish(),
             }
         }
     }
 
     /// The steps of a batch of records; `None` where all of them wait for what follows.
-    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
+    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<StepBatch> {
         let (mut thread, gap) = self.thread(head);
         let mut out = thread.begin(head.thread, records.len());
         out.gap = gap;
@@ -188,7 +188,7 @@ impl<'a> RankSteps<'a> {
             let placed = match (from.first(), self.placer.as_mut().filter(|_| head.thread == 0)) {
                 // A wait by polling is where its first poll is.
                 (Some(call), Some(placer)) => {
-                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(Flags::POLLED))
+                    Some(placer.place(call, &self.definitions)).filter(|_| !call.flags.contains(CallFlags::POLLED))
                 }
                 _ => None,
             };
@@ -229,7 +229,7 @@ impl<'a> RankSteps<'a> {
         (!out.steps.is_empty() || out.gap || out.last).then_some(out)
     }
 
-    /// Whether a thread, other than the first, whose window ends with the log, does nothing more.
+    /// Returns whether a thread, other than the first, whose window ends with the log, does nothing more.
     fn is_last(&self, number: u32, thread: &ThreadSteps) -> bool {
         let is_behind = self.ends.get(&number).is_some_and(|&end| thread.walk.next >= end);
         number != 0 && is_behind && thread.waiting.is_none()
@@ -241,13 +241,13 @@ impl<'a> RankSteps<'a> {
             return (thread, false);
         }
         let mut thread = ThreadSteps {
-            walk: Walk::new(head),
+            walk: RecordWalk::new(head),
             placed: (NONE, RegionState::new(0, Activity::Computation)),
             waiting: None,
             steps: Vec::new(),
             events: Vec::new(),
             parallel: ParallelParts::default(),
-            semantics: Semantics::Nothing,
+            semantics: OperationSemantics::Nothing,
             polls: Vec::new(),
             longest_poll: 0,
         };
@@ -256,7 +256,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
-    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<Batch> {
+    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<StepBatch> {
         let (mut thread, _) = self.thread(head);
         let mut out = thread.begin(head.thread, 0);
         out.gap = true;
@@ -264,7 +264,7 @@ impl<'a> RankSteps<'a> {
         thread.end_polls(&mut out);
         let reached = thread.walk.time.advance(next.previous_end);
         thread.placed = (NONE, RegionState::new(0, Activity::Computation));
-        self.without_call(&mut thread, Reached { state: WalkState::Paused, ..reached }, &mut out);
+        self.without_call(&mut thread, RecordTimes { state: WalkState::Paused, ..reached }, &mut out);
         thread.walk.place(next, &[]);
         self.settle_place(&mut thread, None);
         out.last = self.is_last(head.thread, &thread);
@@ -274,7 +274,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// What is left at the end of the log.
-    fn finish(&mut self) -> Option<Batch> {
+    fn finish(&mut self) -> Option<StepBatch> {
         let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
         let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
         numbers.sort_unstable();
@@ -299,13 +299,13 @@ impl<'a> RankSteps<'a> {
     /// Notes what receives for any message in `records` received: the message that they match is known when they start, then.
     fn look_ahead(&mut self, records: &[Record]) {
         self.arrived.clear();
-        let any = Flags::ANY_SOURCE.0 | Flags::ANY_TAG.0;
+        let any = CallFlags::ANY_SOURCE.0 | CallFlags::ANY_TAG.0;
         for record in records {
             if record.flags.0 & any != 0
-                && Operation::completes(record.operation) != Completes::Nothing
+                && Operation::completes(record.operation) != CompletionEffect::Nothing
                 && record.request != NONE
-                && !record.flags.contains(Flags::NOTHING)
-                && !record.flags.contains(Flags::CANCELLED)
+                && !record.flags.contains(CallFlags::NOTHING)
+                && !record.flags.contains(CallFlags::CANCELLED)
             {
                 self.arrived.insert(record.request, (record.peer, record.tag));
             }
@@ -313,12 +313,12 @@ impl<'a> RankSteps<'a> {
     }
 
     /// A step that ends without a call.
-    fn without_call(&mut self, thread: &mut ThreadSteps, reached: Reached, out: &mut Batch) {
+    fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut StepBatch) {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
             let (site, facts, parallel) = (NONE, CallFacts::NOTHING, thread.parallel.end_step());
-            out.steps.push(Step {
+            out.steps.push(TimelineStep {
                 begin: end,
                 end,
                 before: kind,
@@ -336,7 +336,7 @@ impl<'a> RankSteps<'a> {
         self.clock.nanoseconds(ticks).saturating_sub(self.zero).clamp(-LONGEST, LONGEST)
     }
 
-    fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let is_flush = record.operation == Operation::Flush as u16;
         if is_flush && thread.waiting.is_some() {
             // The ring was full before the parts of the last call.
@@ -375,8 +375,8 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: Reached) -> Step {
-        Step {
+    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: RecordTimes) -> TimelineStep {
+        TimelineStep {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
             before: thread.before(reached),
@@ -409,7 +409,7 @@ impl<'a> RankSteps<'a> {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let has_tag = record.activity() == Activity::PointToPoint;
         let (sent, received) = transferred(record);
-        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
         CallFacts {
             comm,
             peer,
@@ -417,21 +417,21 @@ impl<'a> RankSteps<'a> {
             sent,
             received,
             window: self.window(record),
-            exclusive: record.flags.contains(Flags::EXCLUSIVE),
+            exclusive: record.flags.contains(CallFlags::EXCLUSIVE),
             tested: if found_nothing { record.request } else { NONE },
         }
     }
 
-    fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
-        let mut step = Step { facts: self.facts(record), ..self.step(thread, record, reached) };
-        let goes_on = record.flags.contains(Flags::POLLED);
+        let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
+        let goes_on = record.flags.contains(CallFlags::POLLED);
         if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
             thread.end_polls(out);
             thread.longest_poll = step.end - step.begin;
         }
-        let found_nothing = Operation::polls(record.operation) && record.flags.contains(Flags::NOTHING);
+        let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
         if found_nothing || goes_on && completes_nothing(record) {
             thread.polls.push(step);
             return;
@@ -440,27 +440,27 @@ impl<'a> RankSteps<'a> {
         let semantics = if goes_on { semantics.after_polling() } else { semantics };
         thread.semantics = semantics;
         let missing = match semantics {
-            Semantics::Exchange => 1,
-            Semantics::StartAll => n_parts(record),
+            OperationSemantics::Exchange => 1,
+            OperationSemantics::StartAll => n_parts(record),
             _ if Operation::completes(record.operation).has_parts() => n_parts(record),
             _ => 0,
         };
         let events = out.events.len();
-        let silent = record.flags.contains(Flags::NOTHING) || record.flags.contains(Flags::FAILED);
+        let silent = record.flags.contains(CallFlags::NOTHING) || record.flags.contains(CallFlags::FAILED);
         if let Some(event) = self.event(record, semantics, missing > 0).filter(|_| !silent) {
             out.events.push(event);
-            if semantics == Semantics::StartExchange {
-                out.events.push(CommEvent { role: Role::StartRecvAny, bytes: 0, ..event });
+            if semantics == OperationSemantics::StartExchange {
+                out.events.push(CommEvent { role: CommRole::StartRecvAny, bytes: 0, ..event });
             }
         }
         match missing {
             0 => step.events = (out.events.len() - events) as u16,
-            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), events }),
+            _ => thread.waiting = Some(UnfinishedCall { missing, step: out.steps.len(), events }),
         }
         out.steps.push(step);
     }
 
-    fn part(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn part(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
         let (is_last, first) = (waiting.missing == 0, waiting.events);
@@ -470,8 +470,8 @@ impl<'a> RankSteps<'a> {
             call.facts.received = call.facts.received.saturating_add(received);
         }
         let event = match record.operation() {
-            Some(Operation::Received) if !record.flags.contains(Flags::NOTHING) => {
-                Some(self.message(record, Role::Recv, record.received))
+            Some(Operation::Received) if !record.flags.contains(CallFlags::NOTHING) => {
+                Some(self.message(record, CommRole::Recv, record.received))
             }
             Some(Operation::Completed) => self.completion(record, thread.semantics),
             Some(Operation::Started) => self.started(record),
@@ -490,7 +490,7 @@ impl<'a> RankSteps<'a> {
 
     fn site(&mut self, call_site: u64) -> u32 {
         let (definitions, places) = (&self.definitions, &self.ids.places);
-        *self.sites.of(call_site, || {
+        *self.sites.get_or_insert_with(call_site, || {
             let id = u32::try_from(call_site).ok();
             id.and_then(|id| places.sites.find(definitions, id)).unwrap_or(NONE)
         })
@@ -501,7 +501,7 @@ impl<'a> RankSteps<'a> {
         let (region, _) = placed.unwrap_or(thread.walk.open.innermost());
         if thread.placed.0 != region {
             let (rank, definitions, places) = (self.rank, &self.definitions, &self.ids.places);
-            let idx = *self.regions.of(region.into(), || places.region(rank, definitions, region));
+            let idx = *self.regions.get_or_insert_with(region.into(), || places.region(rank, definitions, region));
             thread.placed = (region, RegionState::new(idx, Activity::Computation));
         }
     }
@@ -511,14 +511,14 @@ impl<'a> RankSteps<'a> {
 /// full, does not say so: it has all that follow.
 fn n_parts(record: &Record) -> u32 {
     let has_none = record.end == 0
-        || [Flags::NOTHING, Flags::INACTIVE, Flags::FAILED].iter().any(|&flag| record.flags.contains(flag));
+        || [CallFlags::NOTHING, CallFlags::INACTIVE, CallFlags::FAILED].iter().any(|&flag| record.flags.contains(flag));
     if record.count == 0 && !has_none { u32::MAX } else { record.count }
 }
 
 /// Bytes that a record sends and receives, as the sums count them.
 fn transferred(record: &Record) -> (u64, u64) {
     let (sent, received) = counted(record.operation);
-    match record.flags.contains(Flags::NOTHING) {
+    match record.flags.contains(CallFlags::NOTHING) {
         true => (0, 0),
         false => (record.sent & sent, record.received & received),
     }
@@ -527,7 +527,7 @@ fn transferred(record: &Record) -> (u64, u64) {
 impl ThreadSteps {
     /// What the time before a record was.
     #[inline(always)]
-    fn before(&self, reached: Reached) -> RegionState {
+    fn before(&self, reached: RecordTimes) -> RegionState {
         let (_, computation) = self.placed;
         match reached.state {
             WalkState::Computing => computation,
@@ -537,9 +537,9 @@ impl ThreadSteps {
     }
 
     /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
-    fn begin(&mut self, number: u32, room: usize) -> Batch {
+    fn begin(&mut self, number: u32, room: usize) -> StepBatch {
         let (steps, events) = packed::spare();
-        let mut out = Batch { thread: number, steps, events, ..Batch::default() };
+        let mut out = StepBatch { thread: number, steps, events, ..StepBatch::default() };
         out.steps.reserve_exact(room);
         out.events.reserve(room);
         out.steps.append(&mut self.steps);
@@ -548,12 +548,12 @@ impl ThreadSteps {
     }
 
     /// Adds what of the time before a batch's steps was in parallel regions.
-    fn take_parallel(&mut self, out: &mut Batch) {
+    fn take_parallel(&mut self, out: &mut StepBatch) {
         out.parallel = self.parallel.take_first(out.steps.iter().map(|step| usize::from(step.parallel)).sum());
     }
 
     /// Keeps the call whose parts may follow for the next batch.
-    fn carry(&mut self, out: &mut Batch) {
+    fn carry(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = &mut self.waiting {
             self.steps.extend(out.steps.drain(waiting.step..));
             self.events.extend(out.events.drain(waiting.events..));
@@ -563,8 +563,10 @@ impl ThreadSteps {
 
     /// A call goes on with the wait of the polls at hand, if there are any: `step` begins with them, and is named for the longest of
     /// these calls, whose record has most of the time.
-    fn go_on_waiting(&mut self, step: &mut Step, completes_nothing: bool) -> bool {
-        let Some(&Step { begin, before, site, operation, facts, .. }) = self.polls.first() else { return false };
+    fn go_on_waiting(&mut self, step: &mut TimelineStep, completes_nothing: bool) -> bool {
+        let Some(&TimelineStep { begin, before, site, operation, facts, .. }) = self.polls.first() else {
+            return false;
+        };
         let parallel = self.polls.iter().map(|poll| poll.parallel).fold(step.parallel, u16::saturating_add);
         let own = step.end - step.begin;
         step.facts.tested = facts.tested;
@@ -581,14 +583,14 @@ impl ThreadSteps {
 
     /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
     #[inline(always)]
-    fn end_polls(&mut self, out: &mut Batch) {
+    fn end_polls(&mut self, out: &mut StepBatch) {
         if !self.polls.is_empty() {
             out.steps.append(&mut self.polls);
         }
     }
 
     /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
-    fn end_waiting(&mut self, out: &mut Batch) {
+    fn end_waiting(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = self.waiting.take() {
             let n = u16::try_from(out.events.len() - waiting.events).unwrap_or(u16::MAX);
             out.events.truncate(waiting.events + usize::from(n));

@@ -17,10 +17,10 @@ pub struct CallInterval {
 
 /// The calls in which loops are looked for: successive ones, polls left out.
 #[derive(Clone, Copy)]
-pub struct Window<'a> {
+pub struct CallWindow<'a> {
     /// The calls, in their order.
     pub calls: &'a [CallInterval],
-    /// Whether these are all the calls of the rank, so that the first and the last iteration are in it.
+    /// True if these are all the calls of the rank, so that the first and the last iteration are in it.
     pub whole_run: bool,
     /// Whether a token is a collective operation: a better end of an iteration than a message between two ranks.
     pub is_collective: &'a dyn Fn(u32) -> bool,

@@ -10,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use lb_report::command_line::{Arguments, parsed, run};
-use lb_report::exit::{Exit, name};
+use lb_report::command_line::{CommandLine, parsed, run};
+use lb_report::exit::{ReportExit, name};
 use lb_report::on_disk::OnDisk;
 use lb_report::{code_reader, exit, memory, opening, processor};
-use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::serve::serve;
-use lbprof_analysis::transport::{Failure, Team};
+use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
 use mpi::traits::Communicator;
 
 use crate::transport::MpiTransport;
@@ -28,32 +28,32 @@ fn main() -> ExitCode {
     exit::set_name(env!("CARGO_BIN_NAME"));
     let _ = rlimit::increase_nofile_limit(u64::MAX);
     let Some((universe, _)) = mpi::initialize_with_threading(mpi::Threading::Funneled) else {
-        return Exit::Bug.into();
+        return ReportExit::Bug.into();
     };
     let world = universe.world();
-    let team = Team::new(Box::new(MpiTransport::new()));
+    let team = ProcessGroup::new(Box::new(MpiTransport::new()));
     let process = team.process();
     // MPI ends the others where this one does not get to its end.
     let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
         (Err(exit), _) => Ok(exit),
         (Ok(arguments), 0) => lead(team, &arguments),
-        (Ok(_), _) => serve(&team, bound).map(|()| Exit::Good),
+        (Ok(_), _) => serve(&team, bound).map(|()| ReportExit::Good),
     }));
     let exit = match done {
         Ok(Ok(exit)) => exit,
         Ok(Err(failure)) => {
             let _ = writeln!(io::stderr(), "{}: {failure}", name());
-            world.abort(Exit::Process as i32)
+            world.abort(ReportExit::Process as i32)
         }
-        Err(_) => world.abort(Exit::Bug as i32),
+        Err(_) => world.abort(ReportExit::Bug as i32),
     };
     drop(universe);
     exit.into()
 }
 
 /// What process 0 does.
-fn lead(team: Team, arguments: &Arguments) -> Result<Exit, Failure> {
-    let leader = Arc::new(Leader::new(team));
+fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, TransportFailure> {
+    let leader = Arc::new(LeaderProcess::new(team));
     opening::by(leader.clone());
     let exit = run(arguments);
     leader.end()?;

@@ -5,7 +5,7 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use lbprof_analysis::transport::{Failure, Transport};
+use lbprof_analysis::transport::{Transport, TransportFailure};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, Destination, Equivalence, Source};
 
@@ -42,13 +42,13 @@ impl Transport for MpiTransport {
         self.host.as_deref()
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
         // Errors of MPI end the job: that is its default.
         let world = SimpleCommunicator::world();
         let other = world.process_at_rank(to as i32);
         mpi::request::scope(|scope| {
             let mut request = other.immediate_send(scope, bytes);
-            let mut waits = Waits::new();
+            let mut waits = GrowingWaits::new();
             while let Err(pending) = request.test() {
                 request = pending;
                 waits.wait();
@@ -57,10 +57,10 @@ impl Transport for MpiTransport {
         Ok(())
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
         let world = SimpleCommunicator::world();
         let other = world.process_at_rank(from as i32);
-        let mut waits = Waits::new();
+        let mut waits = GrowingWaits::new();
         loop {
             if let Some((message, status)) = other.immediate_matched_probe() {
                 let mut bytes = vec![0; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or(0)];
@@ -73,11 +73,11 @@ impl Transport for MpiTransport {
 }
 
 /// Waits that become longer.
-struct Waits(Duration);
+struct GrowingWaits(Duration);
 
-impl Waits {
-    fn new() -> Waits {
-        Waits(SLEEPS[0])
+impl GrowingWaits {
+    fn new() -> GrowingWaits {
+        GrowingWaits(SLEEPS[0])
     }
 
     fn wait(&mut self) {

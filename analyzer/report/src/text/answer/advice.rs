@@ -1,10 +1,11 @@
 //! What to try where it is known to help, else what to look at.
 
+use super::phrases::short_percent;
 use super::{AnswerLabel, AnswerLine};
 use crate::situation::{RunSituation, may_compute, single_cause};
 use crate::text::losses;
-use crate::verdict::{LossKind, Undivided};
-use crate::{Doubt, Report};
+use crate::verdict::{LossKind, UndividedReason};
+use crate::{Report, ReportDoubt};
 
 /// Share of the time from which on balance helps.
 const LEAST: f64 = 0.01;
@@ -33,6 +34,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         RunSituation::Asleep => {
             return fixed(LookAt, "what the ranks wait for outside of MPI: files, sleep(), locks, devices");
         }
+        RunSituation::MasterAndWorkers => return of_idle_master(report),
         RunSituation::UnclearPolls => {
             return fixed(
                 LookAt,
@@ -87,7 +89,7 @@ fn advice(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, Stri
         RunSituation::Serialization => fixed(
             LookAt,
             match report.verdict.undivided {
-                Some(Undivided::UnsureLoop) => {
+                Some(UndividedReason::UnsureLoop) => {
                     "which loop is the main one: mark its iterations (LBPROF_ITERATION_BEGIN), or name a call that ends one (--loop CALLSITE); then \
                      the report says whether ranks are slow in turn or wait in chains"
                 }
@@ -128,14 +130,26 @@ fn of_excess(report: &Report) -> Option<(AnswerLabel, String)> {
 
 /// Returns whether balance in each iteration gains anything by a replay, or `None` if that was not asked.
 fn each_gains(report: &Report) -> Option<bool> {
-    let is_in_turn = |loss: &&crate::Loss| loss.kind == LossKind::SlowInTurn;
+    let is_in_turn = |loss: &&crate::EfficiencyLoss| loss.kind == LossKind::SlowInTurn;
     let remedy = report.losses.iter().find(is_in_turn)?.remedy.as_ref()?;
     Some(losses::gains(remedy))
 }
 
+/// Returns that an idle master could work, and what that gains at most: with one rank more, of so many.
+fn of_idle_master(report: &Report) -> Option<(AnswerLabel, String)> {
+    let master = report.idle_master.as_ref()?;
+    let n_ranks = master.workers.len() + 1;
+    let most = short_percent(1.0 / n_ranks as f64);
+    let text = format!(
+        "whether rank {} can work, too, while it hands out work: it is one of {n_ranks} ranks, so that the same work would take at most {most} less time",
+        master.rank
+    );
+    Some((AnswerLabel::LookAt, text))
+}
+
 /// Returns what helps where ranks have no cores.
 fn without_cores(report: &Report) -> Option<(AnswerLabel, String)> {
-    let of_threads = report.doubts.iter().find(|doubt| matches!(doubt, Doubt::FewerCores { .. }));
+    let of_threads = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewerCores { .. }));
     let text = match of_threads {
         Some(doubt) => crate::text::doubt(report, doubt),
         None => "measure again with one rank per core: as many ranks as cores at most, each bound to its own (mpirun --bind-to core, srun \
@@ -147,7 +161,7 @@ fn without_cores(report: &Report) -> Option<(AnswerLabel, String)> {
 
 /// Returns what to look at where ranks communicate.
 fn communication(report: &Report, situation: RunSituation) -> Option<(AnswerLabel, String)> {
-    if report.doubts.iter().any(Doubt::is_of_cores) || report.has_unrecorded_partners() {
+    if report.doubts.iter().any(ReportDoubt::is_of_cores) || report.has_unrecorded_partners() {
         return None;
     }
     let (label, text) = match situation {

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 
 use self::phrases::capitalized;
-use super::{DIM, Options};
+use super::{DIM, TextOptions};
 use crate::Report;
 use crate::situation::RunSituation;
 use crate::words::wrap;
@@ -107,10 +107,12 @@ pub fn answer_in_words(report: &Report) -> String {
     AnswerText::new(report).in_one_line()
 }
 
-pub(super) fn section(report: &Report, options: &Options) -> String {
-    use RunSituation::{Asleep, Balanced, FewCalls, NoCores, Nothing, OneRank, StillRunning, UnclearPolls};
+pub(super) fn section(report: &Report, options: &TextOptions) -> String {
+    use RunSituation::{
+        Asleep, Balanced, FewCalls, MasterAndWorkers, NoCores, Nothing, OneRank, StillRunning, UnclearPolls,
+    };
     let colour = match RunSituation::new(report) {
-        Balanced => AnsiColor::Green,
+        Balanced | MasterAndWorkers => AnsiColor::Green,
         Asleep | FewCalls | NoCores | Nothing | OneRank | StillRunning | UnclearPolls => AnsiColor::Yellow,
         _ => AnsiColor::Red,
     };

@@ -4,9 +4,9 @@ use super::phrases::{capitalized_ranks, members, named_ranks};
 use super::sentence::judged;
 use crate::situation::RunSituation;
 use crate::text::{doubts, lifetime, threads};
-use crate::verdict::Chosen;
+use crate::verdict::ClusterChoice;
 use crate::words::{plural, seconds_like};
-use crate::{Doubt, Report};
+use crate::{Report, ReportDoubt};
 
 /// Share of the time from which on waiting for other groups of ranks is named.
 const WORTH_NAMING: f64 = 0.02;
@@ -21,7 +21,7 @@ const LONG_S: f64 = 0.1;
 pub(super) fn lines(report: &Report, situation: RunSituation) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(as_measured(report, situation));
-    notes.extend(of_groups(report));
+    notes.extend(of_groups(report, situation));
     notes.extend(doubts(report, situation));
     notes.extend(not_recorded(report));
     notes.extend(preempted(report, situation));
@@ -49,9 +49,9 @@ fn as_measured(report: &Report, situation: RunSituation) -> Option<String> {
 }
 
 /// Returns that ranks run different code, and which of them the answer is on.
-fn of_groups(report: &Report) -> Option<String> {
+fn of_groups(report: &Report, situation: RunSituation) -> Option<String> {
     let clusters = &report.clusters;
-    if !clusters.are_apart() {
+    if !clusters.are_apart() || situation == RunSituation::MasterAndWorkers {
         return None;
     }
     let groups: Vec<String> = clusters.rows.iter().map(|row| named_ranks(&row.ranks)).collect();
@@ -72,10 +72,12 @@ fn of_groups(report: &Report) -> Option<String> {
         return Some(format!("{who}, so balance over all of them means little"));
     };
     let chosen = match cluster.chosen {
-        Chosen::Only => String::new(),
-        Chosen::LosesMost => format!("; most is lost in {}", members(cluster)),
-        Chosen::LosesMostByItself => format!("; most is lost in {}, besides waiting for other ranks", members(cluster)),
-        Chosen::ComputesMost => format!("; {} compute most", members(cluster)),
+        ClusterChoice::Only => String::new(),
+        ClusterChoice::LosesMost => format!("; most is lost in {}", members(cluster)),
+        ClusterChoice::LosesMostByItself => {
+            format!("; most is lost in {}, besides waiting for other ranks", members(cluster))
+        }
+        ClusterChoice::ComputesMost => format!("; {} compute most", members(cluster)),
     };
     let verdict = &report.verdict;
     let waits = match cluster.waits_for_others_s > WORTH_NAMING * verdict.elapsed_s {
@@ -91,9 +93,9 @@ fn of_groups(report: &Report) -> Option<String> {
 
 /// Returns the doubts that are not the answer.
 fn doubts(report: &Report, situation: RunSituation) -> Vec<String> {
-    let is_said = |doubt: &&Doubt| match doubt {
-        Doubt::FewCalls { .. } => situation != RunSituation::FewCalls,
-        Doubt::FewerCores { .. } => situation != RunSituation::NoCores,
+    let is_said = |doubt: &&ReportDoubt| match doubt {
+        ReportDoubt::FewCalls { .. } => situation != RunSituation::FewCalls,
+        ReportDoubt::FewerCores { .. } => situation != RunSituation::NoCores,
         _ => true,
     };
     report.doubts.iter().filter(is_said).map(|doubt| doubts::sentence(report, doubt)).collect()

@@ -1,10 +1,10 @@
 //! Where the answer lies: functions, code between calls, and the call in which ranks wait.
 
 use super::{AnswerLabel, AnswerLine};
-use crate::losses::Loss;
+use crate::losses::EfficiencyLoss;
 use crate::situation::RunSituation;
 use crate::text::{LONGEST_NAME, code_in_words, functions, place_name, region_name};
-use crate::verdict::{LossKind, Worst, WorstRegion};
+use crate::verdict::{LongestRank, LossKind, WorstRegion};
 use crate::words::{clean, short_path, shorten};
 use crate::{Report, Verdict};
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
@@ -67,12 +67,12 @@ fn by_cpu_time(verdict: &Verdict) -> Verdict {
 }
 
 /// Whether samples show a function in which the rank computes longer than the others.
-fn has_function(worst: &Worst) -> bool {
+fn has_function(worst: &LongestRank) -> bool {
     worst.explained.as_ref().is_some_and(|excess| !excess.functions.is_empty())
 }
 
 /// Returns a region as a place: `in main, after the MPI call on line 19`.
-fn region_in_words(worst: &Worst, region: &WorstRegion) -> String {
+fn region_in_words(worst: &LongestRank, region: &WorstRegion) -> String {
     let name = |name: &str| shorten(&clean(name), LONGEST_NAME);
     if region.path == WHOLE_PROGRAM {
         return "outside of marked regions".to_owned();
@@ -109,13 +109,13 @@ pub(super) fn after_one_call(name: &str) -> Option<String> {
 }
 
 /// Returns the call of a loss, and where it is.
-fn call_and_place(loss: &Loss) -> Option<String> {
+fn call_and_place(loss: &EfficiencyLoss) -> Option<String> {
     let at = loss.at.as_ref()?;
     Some(format!("MPI_{} at {}", at.operation, place_name(&at.place)))
 }
 
 /// Returns where ranks compute that others wait for, and where they wait.
-fn of_serialization(report: &Report, loss: &Loss) -> Option<String> {
+fn of_serialization(report: &Report, loss: &EfficiencyLoss) -> Option<String> {
     let path = loss.region.as_deref().filter(|path| *path != WHOLE_PROGRAM);
     let region = path.map(|path| {
         let row = report.regions.iter().find(|row| row.path == path);

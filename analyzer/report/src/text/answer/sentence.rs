@@ -1,12 +1,12 @@
 //! The answer in a sentence: how much is lost, and why.
 
 use super::end::ending;
-use super::phrases::{capitalized, members, short_percent};
+use super::phrases::{capitalized, members, named_ranks, short_percent};
 use crate::situation::{CallAmounts, RunSituation, SlowestTurn, single_cause, turns_of_slowest};
 use crate::text::threads;
-use crate::verdict::{GOOD_BALANCE, LossKind, Worst};
+use crate::verdict::{GOOD_BALANCE, LongestRank, LossKind};
 use crate::words::{bytes, percent, plural, seconds, seconds_like};
-use crate::{Doubt, LifetimeTable, Report};
+use crate::{LifetimeTable, Report, ReportDoubt};
 use lbprof_collector::Activity;
 
 /// Share of what is lost from which on the largest part is all that a sentence says.
@@ -43,6 +43,7 @@ pub(super) fn judged(report: &Report, situation: RunSituation) -> String {
         RunSituation::NoCores => without_cores(report),
         RunSituation::SetUp => set_up(report),
         RunSituation::Threads => threads::sentence(report),
+        RunSituation::MasterAndWorkers => master_and_workers(report),
         RunSituation::Asleep | RunSituation::Balanced | RunSituation::UnclearPolls => well_used(report, situation),
         _ => format!("{}{}{}.", how_much(report), why(report, situation), second_part(report)),
     }
@@ -172,7 +173,7 @@ fn alone(report: &Report, situation: RunSituation) -> String {
 }
 
 /// Returns how long a rank computes where most of its excess lies.
-fn time_of(report: &Report, worst: &Worst) -> f64 {
+fn time_of(report: &Report, worst: &LongestRank) -> f64 {
     let Some(region) = &worst.region else { return worst.computation_s };
     let row = report.regions.iter().find(|row| row.path == region.path);
     region.excess_s + row.map_or(0.0, |row| row.mean_in_s(Activity::Computation))
@@ -252,6 +253,18 @@ fn second_part(report: &Report) -> String {
     format!("; {} of the time {by}{what}", short_percent(second.share))
 }
 
+/// Returns that the workers work and the master is idle.
+fn master_and_workers(report: &Report) -> String {
+    let Some(master) = &report.idle_master else { return String::new() };
+    let share = short_percent(report.verdict.efficiency.times.parallel().unwrap_or(0.0));
+    let work = match report.doubts.iter().any(|doubt| matches!(doubt, ReportDoubt::Asleep { .. })) {
+        true => format!("spend {share} of the time outside of MPI, much of it asleep or waiting for I/O"),
+        false => format!("work {share} of the time"),
+    };
+    let workers = capitalized(&named_ranks(&master.workers));
+    format!("{workers} {work}; rank {} hands out work and is idle, as masters are.", master.rank)
+}
+
 /// Returns that there is little to gain.
 fn well_used(report: &Report, situation: RunSituation) -> String {
     let verdict = &report.verdict;
@@ -295,7 +308,7 @@ fn gain_at_most(share: f64) -> String {
 
 /// Returns that there are too few calls to judge.
 fn few_calls(report: &Report) -> String {
-    let doubt = report.doubts.iter().find(|doubt| matches!(doubt, Doubt::FewCalls { .. }));
+    let doubt = report.doubts.iter().find(|doubt| matches!(doubt, ReportDoubt::FewCalls { .. }));
     doubt.map(|doubt| crate::text::doubt(report, doubt)).unwrap_or_default()
 }
 

@@ -2,21 +2,21 @@
 
 use std::fmt;
 
-use crate::Run;
+use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
 /// A metric of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct ConditionMetric {
     /// Path of the region, of which there must be one.
     pub region: Option<String>,
     /// Its name, one of those below.
     pub name: String,
 }
 
-type OfTimes = fn(&Times) -> Option<f64>;
-type OfRun = fn(&Run) -> Option<f64>;
+type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
+type OfRun = fn(&RunMetrics) -> Option<f64>;
 type OfRegion = fn(&RegionFigures) -> Option<f64>;
 
 /// Of runs and of regions.
@@ -25,13 +25,13 @@ const TIMES: &[(&str, OfTimes)] = &[
     ("max_computation_s", |times| Some(times.max_computation_s)),
     ("avg_computation_s", |times| Some(times.avg_computation_s)),
     ("t_ideal_s", |times| times.t_ideal_s),
-    ("parallel_efficiency", Times::parallel),
-    ("parallel", Times::parallel),
-    ("load_balance", Times::load_balance),
-    ("micro_load_balance", Times::micro_load_balance),
-    ("transfer", Times::transfer),
-    ("communication_efficiency", Times::communication),
-    ("communication", Times::communication),
+    ("parallel_efficiency", EfficiencyTimes::parallel),
+    ("parallel", EfficiencyTimes::parallel),
+    ("load_balance", EfficiencyTimes::load_balance),
+    ("micro_load_balance", EfficiencyTimes::micro_load_balance),
+    ("transfer", EfficiencyTimes::transfer),
+    ("communication_efficiency", EfficiencyTimes::communication),
+    ("communication", EfficiencyTimes::communication),
 ];
 
 /// Of runs alone.
@@ -71,19 +71,19 @@ const REGION: &[(&str, OfRegion)] = &[
     ("quanta", |region| Some(region.quanta)),
 ];
 
-impl Metric {
+impl ConditionMetric {
     /// The metric of a run, or of a region, of this name; else the name that is most like it.
-    pub(super) fn new(region: Option<String>, name: &str) -> Result<Metric, &'static str> {
+    pub(super) fn new(region: Option<String>, name: &str) -> Result<ConditionMetric, &'static str> {
         let mut known = all(region.is_some());
         if known.any(|one| one == name) {
-            return Ok(Metric { region, name: name.to_owned() });
+            return Ok(ConditionMetric { region, name: name.to_owned() });
         }
         let like = |one: &str| strsim::jaro_winkler(one, name);
         Err(all(region.is_some()).max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default())
     }
 
     /// Its value in a run; `None` where the run has no such region, or it is not known.
-    pub fn of(&self, run: &Run) -> Option<f64> {
+    pub fn of(&self, run: &RunMetrics) -> Option<f64> {
         let region = match &self.region {
             Some(path) => Some(run.region(path)?),
             None => None,
@@ -103,7 +103,7 @@ impl Metric {
     }
 }
 
-impl fmt::Display for Metric {
+impl fmt::Display for ConditionMetric {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match &self.region {
             Some(path) => write!(f, "regions[\"{path}\"].{}", self.name),

@@ -18,9 +18,9 @@ pub mod words;
 
 use std::str::FromStr;
 
-use super::{Side, Sides};
+use super::{ComparisonSide, ComparisonSides};
 use lbprof_report::words::clean;
-pub use metric::{Metric, names};
+pub use metric::{ConditionMetric, names};
 
 /// What is wrong with a condition as such, whatever the runs are.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -50,7 +50,7 @@ pub enum ConditionError {
 
 /// How two values are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
+enum ComparisonOperator {
     Less,
     LessOrEqual,
     More,
@@ -61,28 +61,28 @@ enum Comparison {
 
 /// A number made of numbers, the metric and its base value.
 #[derive(Clone, Debug, PartialEq)]
-enum Sum {
+enum ConditionTerm {
     Number(f64),
-    Metric(Metric),
+    Metric(ConditionMetric),
     Base,
-    Negative(Box<Sum>),
-    Pair(Box<Sum>, char, Box<Sum>),
+    Negative(Box<ConditionTerm>),
+    Pair(Box<ConditionTerm>, char, Box<ConditionTerm>),
 }
 
 /// A condition; parsed by [`FromStr`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition {
+pub struct FailCondition {
     text: String,
-    left: Sum,
-    comparison: Comparison,
-    right: Sum,
-    metric: Metric,
+    left: ConditionTerm,
+    comparison: ComparisonOperator,
+    right: ConditionTerm,
+    metric: ConditionMetric,
 }
 
-impl FromStr for Condition {
+impl FromStr for FailCondition {
     type Err = ConditionError;
 
-    fn from_str(text: &str) -> Result<Condition, ConditionError> {
+    fn from_str(text: &str) -> Result<FailCondition, ConditionError> {
         let wrong = |problem: String| ConditionError::Syntax { text: text.to_owned(), problem };
         let (left, comparison, right) = parse::condition(text).map_err(wrong)?;
         let mut metrics = Vec::new();
@@ -93,40 +93,40 @@ impl FromStr for Condition {
             Some((first, more)) if more.iter().all(|other| other == first) => first.clone(),
             Some(_) => return Err(wrong("it names two metrics, where base is of one".to_owned())),
         };
-        Ok(Condition { text: text.to_owned(), left, comparison, right, metric })
+        Ok(FailCondition { text: text.to_owned(), left, comparison, right, metric })
     }
 }
 
-impl Sum {
-    fn metrics(&self, found: &mut Vec<Metric>) {
+impl ConditionTerm {
+    fn metrics(&self, found: &mut Vec<ConditionMetric>) {
         match self {
-            Sum::Metric(metric) => found.push(metric.clone()),
-            Sum::Negative(inner) => inner.metrics(found),
-            Sum::Pair(left, _, right) => {
+            ConditionTerm::Metric(metric) => found.push(metric.clone()),
+            ConditionTerm::Negative(inner) => inner.metrics(found),
+            ConditionTerm::Pair(left, _, right) => {
                 left.metrics(found);
                 right.metrics(found);
             }
-            Sum::Number(_) | Sum::Base => {}
+            ConditionTerm::Number(_) | ConditionTerm::Base => {}
         }
     }
 
     fn has_base(&self) -> bool {
         match self {
-            Sum::Base => true,
-            Sum::Negative(inner) => inner.has_base(),
-            Sum::Pair(left, _, right) => left.has_base() || right.has_base(),
-            Sum::Number(_) | Sum::Metric(_) => false,
+            ConditionTerm::Base => true,
+            ConditionTerm::Negative(inner) => inner.has_base(),
+            ConditionTerm::Pair(left, _, right) => left.has_base() || right.has_base(),
+            ConditionTerm::Number(_) | ConditionTerm::Metric(_) => false,
         }
     }
 
     /// Its value; `None` where something in it is not known, or is no number, as 1/0.
     fn value(&self, metric: Option<f64>, base: Option<f64>) -> Option<f64> {
         let value = match self {
-            Sum::Number(number) => *number,
-            Sum::Metric(_) => metric?,
-            Sum::Base => base?,
-            Sum::Negative(inner) => -inner.value(metric, base)?,
-            Sum::Pair(left, operator, right) => {
+            ConditionTerm::Number(number) => *number,
+            ConditionTerm::Metric(_) => metric?,
+            ConditionTerm::Base => base?,
+            ConditionTerm::Negative(inner) => -inner.value(metric, base)?,
+            ConditionTerm::Pair(left, operator, right) => {
                 let (left, right) = (left.value(metric, base)?, right.value(metric, base)?);
                 match operator {
                     '+' => left + right,
@@ -140,22 +140,22 @@ impl Sum {
     }
 }
 
-impl Comparison {
+impl ComparisonOperator {
     fn holds(self, left: f64, right: f64) -> bool {
         match self {
-            Comparison::Less => left < right,
-            Comparison::LessOrEqual => left <= right,
-            Comparison::More => left > right,
-            Comparison::MoreOrEqual => left >= right,
-            Comparison::Equal => left == right,
-            Comparison::NotEqual => left != right,
+            ComparisonOperator::Less => left < right,
+            ComparisonOperator::LessOrEqual => left <= right,
+            ComparisonOperator::More => left > right,
+            ComparisonOperator::MoreOrEqual => left >= right,
+            ComparisonOperator::Equal => left == right,
+            ComparisonOperator::NotEqual => left != right,
         }
     }
 }
 
 /// What a condition to fail on says of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ConditionOutcome {
     /// It does not hold: good.
     Passes,
     /// It holds.
@@ -164,24 +164,24 @@ pub enum Outcome {
     Unknown,
 }
 
-impl Outcome {
+impl ConditionOutcome {
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Outcome::Passes => "passes",
-            Outcome::Fails => "fails",
-            Outcome::Unknown => "unknown",
+            ConditionOutcome::Passes => "passes",
+            ConditionOutcome::Fails => "fails",
+            ConditionOutcome::Unknown => "unknown",
         }
     }
 }
 
 /// A condition, evaluated.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Judged {
+pub struct JudgedCondition {
     /// As the user wrote it.
     pub text: String,
     /// What it says.
-    pub outcome: Outcome,
+    pub outcome: ConditionOutcome,
     /// The metric, as it is written in the condition.
     pub metric: String,
     /// The metric of the new runs; `None` where it is not known.
@@ -194,19 +194,23 @@ pub struct Judged {
     pub sides: Option<(f64, f64)>,
 }
 
-impl Judged {
+impl JudgedCondition {
     /// What it says, as a sentence; hostile characters are escaped.
     pub fn sentence(&self) -> String {
         format!("{}: {}: {}", clean(&self.text), words::outcome(self.outcome), words::values(self))
     }
 }
 
-impl Condition {
+impl FailCondition {
     /// What it says of `new`, against `base` where there is one.
     ///
     /// Errors: it needs a base, and there is none; or a region that no run has, which is a slip of the pen. A region that only some runs
     /// have makes it unknown.
-    pub fn judge(&self, new: &Side, base: Option<&Side>) -> Result<Judged, ConditionError> {
+    pub fn judge(
+        &self,
+        new: &ComparisonSide,
+        base: Option<&ComparisonSide>,
+    ) -> Result<JudgedCondition, ConditionError> {
         let has_base = self.left.has_base() || self.right.has_base();
         if base.is_none() && has_base {
             return Err(ConditionError::NoBase(self.text.clone()));
@@ -216,19 +220,30 @@ impl Condition {
         let base = base.and_then(|base| base.median(|run| self.metric.of(run)));
         let sides = self.left.value(value, base).zip(self.right.value(value, base));
         let outcome = match sides {
-            None => Outcome::Unknown,
-            Some((left, right)) if self.comparison.holds(left, right) => Outcome::Fails,
-            Some(_) => Outcome::Passes,
+            None => ConditionOutcome::Unknown,
+            Some((left, right)) if self.comparison.holds(left, right) => ConditionOutcome::Fails,
+            Some(_) => ConditionOutcome::Passes,
         };
-        Ok(Judged { text: self.text.clone(), outcome, metric: self.metric.to_string(), value, has_base, base, sides })
+        Ok(JudgedCondition {
+            text: self.text.clone(),
+            outcome,
+            metric: self.metric.to_string(),
+            value,
+            has_base,
+            base,
+            sides,
+        })
     }
 
     /// What each of `conditions` says of the new side, against the base.
-    pub fn judge_all(conditions: &[Condition], sides: &Sides) -> Result<Vec<Judged>, ConditionError> {
+    pub fn judge_all(
+        conditions: &[FailCondition],
+        sides: &ComparisonSides,
+    ) -> Result<Vec<JudgedCondition>, ConditionError> {
         conditions.iter().map(|condition| condition.judge(&sides.new, Some(&sides.base))).collect()
     }
 
-    fn check_region(&self, new: &Side, base: Option<&Side>) -> Result<(), ConditionError> {
+    fn check_region(&self, new: &ComparisonSide, base: Option<&ComparisonSide>) -> Result<(), ConditionError> {
         let Some(path) = &self.metric.region else { return Ok(()) };
         let runs = || new.runs.iter().chain(base.into_iter().flat_map(|side| &side.runs)).map(|named| &named.run);
         if runs().any(|run| run.region(path).is_some()) {
@@ -244,22 +259,22 @@ impl Condition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Run;
-    use crate::compare::Named;
+    use crate::RunMetrics;
+    use crate::compare::NamedRun;
     use crate::run::RegionFigures;
-    use lbprof_analysis::metrics::load_balance::Times;
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
     /// A run of 2 s in which ranks compute 1 s in the mean, and a region of 0.5 s on 2 ranks.
-    fn side(elapsed_s: f64) -> Side {
-        let times = Times { elapsed_s, max_computation_s: 1.25, avg_computation_s: 1.0, t_ideal_s: None };
+    fn side(elapsed_s: f64) -> ComparisonSide {
+        let times = EfficiencyTimes { elapsed_s, max_computation_s: 1.25, avg_computation_s: 1.0, t_ideal_s: None };
         let activities = [(lbprof_collector::Activity::Computation, vec![0.25, 0.5])].into_iter().collect();
         let region = RegionFigures { path: "main/a b".into(), activities, ..Default::default() };
-        let run = Run { times, regions: vec![region], ..Run::default() };
-        Side { runs: vec![Named { name: "run".into(), run }] }
+        let run = RunMetrics { times, regions: vec![region], ..RunMetrics::default() };
+        ComparisonSide { runs: vec![NamedRun { name: "run".into(), run }] }
     }
 
-    fn outcome(text: &str) -> Outcome {
-        text.parse::<Condition>().expect(text).judge(&side(2.0), Some(&side(1.6))).expect(text).outcome
+    fn outcome(text: &str) -> ConditionOutcome {
+        text.parse::<FailCondition>().expect(text).judge(&side(2.0), Some(&side(1.6))).expect(text).outcome
     }
 
     #[test]
@@ -279,21 +294,25 @@ mod tests {
             "elapsed_s > 8 / 2 / 4",
             "load_balance == 0.8",
         ] {
-            assert_eq!(outcome(fails), Outcome::Fails, "{fails}");
+            assert_eq!(outcome(fails), ConditionOutcome::Fails, "{fails}");
         }
         for passes in ["elapsed_s > base * 1.5", "elapsed_s <= 1.999", "parallel_efficiency < 0.5", "elapsed_s != 2"] {
-            assert_eq!(outcome(passes), Outcome::Passes, "{passes}");
+            assert_eq!(outcome(passes), ConditionOutcome::Passes, "{passes}");
         }
     }
 
     #[test]
     fn what_is_not_known_does_not_pass() {
         for unknown in ["transfer < 0.1", "elapsed_s < 1 / 0", "blocked_s > 5", "transfer > base"] {
-            assert_eq!(outcome(unknown), Outcome::Unknown, "{unknown}");
+            assert_eq!(outcome(unknown), ConditionOutcome::Unknown, "{unknown}");
         }
-        let condition: Condition = r#"regions["main/a b"].time_s > base"#.parse().unwrap();
-        let bare = Side { runs: vec![Named::default()] };
-        assert_eq!(condition.judge(&side(2.0), Some(&bare)).unwrap().outcome, Outcome::Unknown, "the base lacks it");
+        let condition: FailCondition = r#"regions["main/a b"].time_s > base"#.parse().unwrap();
+        let bare = ComparisonSide { runs: vec![NamedRun::default()] };
+        assert_eq!(
+            condition.judge(&side(2.0), Some(&bare)).unwrap().outcome,
+            ConditionOutcome::Unknown,
+            "the base lacks it"
+        );
     }
 
     #[test]
@@ -301,7 +320,7 @@ mod tests {
         let mut new = side(2.0);
         new.runs[0].run.regions[0].path = "main/database".into();
         let values =
-            |text: &str| super::words::values(&text.parse::<Condition>().unwrap().judge(&new, Some(&new)).unwrap());
+            |text: &str| super::words::values(&text.parse::<FailCondition>().unwrap().judge(&new, Some(&new)).unwrap());
         let known = values(r#"regions["main/database"].time_s > 1"#);
         assert!(known.contains("database") && !known.contains(", base"), "{known}");
         assert_eq!(values("elapsed_s > base * 2"), "elapsed_s is 2, base 2");
@@ -324,10 +343,10 @@ mod tests {
             ("elapsed_s > 1.2.3", "1.2.3"),
             (&"(".repeat(10_000), "deep"),
         ] {
-            let error = text.parse::<Condition>().expect_err(text).to_string();
+            let error = text.parse::<FailCondition>().expect_err(text).to_string();
             assert!(error.contains(says), "{error:?} does not say {says:?}");
         }
-        let judge = |text: &str, base| text.parse::<Condition>().unwrap().judge(&side(2.0), base).unwrap_err();
+        let judge = |text: &str, base| text.parse::<FailCondition>().unwrap().judge(&side(2.0), base).unwrap_err();
         assert!(matches!(judge("elapsed_s > base", None), ConditionError::NoBase(_)));
         let error = judge("regions[\"main/b\"].time_s > 1", Some(&side(1.0))).to_string();
         assert!(error.ends_with("no run has a region main/b; there is main/a b"), "{error}");

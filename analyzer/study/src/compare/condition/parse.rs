@@ -1,13 +1,13 @@
 //! Reading a condition.
 
-use super::{Comparison, Metric, Sum};
+use super::{ComparisonOperator, ConditionMetric, ConditionTerm};
 
 /// Most parentheses and signs within each other.
 const DEEPEST: usize = 64;
 
 /// The sides of a condition, and how they are compared; else what is wrong.
-pub(super) fn condition(text: &str) -> Result<(Sum, Comparison, Sum), String> {
-    let mut reader = Reader { rest: text.trim(), depth: 0 };
+pub(super) fn condition(text: &str) -> Result<(ConditionTerm, ComparisonOperator, ConditionTerm), String> {
+    let mut reader = ConditionParser { rest: text.trim(), depth: 0 };
     let left = reader.sum()?;
     let comparison = reader.comparison()?;
     let right = reader.sum()?;
@@ -17,13 +17,13 @@ pub(super) fn condition(text: &str) -> Result<(Sum, Comparison, Sum), String> {
     }
 }
 
-struct Reader<'a> {
+struct ConditionParser<'a> {
     /// What is not read yet, without spaces before it.
     rest: &'a str,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ConditionParser<'a> {
     /// Whether `token` comes next; then it is read.
     fn has(&mut self, token: &str) -> bool {
         let found = self.rest.strip_prefix(token);
@@ -39,15 +39,15 @@ impl<'a> Reader<'a> {
         word
     }
 
-    fn comparison(&mut self) -> Result<Comparison, String> {
+    fn comparison(&mut self) -> Result<ComparisonOperator, String> {
         // The longer ones first.
-        const ALL: [(&str, Comparison); 6] = [
-            ("<=", Comparison::LessOrEqual),
-            (">=", Comparison::MoreOrEqual),
-            ("==", Comparison::Equal),
-            ("!=", Comparison::NotEqual),
-            ("<", Comparison::Less),
-            (">", Comparison::More),
+        const ALL: [(&str, ComparisonOperator); 6] = [
+            ("<=", ComparisonOperator::LessOrEqual),
+            (">=", ComparisonOperator::MoreOrEqual),
+            ("==", ComparisonOperator::Equal),
+            ("!=", ComparisonOperator::NotEqual),
+            ("<", ComparisonOperator::Less),
+            (">", ComparisonOperator::More),
         ];
         let found = ALL.into_iter().find(|(token, _)| self.has(token));
         found.map(|(_, comparison)| comparison).ok_or_else(|| match self.rest {
@@ -56,29 +56,29 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn sum(&mut self) -> Result<Sum, String> {
+    fn sum(&mut self) -> Result<ConditionTerm, String> {
         let mut left = self.product()?;
         while let Some(operator) = ['+', '-'].into_iter().find(|operator| self.has(&operator.to_string())) {
-            left = Sum::Pair(Box::new(left), operator, Box::new(self.product()?));
+            left = ConditionTerm::Pair(Box::new(left), operator, Box::new(self.product()?));
         }
         Ok(left)
     }
 
-    fn product(&mut self) -> Result<Sum, String> {
+    fn product(&mut self) -> Result<ConditionTerm, String> {
         let mut left = self.factor()?;
         while let Some(operator) = ['*', '/'].into_iter().find(|operator| self.has(&operator.to_string())) {
-            left = Sum::Pair(Box::new(left), operator, Box::new(self.factor()?));
+            left = ConditionTerm::Pair(Box::new(left), operator, Box::new(self.factor()?));
         }
         Ok(left)
     }
 
-    fn factor(&mut self) -> Result<Sum, String> {
+    fn factor(&mut self) -> Result<ConditionTerm, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err("its parentheses and signs are too deep".to_owned());
         }
         let factor = if self.has("-") {
-            Sum::Negative(Box::new(self.factor()?))
+            ConditionTerm::Negative(Box::new(self.factor()?))
         } else if self.has("(") {
             let inner = self.sum()?;
             if !self.has(")") {
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
         Ok(factor)
     }
 
-    fn number(&mut self) -> Result<Sum, String> {
+    fn number(&mut self) -> Result<ConditionTerm, String> {
         let mut end = self.rest.find(|char: char| !char.is_ascii_digit() && char != '.').unwrap_or(self.rest.len());
         // An exponent has a sign of its own: 1e-3.
         let (digits, after) = self.rest.split_at(end);
@@ -106,15 +106,15 @@ impl<'a> Reader<'a> {
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest.trim_start();
         let number: f64 = word.parse().map_err(|_| format!("{word} is no number"))?;
-        Ok(Sum::Number(if self.has("%") { number / 100.0 } else { number }))
+        Ok(ConditionTerm::Number(if self.has("%") { number / 100.0 } else { number }))
     }
 
-    fn word(&mut self) -> Result<Sum, String> {
+    fn word(&mut self) -> Result<ConditionTerm, String> {
         let word = self.take(is_of_name);
         match word {
             "" if self.rest.is_empty() => Err("it ends too early".to_owned()),
             "" => Err(format!("a number, base or a metric is expected, not {}", self.rest)),
-            "base" => Ok(Sum::Base),
+            "base" => Ok(ConditionTerm::Base),
             "regions" => {
                 let region = self.region()?;
                 let name = self.take(is_of_name);
@@ -145,7 +145,7 @@ fn is_of_name(char: char) -> bool {
     char.is_ascii_alphanumeric() || char == '_'
 }
 
-fn metric(region: Option<String>, name: &str) -> Result<Sum, String> {
-    let metric = Metric::new(region, name);
-    metric.map(Sum::Metric).map_err(|like| format!("there is no metric {name}; there is {like}"))
+fn metric(region: Option<String>, name: &str) -> Result<ConditionTerm, String> {
+    let metric = ConditionMetric::new(region, name);
+    metric.map(ConditionTerm::Metric).map_err(|like| format!("there is no metric {name}; there is {like}"))
 }

@@ -1,10 +1,10 @@
 //! Conditions in words.
 
-use super::{Judged, Outcome};
+use super::{ConditionOutcome, JudgedCondition};
 use lbprof_report::words::clean;
 
 /// A condition's values: `elapsed_s is 2, base 1.6`.
-pub fn values(judged: &Judged) -> String {
+pub fn values(judged: &JudgedCondition) -> String {
     let number = |value: Option<f64>| value.map_or_else(|| "not known".to_owned(), digits);
     let base = if judged.has_base { format!(", base {}", number(judged.base)) } else { String::new() };
     format!("{} is {}{base}", clean(&judged.metric), number(judged.value))
@@ -24,10 +24,10 @@ fn digits(value: f64) -> String {
 }
 
 /// What a condition says, in a word of a reader: it is one to fail on.
-pub fn outcome(outcome: Outcome) -> &'static str {
+pub fn outcome(outcome: ConditionOutcome) -> &'static str {
     match outcome {
-        Outcome::Passes => "passes",
-        Outcome::Fails => "FAILS",
-        Outcome::Unknown => "FAILS (not known)",
+        ConditionOutcome::Passes => "passes",
+        ConditionOutcome::Fails => "FAILS",
+        ConditionOutcome::Unknown => "FAILS (not known)",
     }
 }

@@ -2,60 +2,71 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_collector::definition::Object;
-use lbprof_collector::record::{Flags, NO_PEER, NONE};
-use lbprof_collector::semantics::{EpochStep, On, Pattern, Semantics, SendMode};
+use lbprof_collector::definition::MpiObject;
+use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
+use lbprof_collector::semantics::{CollectiveScope, CommunicationPattern, EpochStep, OperationSemantics, SendMode};
 use lbprof_collector::{Activity, Record};
 
-use super::{Comm, RankSteps};
-use crate::replay::timeline::step::{CommEvent, Role};
+use super::{LogCommunicator, RankSteps};
+use crate::replay::timeline::step::{CommEvent, CommRole};
 
 impl RankSteps<'_> {
     /// What a call does with others by its own record, apart from its parts.
-    pub(super) fn event(&mut self, record: &Record, semantics: Semantics, has_parts: bool) -> Option<CommEvent> {
+    pub(super) fn event(
+        &mut self,
+        record: &Record,
+        semantics: OperationSemantics,
+        has_parts: bool,
+    ) -> Option<CommEvent> {
         self.probed.probes(record, semantics);
-        if record.end == 0 || record.flags.contains(Flags::UNFINISHED) {
+        if record.end == 0 || record.flags.contains(CallFlags::UNFINISHED) {
             return self.unfinished(record, semantics);
         }
         match semantics {
-            Semantics::Nothing | Semantics::AskForMessage | Semantics::AskForRequest => None,
-            Semantics::Send(mode) => Some(self.send(record, Role::Send, mode)),
-            Semantics::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
-            Semantics::Recv => {
+            OperationSemantics::Nothing | OperationSemantics::AskForMessage | OperationSemantics::AskForRequest => None,
+            OperationSemantics::Send(mode) => Some(self.send(record, CommRole::Send, mode)),
+            OperationSemantics::Exchange => Some(self.send(record, CommRole::Send, SendMode::Standard)),
+            OperationSemantics::Recv => {
                 let any = self.probed.is_received_by(record);
-                let event = self.message(record, Role::Recv, record.received);
+                let event = self.message(record, CommRole::Recv, record.received);
                 Some(CommEvent { any: event.any || any, ..event })
             }
-            Semantics::Probe => Some(self.message(record, Role::Probe, 0)),
-            Semantics::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Semantics::StartRecv => Some(self.starts_receive(record)),
-            Semantics::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Semantics::PrepareSend(_) | Semantics::PrepareRecv | Semantics::PrepareCollective(_) => {
+            OperationSemantics::Probe => Some(self.message(record, CommRole::Probe, 0)),
+            OperationSemantics::StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
+            OperationSemantics::StartRecv => Some(self.starts_receive(record)),
+            OperationSemantics::StartExchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
+            OperationSemantics::PrepareSend(_)
+            | OperationSemantics::PrepareRecv
+            | OperationSemantics::PrepareCollective(_) => {
                 self.prepared.add(record, semantics);
                 None
             }
-            Semantics::StartAll | Semantics::Wait | Semantics::Test if has_parts => None,
-            Semantics::Start | Semantics::StartAll => self.started(record),
-            Semantics::Ready if record.flags.contains(Flags::UNKNOWN_REQUEST) => None,
-            Semantics::Ready => Some(self.message(record, Role::Ready, 0)),
-            Semantics::Wait | Semantics::Test | Semantics::Look => self.completion(record, semantics),
-            Semantics::Collective(pattern, on) => Some(self.enter(record, Role::Collective(pattern), on)),
-            Semantics::StartCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
+            OperationSemantics::StartAll | OperationSemantics::Wait | OperationSemantics::Test if has_parts => None,
+            OperationSemantics::Start | OperationSemantics::StartAll => self.started(record),
+            OperationSemantics::Ready if record.flags.contains(CallFlags::UNKNOWN_REQUEST) => None,
+            OperationSemantics::Ready => Some(self.message(record, CommRole::Ready, 0)),
+            OperationSemantics::Wait | OperationSemantics::Test | OperationSemantics::Look => {
+                self.completion(record, semantics)
             }
-            Semantics::Epoch(step) => Some(self.epoch(record, step)),
-            Semantics::Lock => self.lock(record, Role::Lock { exclusive: record.flags.contains(Flags::EXCLUSIVE) }),
-            Semantics::Unlock => self.lock(record, Role::Unlock),
+            OperationSemantics::Collective(pattern, on) => Some(self.enter(record, CommRole::Collective(pattern), on)),
+            OperationSemantics::StartCollective(pattern) => {
+                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
+            }
+            OperationSemantics::Epoch(step) => Some(self.epoch(record, step)),
+            OperationSemantics::Lock => {
+                self.lock(record, CommRole::Lock { exclusive: record.flags.contains(CallFlags::EXCLUSIVE) })
+            }
+            OperationSemantics::Unlock => self.lock(record, CommRole::Unlock),
         }
     }
 
     /// The same of a call that never returned: it has sent, or entered, but is not known to have received.
-    fn unfinished(&mut self, record: &Record, semantics: Semantics) -> Option<CommEvent> {
-        use Semantics::*;
+    fn unfinished(&mut self, record: &Record, semantics: OperationSemantics) -> Option<CommEvent> {
+        use OperationSemantics::*;
         match semantics {
-            Send(mode) | StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Exchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Collective(pattern, on) => Some(self.enter(record, Role::StartCollective(pattern), on)),
+            Send(mode) | StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
+            Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
+            Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
             Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
             Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
             Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
@@ -68,51 +79,51 @@ impl RankSteps<'_> {
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
-        self.on_window(record, Role::Epoch(step), (comm, peer))
+        self.on_window(record, CommRole::Epoch(step), (comm, peer))
     }
 
     /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
-    fn lock(&mut self, record: &Record, role: Role) -> Option<CommEvent> {
+    fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
         let is_nobody = record.peer < 0 && record.peer != NO_PEER;
         let target = self.peer(record.comm, record.peer);
         (!is_nobody).then(|| self.on_window(record, role, target))
     }
 
-    fn on_window(&self, record: &Record, role: Role, (comm, peer): (u32, u32)) -> CommEvent {
-        let (tag, mode) = (self.object(record, On::Window), SendMode::Standard);
+    fn on_window(&self, record: &Record, role: CommRole, (comm, peer): (u32, u32)) -> CommEvent {
+        let (tag, mode) = (self.object(record, CollectiveScope::Window), SendMode::Standard);
         CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }
 
-    pub(super) fn message(&mut self, record: &Record, role: Role, bytes: u64) -> CommEvent {
+    pub(super) fn message(&mut self, record: &Record, role: CommRole, bytes: u64) -> CommEvent {
         let (comm, peer) = self.peer(record.comm, record.peer);
-        let any = record.flags.contains(Flags::ANY_SOURCE);
+        let any = record.flags.contains(CallFlags::ANY_SOURCE);
         CommEvent { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
     }
 
-    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> CommEvent {
+    fn send(&mut self, record: &Record, role: CommRole, mode: SendMode) -> CommEvent {
         CommEvent { mode, ..self.message(record, role, record.sent) }
     }
 
     /// A receive that is started: with what it receives, where that is known already.
     fn starts_receive(&mut self, record: &Record) -> CommEvent {
-        let any = record.flags.contains(Flags::ANY_SOURCE) || record.flags.contains(Flags::ANY_TAG);
+        let any = record.flags.contains(CallFlags::ANY_SOURCE) || record.flags.contains(CallFlags::ANY_TAG);
         match self.arrived.get(&record.request) {
-            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
-            _ if any => self.message(record, Role::StartRecvAny, 0),
-            _ => self.message(record, Role::StartRecv, 0),
+            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, CommRole::StartRecv, 0),
+            _ if any => self.message(record, CommRole::StartRecvAny, 0),
+            _ => self.message(record, CommRole::StartRecv, 0),
         }
     }
 
-    pub(super) fn completion(&mut self, record: &Record, semantics: Semantics) -> Option<CommEvent> {
-        let nothing = record.flags.contains(Flags::NOTHING) || record.request == NONE;
-        if nothing || record.flags.contains(Flags::UNKNOWN_REQUEST) {
+    pub(super) fn completion(&mut self, record: &Record, semantics: OperationSemantics) -> Option<CommEvent> {
+        let nothing = record.flags.contains(CallFlags::NOTHING) || record.request == NONE;
+        if nothing || record.flags.contains(CallFlags::UNKNOWN_REQUEST) {
             return None;
         }
         let role = match semantics {
-            _ if record.flags.contains(Flags::CANCELLED) => Role::Cancelled,
-            Semantics::Test => Role::Found,
-            Semantics::Look => Role::Seen,
-            _ => Role::Done,
+            _ if record.flags.contains(CallFlags::CANCELLED) => CommRole::Cancelled,
+            OperationSemantics::Test => CommRole::Found,
+            OperationSemantics::Look => CommRole::Seen,
+            _ => CommRole::Done,
         };
         Some(self.message(record, role, record.received))
     }
@@ -120,23 +131,31 @@ impl RankSteps<'_> {
     /// What a persistent request that is started does.
     pub(super) fn started(&mut self, record: &Record) -> Option<CommEvent> {
         // No rank is negative: MPI_PROC_NULL, with which nothing is exchanged.
-        let nobody = record.peer < 0 && !record.flags.contains(Flags::ANY_SOURCE);
+        let nobody = record.peer < 0 && !record.flags.contains(CallFlags::ANY_SOURCE);
         match self.prepared.find(record)? {
-            Semantics::PrepareSend(_) | Semantics::PrepareRecv if nobody => None,
-            Semantics::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Semantics::PrepareRecv => Some(self.starts_receive(record)),
-            Semantics::PrepareCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), On::Communicator))
+            OperationSemantics::PrepareSend(_) | OperationSemantics::PrepareRecv if nobody => None,
+            OperationSemantics::PrepareSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
+            OperationSemantics::PrepareRecv => Some(self.starts_receive(record)),
+            OperationSemantics::PrepareCollective(pattern) => {
+                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
             }
             _ => None,
         }
     }
 
-    fn enter(&mut self, record: &Record, role: Role, on: On) -> CommEvent {
-        let rooted = matches!(role, Role::Collective(Pattern::OneToAll | Pattern::AllToOne))
-            || matches!(role, Role::StartCollective(Pattern::OneToAll | Pattern::AllToOne));
+    fn enter(&mut self, record: &Record, role: CommRole, on: CollectiveScope) -> CommEvent {
+        let rooted =
+            matches!(role, CommRole::Collective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne))
+                || matches!(
+                    role,
+                    CommRole::StartCollective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne)
+                );
         let (comm, mut peer) = self.peer(record.comm, record.peer);
-        if matches!(role, Role::Collective(Pattern::Neighbours) | Role::StartCollective(Pattern::Neighbours)) {
+        if matches!(
+            role,
+            CommRole::Collective(CommunicationPattern::Neighbours)
+                | CommRole::StartCollective(CommunicationPattern::Neighbours)
+        ) {
             let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
             return CommEvent {
                 role,
@@ -161,11 +180,11 @@ impl RankSteps<'_> {
     }
 
     /// What a collective is on: 0 the communicator; windows and files by how many were made on it before.
-    fn object(&self, record: &Record, on: On) -> i32 {
+    fn object(&self, record: &Record, on: CollectiveScope) -> i32 {
         let (objects, bit) = match on {
-            On::Communicator => return 0,
-            On::Window => (&self.definitions.windows, 1),
-            On::File => (&self.definitions.files, 0),
+            CollectiveScope::Communicator => return 0,
+            CollectiveScope::Window => (&self.definitions.windows, 1),
+            CollectiveScope::File => (&self.definitions.files, 0),
         };
         made_before(objects, record.tag as u32).map_or(-1, |before| 2 + 2 * before as i32 + bit)
     }
@@ -185,18 +204,18 @@ impl RankSteps<'_> {
     /// The run's index of a communicator, and the world rank of a peer in it.
     pub(super) fn peer(&mut self, comm: u32, peer: i32) -> (u32, u32) {
         let (definitions, communicators) = (&self.definitions, self.ids.communicators);
-        let known = self.comms.of(comm.into(), || {
+        let known = self.comms.get_or_insert_with(comm.into(), || {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
-            Comm { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
+            LogCommunicator { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
         });
         (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
     }
 }
 
 /// How many windows, or files, were made on the communicator of one before it, which all its ranks count alike; `None`: it is not known.
-fn made_before(objects: &BTreeMap<u32, Object>, id: u32) -> Option<u32> {
+fn made_before(objects: &BTreeMap<u32, MpiObject>, id: u32) -> Option<u32> {
     let comm = objects.get(&id)?.comm;
     Some(objects.range(..id).filter(|(_, object)| object.comm == comm).count() as u32)
 }

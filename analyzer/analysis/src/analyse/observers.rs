@@ -1,0 +1,106 @@
+//! The observers of the replay, for the page and the statistics.
+
+use bincode::{Decode, Encode};
+
+use super::AnalysisOptions;
+use crate::metrics::statistics::StatisticsObserver;
+use crate::model::Model;
+use crate::model::statistics::RunStatistics;
+use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
+use crate::transport::codec::{decoded, encoded};
+use crate::views::{TimelineObserver, TimelineView};
+
+/// The observers that the user's options require.
+#[derive(Clone, Copy, Default, Encode, Decode)]
+pub(super) struct RequiredObservers {
+    watch: bool,
+    statistics: bool,
+}
+
+impl RequiredObservers {
+    /// Returns the observers that `options` require.
+    pub(super) fn from_options(options: &AnalysisOptions) -> Self {
+        RequiredObservers { watch: options.watch, statistics: options.statistics }
+    }
+}
+
+/// The observers of a whole run.
+#[derive(Default)]
+pub(super) struct RunObservers<'a> {
+    watch: Option<TimelineObserver<'a>>,
+    statistics: Option<StatisticsObserver<'a>>,
+}
+
+impl<'a> RunObservers<'a> {
+    /// Of the ranks of `model`.
+    pub(super) fn new(model: &'a Model, wanted: RequiredObservers) -> Self {
+        RunObservers {
+            watch: Some(model).filter(|_| wanted.watch).and_then(TimelineObserver::new),
+            statistics: Some(model).filter(|_| wanted.statistics).and_then(StatisticsObserver::new),
+        }
+    }
+
+    /// Itself, if there is one.
+    pub(super) fn any(&mut self) -> Option<&mut dyn ReplayObserver> {
+        (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn ReplayObserver)
+    }
+
+    /// Returns the observations, if ranks were replayed.
+    pub(super) fn finish(self, are_followed: bool) -> (Option<TimelineView>, Option<RunStatistics>) {
+        (
+            self.watch.filter(|_| are_followed).map(TimelineObserver::finish),
+            self.statistics.filter(|_| are_followed).map(StatisticsObserver::finish),
+        )
+    }
+}
+
+impl ReplayObserver for RunObservers<'_> {
+    fn on_interval(&mut self, state: &StateInterval) {
+        self.watch.iter_mut().for_each(|watch| watch.on_interval(state));
+        self.statistics.iter_mut().for_each(|statistics| statistics.on_interval(state));
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        self.watch.iter_mut().for_each(|watch| watch.on_message(message));
+        self.statistics.iter_mut().for_each(|statistics| statistics.on_message(message));
+    }
+
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        let watchers = [
+            self.watch.as_ref().map(ReplayObserver::fork_for_segment),
+            self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
+        ];
+        Some(Box::new(SegmentObservers(watchers.map(Option::flatten))))
+    }
+
+    fn merge(&mut self, seen: ObserverState) {
+        let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
+        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.merge(seen));
+        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.merge(seen));
+    }
+}
+
+/// The watchers of a segment, in the order of [`RunObservers`].
+struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
+
+impl ReplayObserver for SegmentObservers<'_> {
+    fn on_interval(&mut self, state: &StateInterval) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_interval(state));
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_message(message));
+    }
+
+    fn merge(&mut self, seen: ObserverState) {
+        let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
+        let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
+        own.for_each(|(watcher, seen)| watcher.merge(seen));
+    }
+}
+
+impl SegmentObserver for SegmentObservers<'_> {
+    fn into_state(self: Box<Self>) -> ObserverState {
+        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::into_state)))
+    }
+}

@@ -1,0 +1,104 @@
+//! A rank's summaries: in a first look in place of its events, else held against them.
+
+use bincode::{Decode, Encode};
+use lbprof_collector::profile::ProfileCell;
+use lbprof_collector::summary::ThreadSummary;
+use lbprof_collector::{Activity, Problem, ProblemKind};
+
+use crate::model::Model;
+use crate::model::samples::RankSamples;
+use crate::profile::sums::ThreadTotals;
+
+/// Ranks whose figures come from their summaries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub(super) struct SummarizedRanks {
+    pub(super) ranks: u32,
+    /// Number of ranks whose summaries have no iterations.
+    pub(super) without_iterations: u32,
+}
+
+impl SummarizedRanks {
+    pub(super) fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
+        SummarizedRanks {
+            ranks: self.ranks + higher.ranks,
+            without_iterations: self.without_iterations + higher.without_iterations,
+        }
+    }
+}
+
+/// The sums that summaries state: records and calls, and time, calls and bytes by activity.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct StatedSums {
+    records: u64,
+    calls: u64,
+    cells: [ProfileCell; Activity::COUNT],
+}
+
+/// The sums stated by a rank's summaries, for its first thread and for all others.
+#[derive(Default)]
+pub(super) struct RankSummary {
+    first: Option<StatedSums>,
+    others: Option<StatedSums>,
+}
+
+impl RankSummary {
+    /// A summary of the rank.
+    pub(super) fn add(&mut self, summary: &ThreadSummary) {
+        let sums = if summary.thread() == 0 { &mut self.first } else { &mut self.others };
+        let sums = sums.get_or_insert_default();
+        let profile = &summary.batch.profile;
+        sums.records = sums.records.saturating_add(profile.records);
+        sums.calls = sums.calls.saturating_add(profile.calls);
+        for (key, cell) in &profile.cells {
+            sums.cells[usize::from(key.activity) % Activity::COUNT].add(cell);
+        }
+    }
+
+    /// Returns the contradiction between the summaries and the events, which add up to `first` and `others`.
+    pub(super) fn contradicts(&self, first: Option<&ThreadTotals>, others: &ThreadTotals) -> Option<Problem> {
+        let of_first = self.first.as_ref().and_then(|stated| difference(stated, &first.map(found).unwrap_or_default()));
+        let of_others = self.others.as_ref().and_then(|stated| difference(stated, &found(others)));
+        let detail = of_first.or(of_others)?;
+        Some(Problem { kind: ProblemKind::SummaryWrong, rank: None, count: 1, detail })
+    }
+}
+
+/// Sums up the records of one or more threads.
+fn found(totals: &ThreadTotals) -> StatedSums {
+    let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
+    for region in totals.regions.values() {
+        sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
+    }
+    sums
+}
+
+/// The first difference, in words.
+fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
+    let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
+    let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
+    let of_activity = |(activity, (stated, found)): (&Activity, (&ProfileCell, &ProfileCell))| {
+        let what = if stated.ticks == found.ticks { "calls or bytes" } else { "time" };
+        (stated != found)
+            .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
+    };
+    let of_count = |(what, stated, found): (&str, u64, u64)| {
+        (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
+    };
+    counts.into_iter().find_map(of_count).or_else(|| ticks.into_iter().find_map(of_activity))
+}
+
+/// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.
+pub(super) fn forget_iterations(model: &mut Model) {
+    for rank in &mut model.ranks {
+        rank.iterations.clear();
+        rank.in_iterations.clear();
+    }
+    model.slowest.iter_mut().for_each(Vec::clear);
+    model.outermost_iterated.clear();
+}
+
+/// Takes back what is known by samples: summaries have none, and those of the other ranks alone would be taken for those of all.
+pub(super) fn forget_samples(model: &mut Model) {
+    model.ranks.iter_mut().for_each(|rank| rank.samples = RankSamples::default());
+    model.lines.clear();
+}

@@ -1,0 +1,70 @@
+//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
+//!
+//! ```text
+//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
+//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :    since here all are synchronised: no cause of a
+//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──                later wait lies before it, and no critical path
+//!                                           :                               comes here but through one that entered last
+//! ```
+//!
+//! If, besides, no message is in transit, no request is open and no clock was corrected there, then whoever follows the ranks from here on needs to know
+//! nothing else of what they did before. Replays, too: when a rank leaves the collective, it has waited for the latest clock of all, so that what its clock shows is the same on all
+//! ranks but for what its call took after that. So the time of a replay is the sum of the times of its segments.
+
+use std::sync::Arc;
+
+use bincode::{Decode, Encode};
+use lbprof_collector::Operation;
+use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
+
+use crate::model::region_state::{Ns, RegionState};
+use crate::model::{Communicator, Model};
+use crate::replay::comm_members::CommMembers;
+use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
+
+/// A collective that all ranks entered, at the end of which each is.
+#[derive(Clone, Debug, Encode, Decode)]
+pub struct ConsistentCut {
+    /// Index of its communicator.
+    pub comm: u32,
+    /// Time at which the last rank entered.
+    pub last: Ns,
+    /// The place of that rank.
+    pub last_rank: u32,
+    /// The ranks, by place.
+    pub ranks: Vec<RankAtCut>,
+}
+
+/// A rank at the end of the collective.
+#[derive(Clone, Debug, Encode, Decode)]
+pub struct RankAtCut {
+    /// Time at which the rank left.
+    pub end: Ns,
+    /// The kind of its time in it.
+    pub kind: RegionState,
+    /// Number of steps that are done.
+    pub steps: usize,
+    /// The lists of ranks that its events have named.
+    pub lists: Vec<Arc<[u32]>>,
+}
+
+/// By index: whether a communicator has all ranks of the run.
+pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
+    let n_ranks = model.ranks.len() as u64;
+    // Members are listed when first asked for, and of most communicators nobody asks.
+    let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
+    let has_all = |comm: u32| match members.world_ranks(comm) {
+        None => true,
+        Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
+    };
+    (0..).zip(&model.communicators).map(|(index, comm)| may_have_all(comm) && has_all(index)).collect()
+}
+
+/// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
+pub fn may_cut(of_all: &[bool], step: &TimelineStep, events: &[CommEvent]) -> Option<u32> {
+    let [CommEvent { role: CommRole::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
+        return None;
+    };
+    let waits_for_all = Operation::synchronises(step.operation) == SynchronisesWith::Members;
+    (waits_for_all && of_all.get(comm as usize) == Some(&true)).then_some(comm)
+}

@@ -1,0 +1,230 @@
+//! Observers of the replay: the records are gone afterwards.
+
+use bincode::{Decode, Encode};
+
+use crate::model::RegionIdx;
+use crate::model::interval::TimeInterval;
+use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
+use crate::model::waits::WaitState;
+use crate::replay::timeline::CallFacts;
+
+/// Receives what threads do, in the order in which they are followed.
+pub trait ReplayObserver: Send {
+    /// A thread did one thing for some time. Of a thread these come in the order of time.
+    fn on_interval(&mut self, state: &StateInterval);
+
+    /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
+    fn on_team(&mut self, _team: &TeamInterval) {}
+
+    /// A message has arrived, in the call that was reported last.
+    fn on_message(&mut self, message: &MatchedMessage);
+
+    /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
+    fn on_request_end(&mut self, _ended: &EndedRequest) {}
+
+    /// The call that was reported last begins or ends an epoch on a window with these world ranks, the caller apart.
+    fn on_epoch_step(&mut self, _ranks: &[u32]) {}
+
+    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
+    /// in the order of time.
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        None
+    }
+
+    /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
+    /// what one of all these would have.
+    fn merge(&mut self, _seen: ObserverState) {}
+}
+
+/// Receives what threads do in a segment of the run.
+pub trait SegmentObserver: ReplayObserver {
+    /// Returns the observations, for [`ReplayObserver::merge`] of the observer that created this one.
+    fn into_state(self: Box<Self>) -> ObserverState;
+}
+
+/// The observations of a segment, as bytes ([`crate::transport::codec`]): another process may have followed it.
+pub type ObserverState = Vec<u8>;
+
+impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        (**self).on_team(team);
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
+    }
+
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
+    }
+
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        (**self).fork_for_segment()
+    }
+
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
+    }
+}
+
+impl ReplayObserver for Box<dyn SegmentObserver + '_> {
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
+    }
+
+    fn on_team(&mut self, team: &TeamInterval) {
+        (**self).on_team(team);
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
+    }
+
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
+    }
+
+    fn on_epoch_step(&mut self, ranks: &[u32]) {
+        (**self).on_epoch_step(ranks);
+    }
+
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
+    }
+}
+
+/// A thread's interval in one state: it computed, was in a call, or waited outside of its window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateInterval {
+    /// The thread.
+    pub thread: ReplayedThread,
+    /// From when until when.
+    pub interval: TimeInterval,
+    /// The state and its region.
+    pub kind: RegionState,
+    /// Index of the call site; NONE outside of calls, or where it is not known.
+    pub site: u32,
+    /// Number of the operation; 0 outside of calls.
+    pub operation: u16,
+    /// Arguments of the call; nothing outside of calls.
+    pub facts: CallFacts,
+    /// The wait that it began with.
+    pub wait: Option<InitialWait>,
+}
+
+impl StateInterval {
+    /// The part of it, from its begin, in which the thread only waits; empty where it does not.
+    pub fn waiting(&self) -> TimeInterval {
+        let TimeInterval { begin, end } = self.interval;
+        TimeInterval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
+    }
+}
+
+/// An instance of a parallel region that a thread started.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TeamInterval {
+    /// The thread.
+    pub thread: ReplayedThread,
+    /// From when until when.
+    pub interval: TimeInterval,
+    /// The region of the program that it is in.
+    pub region: RegionIdx,
+    /// Index of the call site that stands for it; NONE where that is not known.
+    pub site: u32,
+    /// Threads of the team.
+    pub team: u32,
+    /// Time by which it would have been shorter if all threads had worked equally long.
+    pub excess: Ns,
+}
+
+/// A wait at the begin of an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct InitialWait {
+    /// Time at which the thing it waited for was done: until then it waited for another rank, after that for the message.
+    pub awaited: Ns,
+    /// Until when.
+    pub until: Ns,
+    /// Why.
+    pub state: WaitState,
+    /// World rank of who ended it last; `None`: nobody did.
+    pub by: Option<u32>,
+}
+
+/// A message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct MatchedMessage {
+    /// World rank of who sent it.
+    pub from: u32,
+    /// World rank of who received it.
+    pub to: u32,
+    /// The number of the sender's thread in its log, and of the receiver's.
+    pub from_thread: u32,
+    /// See above.
+    pub to_thread: u32,
+    /// The number of the receiver's thread that posted the receive.
+    pub posted_thread: u32,
+    /// Begin of the send.
+    pub sent: Ns,
+    /// Time at which the receive was posted.
+    pub posted: Ns,
+    /// End of the call that received the message.
+    pub received: Ns,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+    /// Index of its communicator in [`crate::model::Model::communicators`]; NONE: not known.
+    pub comm: u32,
+    /// The sender's request; NONE: a blocking send.
+    pub send_request: u32,
+    /// The receiver's request; NONE: a blocking receive.
+    pub request: u32,
+}
+
+/// A request that is over and is not that of a received message, which [`MatchedMessage`] has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedRequest {
+    /// World rank of who started and completed it.
+    pub rank: u32,
+    /// The number of the thread that started it.
+    pub started_thread: u32,
+    /// The request. A persistent one may be started again, later.
+    pub request: u32,
+    /// Start of the operation: of a send, [`MatchedMessage::sent`] of its message.
+    pub started: Ns,
+    /// How its operation ended.
+    pub outcome: RequestOutcome,
+}
+
+/// The end of an operation that was started under a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestOutcome {
+    /// A send is complete.
+    Sent,
+    /// A receive was cancelled.
+    CancelledReceive,
+    /// A send was cancelled: this message is never received.
+    CancelledSend(CancelledMessage),
+}
+
+/// The message of a send that was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CancelledMessage {
+    /// World rank of its receiver.
+    pub to: u32,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its tag.
+    pub tag: i32,
+    /// Index of its communicator in [`crate::model::Model::communicators`].
+    pub comm: u32,
+}

@@ -1,0 +1,68 @@
+//! The results of replaying a segment, a part of the run that begins and ends with all ranks.
+
+use bincode::{Decode, Encode};
+
+use crate::model::Model;
+use crate::model::exact_sum::ExactNs;
+use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
+use crate::model::what_if::WhatIfScenario;
+use crate::replay::blocking::ExplainedWaits;
+use crate::replay::matching::OnDemand;
+
+/// The results from one cut, or the begin of the run, to the next cut, or the end of the run.
+#[derive(Encode, Decode)]
+pub struct SegmentResult {
+    /// Waits and the critical path.
+    pub explained: ExplainedWaits,
+    /// Predicted time of each scenario, in nanoseconds.
+    pub replays_ns: Vec<ExactNs>,
+    /// Unmatched operations and corrections.
+    pub counts: ReplayCounts,
+    /// Work that was handed out on demand.
+    pub on_demand: OnDemand,
+    /// The threads, by number; none where the run goes on.
+    pub threads: Vec<ReplayedThread>,
+    /// Of how many segments that is.
+    pub segments: usize,
+    /// Nanoseconds from the begin of the run to its end; 0 where it goes on.
+    pub elapsed: Ns,
+}
+
+impl SegmentResult {
+    /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
+    pub fn and(mut self, after: SegmentResult) -> SegmentResult {
+        self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
+        SegmentResult {
+            explained: self.explained.and(after.explained),
+            replays_ns: self.replays_ns,
+            counts: self.counts.and(after.counts),
+            on_demand: self.on_demand.and(after.on_demand),
+            segments: self.segments + after.segments,
+            threads: after.threads,
+            elapsed: after.elapsed,
+        }
+    }
+
+    /// Converts the result of the last segment into that of the run, with the scenarios that were replayed.
+    pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
+        let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
+        let ExplainedWaits { waits, paths, delays, kept } = explained;
+        let blocking = waits.finish();
+        let on_path =
+            |((thread, kind), ns): ((u32, RegionState), ExactNs)| CriticalPathEntry { thread, kind, ns: ns.number() };
+        ReplayResults {
+            ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
+            regions: model.regions.clone(),
+            threads,
+            delaying_code: delays.scaled(&blocking.causes),
+            blocking,
+            replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
+            critical_path: paths.into_iter().take(1).flat_map(|path| path.sums).map(on_path).collect(),
+            elapsed,
+            counts: ReplayCounts { hands_out_work: on_demand.is_considerable(), ..counts },
+            kept,
+            segments,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! The input of a replay on each process: the run, what is asked of it, and what is looked up meanwhile.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::reading::LeadingRank;
+use crate::model::what_if::WhatIfScenario;
+use crate::model::{Model, RankModel};
+use crate::profile::samples::of_first_thread;
+use crate::read::open::RecordedRun;
+use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
+use crate::replay::comm_members::CommMembers;
+use crate::replay::consistent_cut::communicators_of_all;
+use crate::replay::engine::ReplaySetting;
+use crate::replay::observer::ReplayObserver;
+use crate::replay::scope::ReplayScope;
+use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunIds, are_packed};
+use crate::replay::what_if::ReplayConditions;
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::CallSurvey;
+use crate::structure::{CallPlacer, RunStructure};
+
+/// Steps of a segment, of all ranks together, where they are packed and where they are not, and of a rank at least.
+const PACKED_STEPS: usize = 1 << 19;
+const STEPS: usize = 1 << 18;
+const LEAST_OF_A_RANK: usize = 128;
+
+/// Most samples that are kept, of all ranks together, at 24 bytes each.
+const MOST_SAMPLES: usize = 1 << 22;
+
+/// A run with the results of the first two passes: a run, and what the first two passes found in it.
+#[derive(Clone, Copy)]
+pub struct SurveyedRun<'a> {
+    /// The run.
+    pub run: &'a RecordedRun,
+    /// The calls counted in the first pass.
+    pub survey: &'a CallSurvey,
+    /// The loops and regions found in the first pass.
+    pub structure: &'a RunStructure,
+    /// The model made in the second pass.
+    pub model: &'a Model,
+}
+
+/// The desired output of the replay.
+pub struct ReplayOptions<'a> {
+    /// The part of the run in which waits count.
+    pub scope: &'a ReplayScope,
+    /// The what-if scenarios, and the conditions of their replays.
+    pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
+    /// The observer of the replay.
+    pub watcher: Option<&'a mut dyn ReplayObserver>,
+    /// The code that samples hit, where it is wanted by what code ranks make others wait.
+    pub code: Option<&'a SampledCode>,
+    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
+    pub most_kept: usize,
+    /// Steps of a segment, of all ranks together; `None`: as many as serve best.
+    pub segment_steps: Option<usize>,
+    /// Encodes what the other processes need in order to follow segments; `None`: this process follows the run alone.
+    pub input: Option<&'a dyn Fn() -> Vec<u8>>,
+}
+
+impl<'a> ReplayOptions<'a> {
+    /// The waits in `scope`, nothing else.
+    pub fn new(scope: &'a ReplayScope) -> Self {
+        ReplayOptions {
+            scope,
+            scenarios: Vec::new(),
+            watcher: None,
+            code: None,
+            most_kept: MAX_INTERVALS,
+            segment_steps: None,
+            input: None,
+        }
+    }
+
+    /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
+    pub(super) fn can_cut(&self, model: &Model) -> bool {
+        let is_alone = |rank: &RankModel| rank.other_threads == 0;
+        self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
+    }
+}
+
+/// Tables for looking up parts of a model during the replay.
+pub(super) struct LookupTables {
+    regions: RegionTable,
+    /// World ranks, ascending.
+    ranks: Vec<u32>,
+}
+
+impl LookupTables {
+    pub(super) fn new(model: &Model) -> LookupTables {
+        let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
+        ranks.sort_unstable();
+        LookupTables { regions: RegionTable::new(model), ranks }
+    }
+
+    /// The ids of the run; `facts`: whether somebody wants to know single calls.
+    pub(super) fn ids<'a>(&'a self, surveyed: SurveyedRun<'a>, facts: bool) -> RunIds<'a> {
+        let SurveyedRun { survey, structure, model, .. } = surveyed;
+        let places = RegionLookup::new(&survey.sites, structure, &self.regions);
+        RunIds { communicators: &model.communicators, places, ranks: &self.ranks, facts }
+    }
+}
+
+/// Creates the context that all ranks are replayed in.
+pub(super) fn setting<'a>(
+    model: &'a Model,
+    (scope, conditions): (&'a ReplayScope, Vec<ReplayConditions<'a>>),
+    (samples, unread): (Vec<Vec<TimedSample>>, Vec<bool>),
+    most_kept: usize,
+) -> ReplaySetting<'a> {
+    let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
+    ReplaySetting {
+        model,
+        members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
+        scope,
+        conditions: conditions.into_iter().map(|condition| scope.condition(condition)).collect(),
+        samples: Arc::new(samples),
+        unread,
+        most_kept,
+    }
+}
+
+/// Creates the leading rank, which decides where segments end.
+pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
+    let ranks = &setting.model.ranks;
+    // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
+    let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
+    by_calls.sort_by_key(|&place| ranks[place].calls);
+    let n = ranks.len().max(1);
+    let best = if are_packed(n) { PACKED_STEPS } else { STEPS };
+    LeadingRank {
+        rank: by_calls.get(n / 2).copied().unwrap_or(0),
+        steps: segment_steps.map_or((best / n).max(LEAST_OF_A_RANK), |steps| (steps / n).max(1)),
+        of_all: communicators_of_all(setting.model, &setting.members).into(),
+    }
+}
+
+/// A rank's steps; `None` where its log can't be read any more.
+pub(super) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
+    let SurveyedRun { run, survey, structure, .. } = surveyed;
+    let header = run.header(rank.rank)?;
+    let survey_of = survey.rank(rank.rank)?;
+    let clock = survey_of.clock.clone()?;
+    let placer = CallPlacer::new(structure, &survey.sites, rank.rank);
+    Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
+}
+
+/// The places of the ranks whose logs this process reads.
+pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
+    let ranks = &surveyed.model.ranks;
+    let own = surveyed.run.own_headers();
+    let first = own.first().map_or(0, |first| ranks.partition_point(|rank| rank.rank < first.rank));
+    let end = own.last().map_or(0, |last| ranks.partition_point(|rank| rank.rank <= last.rank));
+    first..end.max(first)
+}
+
+/// The readers of the ranks at some places: their steps, and their samples where these are wanted.
+pub(super) struct LocalRanks<'a> {
+    /// In the order of places; `None` where a log can't be read any more.
+    pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,
+    /// Likewise; none where they are not wanted.
+    pub(super) samples: Vec<Vec<TimedSample>>,
+}
+
+impl<'a> LocalRanks<'a> {
+    /// Opens them.
+    pub(super) fn open(
+        surveyed: SurveyedRun<'a>,
+        ids: RunIds<'a>,
+        places: Range<usize>,
+        options: &ReplayOptions,
+    ) -> Self {
+        let logs = surveyed.model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
+        let samples = options.code.map(|code| sampled(surveyed, code, places)).unwrap_or_default();
+        LocalRanks { logs, samples }
+    }
+
+    /// Returns whether all of them can be read.
+    pub(super) fn are_all(&self) -> bool {
+        self.logs.iter().all(Option::is_some)
+    }
+}
+
+/// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
+fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
+    let SurveyedRun { run, survey, model, .. } = surveyed;
+    let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
+    let of_rank = |rank: &RankModel| {
+        let header = run.header(rank.rank)?;
+        let clock = survey.rank(rank.rank)?.clock.as_ref()?;
+        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
+            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+            TimedSample { at, leaf, ns: seconds * 1e9 }
+        };
+        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
+    };
+    model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
+}

@@ -1,0 +1,92 @@
+//! Hands what is found out to who explains it, on another core: nothing that is explained changes what is followed.
+
+use std::sync::Arc;
+
+use rayon::Scope;
+
+use crate::model::region_state::Ns;
+use crate::read::read_ahead::ReadAhead;
+use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
+
+/// Event batches that may wait to be explained before the engine does.
+const MOST_WAITING: usize = 8;
+
+/// A batch of events for the wait analysis.
+struct EventBatch {
+    history: HistoryBatch,
+    /// Until when all threads have been followed.
+    now: Ns,
+    /// Ends of the threads' windows, in the first batch in which all have ended: for the critical path.
+    ends: Vec<(u32, Ns)>,
+}
+
+/// The batch that is being filled, and those that are being explained.
+pub struct ExplanationQueue<'a, 'scope> {
+    scope: &'a Scope<'scope>,
+    /// The batch that was not handed over yet.
+    pub batch: HistoryBatch,
+    /// What was, and waits for that before it to be explained.
+    waiting: Vec<EventBatch>,
+    /// Who explains; what was explained comes back as room for more.
+    busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
+    rooms: Vec<HistoryBatch>,
+    /// Where critical paths begin, and how much history is kept.
+    limits: (Ns, usize),
+    /// Samples of the ranks' first threads, by place.
+    samples: Arc<Vec<Vec<TimedSample>>>,
+}
+
+impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
+    /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
+    /// `samples`: of the ranks' first threads, by place.
+    pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
+        let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
+        ExplanationQueue { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
+    }
+
+    /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
+    /// threads have ended, once all have, for the critical path.
+    pub fn hand_over(&mut self, now: Ns, ends: Vec<(u32, Ns)>) {
+        let room = self.rooms.pop().unwrap_or_default();
+        self.waiting.push(EventBatch { history: std::mem::replace(&mut self.batch, room), now, ends });
+        let is_busy = self.busy.as_mut().is_some_and(|busy| !busy.is_over());
+        if !is_busy || self.waiting.len() >= MOST_WAITING {
+            let mut explainer = self.back();
+            let batches = std::mem::take(&mut self.waiting);
+            self.busy = Some(ReadAhead::begin(self.scope, move || {
+                let explain = |batch: EventBatch| batch.explain(&mut explainer);
+                let rooms = batches.into_iter().map(explain).collect();
+                (explainer, rooms)
+            }));
+        }
+    }
+
+    /// Who has explained all; `ends` as above.
+    pub fn finish(mut self, ends: &[(u32, Ns)]) -> WaitExplainer {
+        let mut explainer = self.back();
+        std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));
+        explainer.take(&self.batch);
+        explainer.follow_path(ends);
+        explainer
+    }
+
+    fn back(&mut self) -> WaitExplainer {
+        let (from, most) = self.limits;
+        let samples = &self.samples;
+        let new = || WaitExplainer::new(from, most).with_samples(Arc::clone(samples));
+        let (explainer, rooms) = self.busy.take().and_then(ReadAhead::wait).unwrap_or_else(|| (new(), Vec::new()));
+        self.rooms.extend(rooms);
+        explainer
+    }
+}
+
+impl EventBatch {
+    /// Lets it be explained, and gives its room back.
+    fn explain(mut self, explainer: &mut WaitExplainer) -> HistoryBatch {
+        explainer.take(&self.history);
+        explainer.follow_path(&self.ends);
+        explainer.forget(self.now);
+        self.history.clear();
+        self.history
+    }
+}

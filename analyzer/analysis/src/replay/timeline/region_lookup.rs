@@ -1,0 +1,49 @@
+//! The run's index of a rank's region.
+
+use std::collections::HashMap;
+
+use crate::model::sites::CallSiteTable;
+use crate::model::{Model, RegionIdx};
+use crate::read::definitions::RankDefinitions;
+use crate::structure::RunStructure;
+use crate::structure::region_path::region_path;
+
+/// Where things are, in the ids of the run.
+#[derive(Clone, Copy)]
+pub struct RegionLookup<'a> {
+    /// Call sites.
+    pub sites: &'a CallSiteTable,
+    structure: &'a RunStructure,
+    regions: &'a RegionTable,
+}
+
+/// Regions by the region around them and their name.
+#[derive(Debug, Default)]
+pub struct RegionTable(HashMap<(RegionIdx, String), RegionIdx>);
+
+impl RegionTable {
+    /// The regions of `model`.
+    pub fn new(model: &Model) -> Self {
+        let named = (1..).zip(model.regions.iter().skip(1));
+        RegionTable(named.map(|(idx, region)| ((region.parent, region.name.clone()), idx)).collect())
+    }
+}
+
+impl<'a> RegionLookup<'a> {
+    /// The places of the run with this structure.
+    pub fn new(sites: &'a CallSiteTable, structure: &'a RunStructure, regions: &'a RegionTable) -> Self {
+        RegionLookup { sites, structure, regions }
+    }
+
+    /// The index of a rank's region; of one that the model does not have, that of the innermost around it that it has.
+    pub fn region(&self, rank: u32, definitions: &RankDefinitions, number: u32) -> RegionIdx {
+        let mut idx = 0;
+        for part in region_path(self.structure, definitions, rank, number) {
+            match self.regions.0.get(&(idx, part.name)) {
+                Some(&found) => idx = found,
+                None => break,
+            }
+        }
+        idx
+    }
+}

@@ -1,0 +1,139 @@
+//! A loop that was found.
+
+use std::num::NonZeroU32;
+
+/// What marks the end of each iteration of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopAnchor {
+    /// Each of these ends an iteration; ascending.
+    pub tokens: Vec<u32>,
+    /// True if an uninterrupted run of them ends one iteration, not each of them.
+    pub run: bool,
+}
+
+/// A loop of the program, as far as its calls show.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundLoop {
+    /// The loop around it, an index into the same list; `None` for an outermost loop.
+    pub parent: Option<usize>,
+    /// All tokens that occur inside, those of inner loops too; ascending.
+    pub tokens: Vec<u32>,
+    /// What ends an iteration.
+    pub anchor: LoopAnchor,
+    /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
+    pub core: Vec<u32>,
+    /// True if nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is no
+    /// other in its calls than a loop of five steps.
+    pub by_rhythm: bool,
+    /// An iteration ends with one of so many anchors.
+    pub every: NonZeroU32,
+    /// Anchors in the window: its iterations, those that the window cuts off included.
+    pub iterations: usize,
+    /// Fewest and most of them in an iteration of the loop around it, of those that the window shows as a whole; `None` where it shows fewer than two, or nothing is around it.
+    pub in_parent: Option<(u32, u32)>,
+    /// Ticks of the window that the loop covers.
+    pub time: u64,
+    /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
+    pub alike: f64,
+    /// True if this is the program's main loop. At most one is.
+    pub main: bool,
+}
+
+/// Counts the iterations that end with `inner` in each one that ends with `outer`, in a sequence of tokens: fewest and most. `is_whole`: it has
+/// the first one from its beginning. `None` where there are not two whole ones.
+pub fn count_within(
+    tokens: impl Iterator<Item = u32>,
+    is_whole: bool,
+    inner: &LoopAnchor,
+    outer: &LoopAnchor,
+) -> Option<(u32, u32)> {
+    let (mut is_in_inner, mut is_in_outer) = (false, false);
+    let mut count = is_whole.then_some(0);
+    let mut counts: Vec<u32> = Vec::new();
+    for token in tokens {
+        // Of a run the first call counts.
+        let ends = |anchor: &LoopAnchor, was_in: &mut bool| {
+            let is_in = anchor.tokens.binary_search(&token).is_ok();
+            let was_in = std::mem::replace(was_in, is_in);
+            is_in && !(was_in && anchor.run)
+        };
+        if ends(inner, &mut is_in_inner) {
+            count = count.map(|count: u32| count + 1);
+        }
+        if ends(outer, &mut is_in_outer) {
+            counts.extend(count.replace(0));
+        }
+    }
+    // Where the call that marks an iteration is not its last, what comes after the last one belongs to what comes before the first.
+    if let Some((first, count)) = counts.first_mut().zip(count).filter(|_| is_whole) {
+        *first += count;
+    }
+    let range = counts.iter().min().copied().zip(counts.iter().max().copied());
+    range.filter(|_| counts.len() >= 2)
+}
+
+/// Makes the loop so many levels within the main one the main loop, by the inner loop that takes most time on each level; of a negative `level` the one
+/// so many levels around it. Stops where there is no further level.
+pub fn move_main(loops: &mut [FoundLoop], level: i32) {
+    let Some(first) = loops.iter().position(|one| one.main) else { return };
+    let mut main = first;
+    for _ in 0..level.unsigned_abs() {
+        let inner = (0..loops.len()).filter(|&at| loops[at].parent == Some(main)).max_by_key(|&at| loops[at].time);
+        let Some(next) = (if level > 0 { inner } else { loops[main].parent }) else { break };
+        main = next;
+    }
+    loops[first].main = false;
+    loops[main].main = true;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nested(parent: Option<usize>, time: u64, main: bool) -> FoundLoop {
+        FoundLoop {
+            parent,
+            tokens: Vec::new(),
+            anchor: LoopAnchor { tokens: Vec::new(), run: false },
+            core: Vec::new(),
+            by_rhythm: false,
+            every: NonZeroU32::MIN,
+            iterations: 9,
+            in_parent: None,
+            time,
+            alike: 1.0,
+            main,
+        }
+    }
+
+    #[test]
+    fn iterations_are_counted_in_each_one_around_them() {
+        let count_in = |calls: &str, is_whole, inner: &LoopAnchor, outer: &LoopAnchor| {
+            count_within(calls.bytes().map(u32::from), is_whole, inner, outer)
+        };
+        let anchor = |calls: &str, run| LoopAnchor { tokens: calls.bytes().map(u32::from).collect(), run };
+        let (b, y) = (anchor("b", false), anchor("Y", false));
+        assert_eq!(count_in("abYababYabYabababYab", false, &b, &y), Some((1, 3)));
+        assert_eq!(count_in("YbbYYbY", false, &b, &y), Some((0, 2)), "one has none");
+        assert_eq!(count_in("YababY", false, &b, &y), None, "of one nothing is known");
+        assert_eq!(count_in("SabababYababYab", false, &b, &y), None, "the first may be cut off");
+        assert_eq!(count_in("SabababYababYE", true, &b, &y), Some((2, 3)), "the run has all of it");
+        assert_eq!(count_in("SYabYababYab", true, &b, &y), Some((1, 2)), "iterations begin with the call");
+        assert_eq!(count_in("XYYabXYabababXYYab", false, &b, &anchor("XY", true)), Some((1, 3)), "by runs");
+    }
+
+    #[test]
+    fn the_main_loop_moves_to_levels_within_and_around_it() {
+        let main_at = |level| {
+            let mut loops = vec![
+                nested(None, 90, false),
+                nested(Some(0), 80, true),
+                nested(Some(1), 20, false),
+                nested(Some(1), 50, false),
+            ];
+            move_main(&mut loops, level);
+            loops.iter().position(|one| one.main)
+        };
+        assert_eq!([-2, -1, 0, 1, 2].map(main_at), [Some(0), Some(0), Some(1), Some(3), Some(3)]);
+    }
+}

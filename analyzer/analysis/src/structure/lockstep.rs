@@ -1,0 +1,178 @@
+//! Groups of ranks that go through their iterations together: though they make different calls in them, they make as many, and meet
+//! in each.
+//!
+//! Ranks meet in a collective operation on a communicator that all of them belong to, or exchange messages; or their iterations end
+//! with the same call of the program, and are those of one loop. Groups that make equally many iterations by chance, as two
+//! programs in one run do, have loops of their own.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use lbprof_collector::Activity;
+use lbprof_collector::definition::RankList;
+
+use super::calls::RankCalls;
+use super::loop_group::LoopGroup;
+use crate::read::definitions::RankDefinitions;
+use crate::structure::iterations::found_loop::FoundLoop;
+
+/// Groups of ranks that go through their iterations together.
+pub struct LockstepTeam<'a> {
+    /// How many iterations each of them makes.
+    pub iterations: u32,
+    groups: Vec<TeamGroup<'a>>,
+}
+
+/// A group of ranks, by the one whose calls stand for those of the others.
+struct TeamGroup<'a> {
+    calls: RankCalls<'a>,
+    main: FoundLoop,
+    ranks: Vec<u32>,
+    iterations: u32,
+    definitions: RankDefinitions,
+    /// Messages that its rank exchanges with others in the loop, by their numbers.
+    messages: OnceCell<BTreeMap<u32, u64>>,
+}
+
+impl<'a> LockstepTeam<'a> {
+    /// A group by itself.
+    pub fn from_group(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
+        let member = TeamGroup {
+            calls: group.calls,
+            main: group.main().clone(),
+            ranks: group.ranks.clone(),
+            iterations: group.iterations,
+            definitions: group.definitions.clone(),
+            messages: OnceCell::new(),
+        };
+        LockstepTeam { iterations: group.iterations, groups: vec![member] }
+    }
+
+    /// Returns whether both go through the same iterations.
+    pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
+        let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
+        let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
+            let is_same_loop = own.main.anchor == other.main.anchor;
+            is_same_loop || own.has_common_collective(other) || own.exchanges_with(other) || other.exchanges_with(own)
+        };
+        self.iterations == other.iterations && pairs.into_iter().any(meet)
+    }
+
+    /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
+    /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
+    /// others'.
+    pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
+        let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
+        let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
+        others.retain(|team| !self.has_common_calls(team));
+        others.sort_by_key(|team| (team.n_ranks(), team.iterations));
+        others.last().map(|team| team.iterations)
+    }
+
+    fn has_common_calls(&self, other: &LockstepTeam) -> bool {
+        let tokens =
+            |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
+        let others = tokens(other);
+        tokens(self).iter().any(|token| others.contains(token))
+    }
+
+    fn n_ranks(&self) -> usize {
+        self.groups.iter().map(|group| group.ranks.len()).sum()
+    }
+
+    /// Returns whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
+    fn deals_with(&self, other: &LockstepTeam) -> bool {
+        const SELDOM: u64 = 10;
+        let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
+        let sent = |from: &LockstepTeam, to: &LockstepTeam| {
+            let pairs = from.groups.iter().flat_map(|own| to.groups.iter().map(move |other| own.messages_with(other)));
+            pairs.max().unwrap_or(0)
+        };
+        sent(self, other).max(sent(other, self)) > least
+    }
+
+    /// Takes in the groups of another.
+    pub fn join(&mut self, other: LockstepTeam<'a>) {
+        self.groups.extend(other.groups);
+    }
+}
+
+impl TeamGroup<'_> {
+    /// Returns whether all ranks of both take part in a collective operation at least once an iteration.
+    fn has_common_collective(&self, other: &TeamGroup) -> bool {
+        let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
+        self.collectives().any(|(operation, uid, group)| {
+            others.contains(&(operation, uid)) && has_all(group, &self.ranks) && has_all(group, &other.ranks)
+        })
+    }
+
+    /// The collective operations that come at least once an iteration: the operation's number, the communicator's uid and group.
+    fn collectives(&self) -> impl Iterator<Item = (u16, u64, &RankList)> {
+        let often = self.calls.collectives_in(&self.main).filter(|&(_, count)| count >= u64::from(self.iterations));
+        often.filter_map(|(token, _)| {
+            let comm = self.definitions.communicators.get(&token.comm)?;
+            Some((token.operation, comm.uid, &comm.group))
+        })
+    }
+
+    /// Returns whether its rank exchanges a message with a rank of `other` in each iteration, on average.
+    fn exchanges_with(&self, other: &TeamGroup) -> bool {
+        self.messages_with(other) >= u64::from(self.iterations)
+    }
+
+    /// How many messages its rank exchanges with ranks of `other` in the loop.
+    fn messages_with(&self, other: &TeamGroup) -> u64 {
+        let messages = self.messages.get_or_init(|| self.messages());
+        other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()
+    }
+
+    fn messages(&self) -> BTreeMap<u32, u64> {
+        let mut peers: BTreeMap<(u32, i32), u64> = BTreeMap::new();
+        let definitions = self.calls.each_call(|token, record| {
+            let is_message = record.peer >= 0 && record.activity() == Activity::PointToPoint;
+            if is_message && token.is_some_and(|token| self.main.tokens.binary_search(&token).is_ok()) {
+                *peers.entry((record.comm, record.peer)).or_default() += 1;
+            }
+            ControlFlow::Continue(())
+        });
+        let mut messages: BTreeMap<u32, u64> = BTreeMap::new();
+        for ((comm, peer), count) in peers {
+            let rank = definitions.communicators.get(&comm).and_then(|comm| comm.world_rank(peer));
+            if let Some(rank) = rank {
+                *messages.entry(rank).or_default() += count;
+            }
+        }
+        messages
+    }
+}
+
+/// Returns whether a list holds all of `ranks`.
+fn has_all(list: &RankList, ranks: &[u32]) -> bool {
+    let holds = |rank: u32| {
+        list.0.iter().any(|&(first, step, count)| {
+            let distance = i64::from(rank) - i64::from(first);
+            match i64::from(step) {
+                0 => distance == 0 && count > 0,
+                step => distance % step == 0 && (0..i64::from(count)).contains(&(distance / step)),
+            }
+        })
+    };
+    ranks.iter().all(|&rank| holds(rank))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_ranks_is_asked_without_being_walked() {
+        for list in [vec![], vec![5], vec![0, 1, 2, 3], vec![9, 6, 3, 0, 1, 7], vec![4, 4], vec![u32::MAX, 0, 1]] {
+            let held = RankList::from_ranks(list.iter().copied());
+            for rank in (0..12).chain([u32::MAX]) {
+                assert_eq!(has_all(&held, &[rank]), list.contains(&rank), "{rank} in {list:?}");
+            }
+            assert!(has_all(&held, &list));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Ranks that have the same loops.
+
+use std::num::NonZeroU32;
+
+use super::anchors::{CallEvidence, is_oftener};
+use super::calls::RankCalls;
+use super::unassigned_ranks::{UnassignedRank, has_loop};
+use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, IterationEnds};
+use crate::read::definitions::RankDefinitions;
+use crate::structure::iterations::found_loop::FoundLoop;
+use crate::structure::iterations::window::CallInterval;
+
+/// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.
+const SEVERAL: u32 = 2;
+
+/// Ranks that have the same loops.
+pub(super) struct LoopGroup<'a> {
+    /// The calls of the rank that stands for the others.
+    pub(super) calls: RankCalls<'a>,
+    /// Their numbers.
+    pub(super) ranks: Vec<u32>,
+    /// What its calls refer to, as far as those searched do.
+    pub(super) definitions: RankDefinitions,
+    /// The number of iterations of the main loop.
+    pub(super) iterations: u32,
+    /// What is known of their ends.
+    pub(super) ends: IterationEnds,
+    /// How well their number is known.
+    pub(super) count: IterationCount,
+    /// True if no other code of the program makes the calls that come once in each.
+    pub(super) is_unique: bool,
+    /// True if one of these calls is in `main`.
+    pub(super) is_in_main: bool,
+    /// Every so manieth anchor of the main loop ends one.
+    pub(super) every: NonZeroU32,
+    /// What is found in the calls where the user named what ends an iteration.
+    pub(super) detected: Option<DetectedLoop>,
+    /// The rank that stands for the others.
+    pub(super) chosen: UnassignedRank<'a>,
+    /// The loops, each after the one around it.
+    pub(super) found: Vec<FoundLoop>,
+    /// Which of them is the main one.
+    pub(super) main: usize,
+    /// Kinds of calls that the main one makes in some iterations alone.
+    pub(super) occasional: Vec<u32>,
+}
+
+impl<'a> LoopGroup<'a> {
+    /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
+    pub(super) fn new(calls: RankCalls<'a>, chosen: UnassignedRank<'a>, found: Vec<FoundLoop>) -> Option<Self> {
+        let main = found.iter().position(|one| one.main)?;
+        let definitions = RankDefinitions::default();
+        Some(LoopGroup {
+            calls,
+            ranks: Vec::new(),
+            definitions,
+            iterations: 0,
+            ends: IterationEnds::Found,
+            count: IterationCount::default(),
+            is_unique: false,
+            is_in_main: false,
+            every: found[main].every,
+            detected: None,
+            chosen,
+            found,
+            main,
+            occasional: Vec::new(),
+        })
+    }
+
+    /// Which anchors of the main loop end an iteration.
+    pub(super) fn anchors(&self) -> IterationAnchors {
+        IterationAnchors { run: self.main().anchor.run, every: self.every }
+    }
+
+    /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
+    pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
+        self.count_iterations(evidence, window);
+        self.occasional = self.calls.occasional(self.main(), self.anchors(), self.ends, window);
+    }
+
+    fn count_iterations(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
+        let calls = self.calls;
+        let count = |group: &LoopGroup| calls.iterations(group.main(), (group.anchors(), group.ends), window);
+        self.iterations = count(self);
+        if self.ends == IterationEnds::Each {
+            return;
+        }
+        let is_collective = |token| calls.is_collective(token);
+        if let Some(shared) = evidence.shared_end(self.main(), calls.rank, self.iterations, is_collective) {
+            self.found[self.main].anchor = shared;
+            self.iterations = count(self);
+        }
+        if let Some(fuller) = evidence.fuller_end(self.main(), calls.rank, self.iterations) {
+            self.found[self.main].anchor = fuller;
+            self.iterations = count(self);
+        }
+        self.is_unique =
+            self.main().core.iter().all(|&token| evidence.is_unique(token)) && !self.main().core.is_empty();
+        self.is_in_main = self.main().core.iter().any(|&token| evidence.is_in_main(token));
+        let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
+        self.count = known;
+        let (fewest, most) = (u64::from(self.iterations), self.oftenest(evidence));
+        if known == IterationCount::default() && most > fewest {
+            self.count.more = (most - fewest) as u32;
+        }
+        if let Some(anchor) = certain {
+            (self.found[self.main].anchor, self.ends) = (anchor, IterationEnds::Each);
+            self.iterations = count(self);
+        }
+    }
+
+    /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
+    /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
+    fn oftenest(&self, evidence: CallEvidence) -> u64 {
+        let inner = || self.found.iter().filter(|one| one.parent == Some(self.main));
+        let is_own = |token: &&u32| !inner().any(|one| one.tokens.binary_search(token).is_ok());
+        let own = self.main().tokens.iter().filter(is_own).filter(|&&token| evidence.is_unique(token));
+        let is_near = |&count: &u64| is_oftener(count, self.iterations) && 2 * count < 3 * u64::from(self.iterations);
+        own.map(|&token| self.calls.rank.count(token)).filter(is_near).max().unwrap_or(0)
+    }
+
+    /// The main loop.
+    pub(super) fn main(&self) -> &FoundLoop {
+        &self.found[self.main]
+    }
+
+    /// Returns whether a rank ends iterations as these do, as often.
+    pub(super) fn ends_as(&self, one: UnassignedRank) -> bool {
+        has_loop(one, self.chosen, &self.main().anchor)
+    }
+
+    /// Returns whether ranks of `other` end as many iterations in the same way, and all that they do in one these do, too.
+    pub(super) fn does_what(&self, other: &LoopGroup) -> bool {
+        let (own, others) = (self.main(), other.main());
+        let is_known = |token: &u32| own.tokens.binary_search(token).is_ok();
+        own.anchor == others.anchor && self.ends_as(other.chosen) && others.tokens.iter().all(is_known)
+    }
+
+    /// Returns whether its iterations are several in each one of `other`, which ends with a call that comes in some of them.
+    pub(super) fn is_finer_than(&self, other: &LoopGroup) -> bool {
+        let (own, others) = (self.main(), other.main());
+        let has_end = others.anchor.tokens.iter().all(|token| own.tokens.binary_search(token).is_ok());
+        has_end && own.anchor != others.anchor && self.iterations >= SEVERAL * other.iterations
+    }
+
+    /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
+    /// alone calls between the ends of iterations belongs to them.
+    pub(super) fn on(
+        &self,
+        calls: RankCalls<'a>,
+        chosen: UnassignedRank<'a>,
+        window: &[CallInterval],
+    ) -> Option<LoopGroup<'a>> {
+        let main = self.main();
+        let is_end = |step: &CallInterval| main.anchor.tokens.contains(&step.token);
+        let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);
+        let mut own: Vec<u32> = window[first..=last].iter().map(|step| step.token).collect();
+        own.retain(|&token| self.chosen.rank.count(token) == 0);
+        let mut found = self.found.clone();
+        let mut next = Some(self.main);
+        while let Some(one) = next.and_then(|at| found.get_mut(at)) {
+            one.tokens.extend_from_slice(&own);
+            one.tokens.sort_unstable();
+            one.tokens.dedup();
+            next = one.parent;
+        }
+        LoopGroup::new(calls, chosen, found)
+    }
+}

@@ -1,0 +1,65 @@
+//! Which ranks run the same code, as far as the numbers of their calls show.
+
+use std::collections::BTreeMap;
+
+use crate::structure::iterations::found_loop::LoopAnchor;
+use crate::structure::survey::{CallSurvey, RankSurvey};
+
+/// How much the number of a loop's ends may differ between ranks that run the same code.
+const SAME_NUMBER: f64 = 0.02;
+
+/// A rank whose loops are not known yet.
+#[derive(Clone, Copy)]
+pub struct UnassignedRank<'a> {
+    /// Its calls.
+    pub rank: &'a RankSurvey,
+    /// The number of the set of kinds of calls that it repeats, by the order of all ranks' sets.
+    pub kinds: usize,
+}
+
+/// The ranks that call, by number.
+pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
+    let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
+    for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
+        sets.entry(kinds_of(rank).collect()).or_default().push(rank);
+    }
+    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds });
+    let mut all: Vec<UnassignedRank> = sets.into_values().enumerate().flat_map(of_set).collect();
+    all.sort_by_key(|one| one.rank.rank);
+    all
+}
+
+/// The kinds of calls that a rank repeats.
+fn kinds_of(rank: &RankSurvey) -> impl Iterator<Item = u32> {
+    const REPEATED: u64 = 3;
+    rank.counts.iter().filter(|&&(_, count)| count >= REPEATED).map(|&(kind, _)| kind)
+}
+
+/// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
+/// by number of calls, the lowest of several.
+pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank<'a>> {
+    let mut sets: BTreeMap<usize, Vec<UnassignedRank>> = BTreeMap::new();
+    for one in ranks {
+        sets.entry(one.kinds).or_default().push(*one);
+    }
+    let (_, mut largest) = sets.into_iter().rev().max_by_key(|(_, ranks)| ranks.len())?;
+    largest.sort_by_key(|one| (one.rank.calls, one.rank.rank));
+    let middle = largest.get((largest.len() - 1) / 2)?.rank.calls;
+    largest.iter().find(|one| one.rank.calls == middle).copied()
+}
+
+/// Returns whether `one` ends iterations as `chosen` does, as often.
+pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
+    let count = |rank: &RankSurvey| anchor.tokens.iter().map(|&token| rank.count(token)).sum::<u64>() as f64;
+    let (own, expected) = (count(one.rank), count(chosen.rank));
+    match anchor.run {
+        // How long its runs are may differ between ranks, as with the number of their neighbours, but not what they lie between.
+        true => own > 0.0 && one.kinds == chosen.kinds,
+        false => (own - expected).abs() <= (SAME_NUMBER * expected).max(1.0),
+    }
+}
+
+/// Returns whether `chosen` has all kinds of calls that `one` repeats.
+pub fn has_repeated_calls_of(one: UnassignedRank, chosen: UnassignedRank) -> bool {
+    one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
+}

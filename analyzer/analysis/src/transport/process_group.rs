@@ -1,0 +1,303 @@
+//! What all processes of a team do together: messages, and trees of them.
+//!
+//! ```text
+//!   process   0     1     2     3     4     5     6     7          a broadcast goes the other way
+//!             │←────┘     │←────┘     │←────┘     │←────┘
+//!             │←──────────┘           │←──────────┘
+//!             │←──────────────────────┘                             each joins its part with those of higher processes
+//! ```
+//!
+//! A message: | magic u32 | checksum u32 | length u64 | bytes … | and further pieces, where one does not hold all of it. The magic contains the
+//! version, so that programs of two versions do not take each other's bytes for theirs.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bincode::{Decode, Encode};
+
+use super::codec::{decoded, encoded};
+use super::{Transport, TransportFailure};
+
+/// Most bytes that are given to a transport at a time.
+pub const PIECE: usize = 8 << 20;
+
+/// Most bytes of a message: more than any state of a pass has.
+const MOST_BYTES: u64 = 1 << 36;
+
+const HEAD_BYTES: usize = 16;
+
+/// The processes that analyse a run together, as one of them has them.
+pub struct ProcessGroup {
+    transport: Box<dyn Transport>,
+}
+
+impl ProcessGroup {
+    /// The team of this process.
+    pub fn new(transport: Box<dyn Transport>) -> ProcessGroup {
+        ProcessGroup { transport }
+    }
+
+    /// The number of this process; 0 leads.
+    pub fn process(&self) -> usize {
+        self.transport.process()
+    }
+
+    /// How many processes there are.
+    pub fn processes(&self) -> usize {
+        self.transport.processes()
+    }
+
+    /// That something failed here.
+    pub fn failure(&self, what: impl Into<String>) -> TransportFailure {
+        let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
+        TransportFailure { process: self.process(), what: format!("{on}{}", what.into()) }
+    }
+
+    /// Sends a value from process 0 to all others, where it is called there.
+    ///
+    /// Errors: a process is not there any more.
+    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), TransportFailure> {
+        self.pass_on(&encoded(value))
+    }
+
+    /// Waits for the value that process 0 broadcasts.
+    ///
+    /// Errors: a process is not there any more, or what came is no such value.
+    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, TransportFailure> {
+        let bytes = self.receive(parent(self.process()))?;
+        self.pass_on(&bytes)?;
+        decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
+    }
+
+    /// Joins the values of all processes in their order: on process 0 all of them, on others nothing. `merge` takes a value and that of higher
+    /// processes; it is associative.
+    ///
+    /// Errors: on process 0 also the failure of a process, that of the lowest; on others only that a process is not there any more.
+    pub fn reduce<T: Encode + Decode<()>>(
+        &self,
+        own: Result<T, TransportFailure>,
+        merge: impl Fn(T, T) -> T,
+    ) -> Result<Option<T>, TransportFailure> {
+        let mut all = own;
+        for child in children(self.process(), self.processes()) {
+            let bytes = self.receive(child)?;
+            let no_value = || TransportFailure { process: child, what: "what it sent cannot be read".to_owned() };
+            let higher = decoded::<Result<T, TransportFailure>>(&bytes).ok_or_else(no_value)?;
+            all = match (all, higher) {
+                (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
+                (Err(failure), _) | (_, Err(failure)) => Err(failure),
+            };
+        }
+        match self.process() {
+            0 => all.map(Some),
+            own => self.send(parent(own), &encoded(&all)).map(|()| None),
+        }
+    }
+
+    /// The values of all processes, in their order, on process 0; nothing on others.
+    ///
+    /// Errors: as those of [`ProcessGroup::reduce`].
+    pub fn gather<T: Encode + Decode<()>>(
+        &self,
+        own: Result<T, TransportFailure>,
+    ) -> Result<Option<Vec<T>>, TransportFailure> {
+        self.reduce(own.map(|own| vec![own]), |mut lower, mut higher| {
+            lower.append(&mut higher);
+            lower
+        })
+    }
+
+    /// What each process has for this one, in their order; `own`: what this one has for each of them.
+    ///
+    /// Errors: the failure of a process, that of the lowest; a process is not there any more.
+    pub fn exchange<T: Encode + Decode<()>>(
+        &self,
+        own: Result<Vec<T>, TransportFailure>,
+    ) -> Result<Vec<T>, TransportFailure> {
+        let (process, n) = (self.process(), self.processes());
+        let own: Vec<Result<T, TransportFailure>> = match own {
+            Ok(own) => own.into_iter().map(Ok).collect(),
+            Err(failure) => (0..n).map(|_| Err(failure.clone())).collect(),
+        };
+        let mut all: Vec<Option<Result<T, TransportFailure>>> = own.into_iter().map(Some).collect();
+        // Each pair meets in one round, each process has one partner in a round, and the lower sends first: so nobody waits for ever.
+        for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
+            let own = all[partner].take().unwrap_or_else(|| Err(self.failure("it has nothing for a process")));
+            let sent = encoded(&own);
+            let received = if process < partner {
+                self.send(partner, &sent)?;
+                self.receive(partner)?
+            } else {
+                let received = self.receive(partner)?;
+                self.send(partner, &sent)?;
+                received
+            };
+            let no_value = || TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() };
+            // All pairs still meet: others would wait.
+            all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(no_value())));
+        }
+        all.into_iter().flatten().collect()
+    }
+
+    /// What `work` gives; a panic in it is a failure of this process, as others are.
+    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, TransportFailure>) -> Result<T, TransportFailure> {
+        catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
+    }
+
+    /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
+    fn pass_on(&self, bytes: &[u8]) -> Result<(), TransportFailure> {
+        children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
+    }
+
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
+        let (first, rest) = bytes.split_at(bytes.len().min(PIECE - HEAD_BYTES));
+        let mut piece = Vec::with_capacity(HEAD_BYTES + first.len());
+        piece.extend_from_slice(&magic().to_le_bytes());
+        piece.extend_from_slice(&crc32fast::hash(bytes).to_le_bytes());
+        piece.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+        piece.extend_from_slice(first);
+        for piece in std::iter::once(piece.as_slice()).chain(rest.chunks(PIECE)) {
+            self.transport.send(to, piece)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
+        let wrong = |what: &str| TransportFailure { process: from, what: format!("what it sent {what}") };
+        let mut piece = self.transport.receive(from)?;
+        let head: [u8; HEAD_BYTES] =
+            piece.first_chunk().copied().ok_or_else(|| wrong("is shorter than any message"))?;
+        let [m0, m1, m2, m3, c0, c1, c2, c3, length @ ..] = head;
+        if u32::from_le_bytes([m0, m1, m2, m3]) != magic() {
+            return Err(wrong("is of another version of lbprof: all processes must run the same lb-report-mpi"));
+        }
+        let length = u64::from_le_bytes(length);
+        if length > MOST_BYTES {
+            return Err(wrong(&format!("has {length} bytes, more than {MOST_BYTES}")));
+        }
+        let mut bytes = piece.split_off(HEAD_BYTES);
+        while (bytes.len() as u64) < length {
+            // Grows with what has come, whatever the head promises.
+            bytes.append(&mut self.transport.receive(from)?);
+        }
+        if bytes.len() as u64 != length || crc32fast::hash(&bytes) != u32::from_le_bytes([c0, c1, c2, c3]) {
+            return Err(wrong("did not arrive as it was sent"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// What a panic says.
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))
+}
+
+/// First word of a message.
+fn magic() -> u32 {
+    crc32fast::hash(concat!("lbprof ", env!("CARGO_PKG_VERSION")).as_bytes())
+}
+
+/// The process that a process but 0 is below.
+fn parent(process: usize) -> usize {
+    process & process.wrapping_sub(1)
+}
+
+/// The processes directly below one of `n`, ascending; below each are those up to the next.
+fn children(process: usize, n: usize) -> impl DoubleEndedIterator<Item = usize> {
+    let levels = if process == 0 { usize::BITS - n.leading_zeros() } else { process.trailing_zeros() };
+    (0..levels).map(move |level| process + (1 << level)).filter(move |&child| child < n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::threads::in_threads;
+    use super::*;
+
+    #[test]
+    fn a_tree_has_each_process_once() {
+        for n in 1..40 {
+            let mut below: Vec<usize> = (0..n).flat_map(|process| children(process, n)).collect();
+            below.sort_unstable();
+            assert_eq!(below, (1..n).collect::<Vec<_>>(), "{n} processes");
+            assert!((0..n).all(|process| children(process, n).all(|child| parent(child) == process)));
+        }
+    }
+
+    #[test]
+    fn values_are_joined_in_the_order_of_processes() {
+        for n in 1..=9 {
+            let own = |team: &ProcessGroup| format!("{} ", team.process());
+            let joined = in_threads(
+                n,
+                |team| team.reduce(Ok(own(&team)), |a, b| a + &b),
+                |team| drop(team.reduce(Ok(own(&team)), |a, b| a + &b)),
+            );
+            assert_eq!(joined, Ok(Some((0..n).map(|at| format!("{at} ")).collect::<String>())));
+        }
+    }
+
+    #[test]
+    fn each_gets_from_each_what_that_has_for_it() {
+        for n in 1..=9 {
+            let own = |team: &ProcessGroup| (0..n).map(|to| (team.process(), to)).collect();
+            let check = |team: &ProcessGroup| {
+                let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
+                team.exchange(Ok(own(team))).map(|received| received == expected)
+            };
+            let all = in_threads(n, |team| team.gather(check(&team)), |team| drop(team.gather(check(&team))));
+            assert_eq!(all, Ok(Some(vec![true; n])));
+        }
+    }
+
+    #[test]
+    fn all_know_of_a_failure_in_an_exchange() {
+        let own = |team: &ProcessGroup| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
+        let fails = |team: &ProcessGroup| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
+        let all = in_threads(5, |team| team.gather(Ok(fails(&team))), |team| drop(team.gather(Ok(fails(&team)))));
+        assert_eq!(all, Ok(Some(vec![true; 5])));
+    }
+
+    #[test]
+    fn a_broadcast_may_take_several_pieces() {
+        let value = "ten bytes.".repeat(PIECE / 10 + 1);
+        let sums = in_threads(
+            5,
+            |team| {
+                team.broadcast(&value)?;
+                team.gather(Ok(0_u64))
+            },
+            |team| {
+                let received: Result<String, TransportFailure> = team.received_broadcast();
+                let _ = team.gather(received.map(|received| if received == value { team.process() as u64 } else { 0 }));
+            },
+        );
+        assert_eq!(sums, Ok(Some(vec![0, 1, 2, 3, 4])), "a process received something else");
+    }
+
+    #[test]
+    fn of_several_failures_the_first_process_has_its_say() {
+        let own = |team: &ProcessGroup| if team.process() % 3 == 2 { Err(team.failure("no")) } else { Ok(1) };
+        let sum = in_threads(
+            9,
+            |team| team.reduce(own(&team), |a: u64, b| a + b),
+            |team| drop(team.reduce(own(&team), |a, b| a + b)),
+        );
+        assert_eq!(sum, Err(TransportFailure { process: 2, what: "no".to_owned() }));
+    }
+
+    #[test]
+    fn a_process_that_is_gone_is_no_hang() {
+        let sum = in_threads(
+            4,
+            |team| team.reduce(Ok(1), |a: u64, b| a + b),
+            |team| {
+                if team.process() != 3 {
+                    let _ = team.reduce(Ok(1), |a, b| a + b);
+                }
+            },
+        );
+        let failure = sum.expect_err("process 3 sends nothing");
+        assert!(failure.what.contains("ended"), "{failure}");
+    }
+}

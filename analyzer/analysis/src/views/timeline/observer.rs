@@ -1,0 +1,302 @@
+//! Takes in what threads do while they are followed.
+
+use bincode::{Decode, Encode};
+use lbprof_collector::record::NONE;
+
+use super::super::RankRows;
+use super::blocked::BlockedIterations;
+use super::cells::CellTimes;
+use super::longest::{LongestItems, LongestOfSegment};
+use super::region_shares::RegionShares;
+use super::shares::StateShares;
+use super::{MessageSeen, STATES, SpanSeen, TimelineView, WAITING, WaitSeen};
+use crate::model::Model;
+use crate::model::interval::TimeInterval;
+use crate::model::region_state::Ns;
+use crate::replay::{InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
+use crate::transport::codec::{decoded, encoded};
+
+/// Most bins in which a row's time is given, and of all rows together.
+const MOST_BINS: usize = 20_000;
+const MOST_CELLS: usize = 250_000;
+
+/// Most waits and messages that are reported one by one.
+const MOST_WAITS: usize = 20_000;
+const MOST_MESSAGES: usize = 20_000;
+
+/// Calls of a run up to which each is reported, and most spans that they may take.
+const MOST_CALLS: u64 = 50_000;
+const MOST_SPANS: usize = 250_000;
+
+/// What is kept of what threads do. Its size is bounded, whatever the run's.
+pub struct TimelineObserver<'a> {
+    model: &'a Model,
+    rows: RankRows,
+    bins: usize,
+    end: Ns,
+    shares: StateShares,
+    regions: RegionShares,
+    waits: LongestItems<Ns, WaitSeen>,
+    messages: LongestItems<(bool, Ns), MessageSeen>,
+    spans: Option<Vec<SpanSeen>>,
+    blocked: Option<BlockedIterations<'a>>,
+    /// The wait of the call that was reported last.
+    wait: Option<InitialWait>,
+}
+
+impl<'a> TimelineObserver<'a> {
+    /// Of the ranks of `model`; `None` where there is no time to show.
+    pub fn new(model: &'a Model) -> Option<Self> {
+        let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+        let end = (model.window_s().1 * 1e9).round() as Ns;
+        if end <= 0 || rows.is_empty() {
+            return None;
+        }
+        let bins = (MOST_CELLS / rows.len()).clamp(1, MOST_BINS).min(end as usize);
+        let calls = model.ranks.iter().fold(0, |sum: u64, rank| sum.saturating_add(rank.calls));
+        Some(TimelineObserver {
+            model,
+            bins,
+            end,
+            shares: StateShares::new(rows.len(), bins, end),
+            regions: RegionShares::new(model, end),
+            waits: LongestItems::new(MOST_WAITS),
+            messages: LongestItems::new(MOST_MESSAGES),
+            spans: (calls <= MOST_CALLS).then(Vec::new),
+            blocked: BlockedIterations::new(model, &rows),
+            wait: None,
+            rows,
+        })
+    }
+
+    /// What was seen.
+    pub fn finish(self) -> TimelineView {
+        let (all_waits, waits) = self.waits.finish();
+        let (all_messages, messages) = self.messages.finish();
+        let spans = self.spans.map(|mut spans| {
+            spans.sort_by_key(|span| (span.rank, span.begin));
+            spans
+        });
+        TimelineView {
+            end: self.end,
+            bins: self.bins,
+            shares: self.shares.finish(&self.rows.sizes().collect::<Vec<_>>()),
+            regions: self.regions.finish(),
+            waits,
+            all_waits,
+            messages,
+            all_messages,
+            spans,
+            blocked: self.blocked.map(BlockedIterations::finish),
+        }
+    }
+
+    /// The number of a rank by its place in the model.
+    fn number(&self, place: u32) -> u32 {
+        self.model.ranks.get(place as usize).map_or(NONE, |rank| rank.rank)
+    }
+
+    fn waits(&mut self, spent: &StateInterval, wait: &InitialWait) {
+        let seen = WaitSeen {
+            rank: self.number(spent.thread.rank),
+            begin: spent.interval.begin,
+            end: wait.until,
+            state: wait.state,
+            region: spent.kind.region(),
+            site: spent.site,
+            delay_source: wait.by.unwrap_or(NONE),
+        };
+        self.waits.add(wait.until - spent.interval.begin, seen);
+    }
+
+    /// A rank's first thread was in a state.
+    fn is_in(&mut self, state: u8, spent: &StateInterval, time: TimeInterval) {
+        let TimeInterval { begin, end } = time;
+        if time.is_empty() {
+            return;
+        }
+        self.shares.add(self.rows.row_of(spent.thread.rank as usize), state, begin, end);
+        self.regions.add(spent.kind.region(), time);
+        let rank = self.number(spent.thread.rank);
+        let span = SpanSeen { rank, begin, end, state, region: spent.kind.region(), site: spent.site };
+        match &mut self.spans {
+            Some(spans) if spans.len() < MOST_SPANS => spans.push(span),
+            _ => self.spans = None,
+        }
+    }
+}
+
+impl ReplayObserver for TimelineObserver<'_> {
+    fn on_interval(&mut self, spent: &StateInterval) {
+        self.wait = spent.wait;
+        if let Some(wait) = &spent.wait {
+            self.waits(spent, wait);
+        }
+        // A rank's time is that of its first thread.
+        if spent.thread.number != 0 {
+            return;
+        }
+        let waiting = spent.waiting();
+        self.is_in(WAITING, spent, waiting);
+        if let Some(blocked) = self.blocked.as_mut().filter(|_| !waiting.is_empty()) {
+            blocked.add(spent.thread.rank, waiting.begin, waiting.end);
+        }
+        if let Some(activity) = spent.kind.activity() {
+            self.is_in(activity as u8, spent, TimeInterval::new(waiting.end, spent.interval.end));
+        }
+    }
+
+    fn on_message(&mut self, message: &MatchedMessage) {
+        let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
+        self.messages.add((ended_wait, message.received - message.sent), *message);
+    }
+
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        Some(Box::new(TimelineObserver::new(self.model)?))
+    }
+
+    fn merge(&mut self, seen: ObserverState) {
+        let Some(SegmentSeen { shares, regions, waits, messages, spans, blocked }) = decoded(&seen) else { return };
+        self.shares.join(&shares);
+        self.regions.join(&regions);
+        self.waits.join(waits);
+        self.messages.join(messages);
+        self.spans = match (self.spans.take(), spans) {
+            (Some(mut all), Some(more)) if all.len() + more.len() <= MOST_SPANS => {
+                all.extend(more);
+                Some(all)
+            }
+            _ => None,
+        };
+        if let (Some(all), Some(more)) = (&mut self.blocked, blocked) {
+            all.join(&more);
+        }
+    }
+}
+
+impl SegmentObserver for TimelineObserver<'_> {
+    fn into_state(self: Box<Self>) -> ObserverState {
+        let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = *self;
+        encoded(&SegmentSeen {
+            shares: shares.cells(),
+            regions: regions.cells(),
+            waits: waits.of_segment(),
+            messages: messages.of_segment(),
+            spans,
+            blocked: blocked.as_ref().map(BlockedIterations::cells),
+        })
+    }
+}
+
+/// What was seen in a segment of the run.
+#[derive(Encode, Decode)]
+struct SegmentSeen {
+    shares: [CellTimes; STATES],
+    regions: CellTimes,
+    waits: LongestOfSegment<Ns, WaitSeen>,
+    messages: LongestOfSegment<(bool, Ns), MessageSeen>,
+    spans: Option<Vec<SpanSeen>>,
+    blocked: Option<CellTimes>,
+}
+
+#[cfg(test)]
+mod tests {
+    use lbprof_collector::Activity;
+
+    use super::*;
+    use crate::model::RankModel;
+    use crate::model::region_state::RegionState;
+    use crate::model::replay_results::ReplayedThread;
+    use crate::model::waits::WaitState;
+    use crate::replay::timeline::CallFacts;
+
+    /// Ranks 0 and 2 of a run of 100 ns, which make so many calls.
+    fn model(calls: u64) -> Model {
+        let rank = |rank| RankModel { rank, calls, end_s: 100e-9, ..RankModel::default() };
+        Model { ranks: vec![rank(0), rank(2)], ..Model::default() }
+    }
+
+    fn spent(place: u32, begin: Ns, end: Ns, activity: Activity) -> StateInterval {
+        let thread = ReplayedThread { rank: place, number: 0 };
+        StateInterval {
+            thread,
+            interval: TimeInterval { begin, end },
+            kind: RegionState::new(0, activity),
+            site: NONE,
+            operation: 0,
+            facts: CallFacts::NOTHING,
+            wait: None,
+        }
+    }
+
+    /// A message to rank 2, which it receives at 80.
+    fn message(from: u32, sent: Ns) -> MatchedMessage {
+        let (to, from_thread, to_thread) = (2, 0, 0);
+        MatchedMessage {
+            from,
+            to,
+            from_thread,
+            to_thread,
+            posted_thread: to_thread,
+            sent,
+            posted: sent,
+            received: 80,
+            bytes: 8,
+            tag: 1,
+            comm: 0,
+            send_request: NONE,
+            request: NONE,
+        }
+    }
+
+    fn waited(until: Ns, by: u32) -> Option<InitialWait> {
+        Some(InitialWait { awaited: until, until, state: WaitState::LateSender, by: Some(by) })
+    }
+
+    #[test]
+    fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
+        let model = model(1);
+        let mut watch = TimelineObserver::new(&model).unwrap();
+        watch.on_interval(&spent(1, 0, 20, Activity::Computation));
+        watch.on_interval(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
+        watch.on_message(&message(0, 50));
+        let seen = watch.finish();
+        let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
+        assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
+        let waits: Vec<_> = seen.waits.iter().map(|one| (one.rank, one.begin, one.end, one.delay_source)).collect();
+        assert_eq!((waits, seen.all_waits), (vec![(2, 20, 60, 0)], 1));
+        assert_eq!(seen.messages, [message(0, 50)]);
+        let sums: Vec<_> =
+            seen.shares.iter().map(|(state, all)| (*state, all.iter().map(|&one| u32::from(one)).sum())).collect();
+        // A bin is a nanosecond.
+        assert_eq!(sums, [(0, 20 * 255), (Activity::PointToPoint as u8, 20 * 255), (WAITING, 40 * 255_u32)]);
+    }
+
+    #[test]
+    fn of_many_calls_only_shares_are_kept_and_of_other_threads_only_waits() {
+        let model = model(MOST_CALLS / 2 + 1);
+        let mut watch = TimelineObserver::new(&model).unwrap();
+        let mut other = StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) };
+        other.thread.number = 1;
+        watch.on_interval(&other);
+        let seen = watch.finish();
+        assert_eq!((seen.spans, seen.shares, seen.waits.len()), (None, vec![], 1));
+    }
+
+    #[test]
+    fn messages_that_ended_waits_come_first() {
+        let model = model(1);
+        let mut watch = TimelineObserver::new(&model).unwrap();
+        watch.on_interval(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
+        watch.on_message(&message(1, 10));
+        watch.on_message(&message(0, 60));
+        watch.on_message(&message(0, 50));
+        let sent: Vec<Ns> = watch.finish().messages.iter().map(|one| one.sent).collect();
+        assert_eq!(sent, [50, 60, 10]);
+    }
+
+    #[test]
+    fn a_run_without_time_is_not_watched() {
+        assert!(TimelineObserver::new(&Model::default()).is_none());
+    }
+}

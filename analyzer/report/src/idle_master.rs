@@ -1,0 +1,80 @@
+//! A master that hands out work, and is idle while its workers do it.
+//!
+//! It is the one rank with code of its own. As many messages leave it as the others receive, and the other way round, several for each worker; and
+//! it computes for a small part of its time. Its waiting is no loss of the workers: they have something to do all the time.
+
+use lbprof_analysis::model::{Model, RankModel};
+use lbprof_analysis::profile::operation_name;
+
+use super::clusters::{ClusterRow, ClusterTable};
+use super::verdict::{Verdict, VerdictKind};
+
+/// Share of its time that a master computes at most to count as idle.
+const MAX_COMPUTATION: f64 = 0.25;
+
+/// Messages of a master to each worker, at least, on average.
+const MIN_MESSAGES: u64 = 2;
+
+/// Share by which two counts of messages may differ: some may have been dropped, or be of set-up.
+const MAX_DIFFERENCE: f64 = 0.1;
+
+/// A master that is idle most of the time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdleMaster {
+    /// The master.
+    pub rank: u32,
+    /// The ranks to which it hands out work.
+    pub workers: Vec<u32>,
+}
+
+/// Calls that send and receive messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct MessageCalls {
+    sends: u64,
+    receives: u64,
+}
+
+impl IdleMaster {
+    /// Returns the master of a run whose workers lose little, or `None` if it has none.
+    pub(super) fn find(model: &Model, clusters: &ClusterTable, verdict: &Verdict) -> Option<IdleMaster> {
+        let is_well_used = matches!(verdict.kind, VerdictKind::Good | VerdictKind::Doubtful);
+        let ([workers], [master]) = (clusters.rows.as_slice(), clusters.alone.as_slice()) else { return None };
+        let &[rank] = master.ranks.as_slice() else { return None };
+        let is_idle = master.efficiency.parallel.is_some_and(|share| share <= MAX_COMPUTATION);
+        (is_well_used && is_idle && hands_out(model, rank, workers))
+            .then(|| IdleMaster { rank, workers: workers.ranks.clone() })
+    }
+}
+
+/// Returns whether the workers' messages are all with the master, as far as their numbers say.
+fn hands_out(model: &Model, master: u32, workers: &ClusterRow) -> bool {
+    let (of_master, of_workers): (Vec<&RankModel>, Vec<&RankModel>) =
+        model.ranks.iter().partition(|rank| rank.rank == master);
+    if of_workers.len() != workers.rank_count {
+        return false;
+    }
+    let (master, workers) = (MessageCalls::count(&of_master), MessageCalls::count(&of_workers));
+    let is_near = |a: u64, b: u64| a.abs_diff(b) as f64 <= MAX_DIFFERENCE * a.max(b) as f64;
+    master.sends >= MIN_MESSAGES * of_workers.len() as u64
+        && is_near(master.sends, workers.receives)
+        && is_near(master.receives, workers.sends)
+}
+
+impl MessageCalls {
+    fn count(ranks: &[&RankModel]) -> MessageCalls {
+        let mut calls = MessageCalls::default();
+        for (key, cell) in ranks.iter().flat_map(|rank| rank.sites.iter().chain(&rank.other_sites)) {
+            let name = operation_name(key.operation).to_ascii_lowercase();
+            match name.as_str() {
+                "sendrecv" | "isendrecv" | "sendrecv_replace" => {
+                    calls.sends += cell.calls;
+                    calls.receives += cell.calls;
+                }
+                name if name.ends_with("send") => calls.sends += cell.calls,
+                name if name.ends_with("recv") => calls.receives += cell.calls,
+                _ => {}
+            }
+        }
+        calls
+    }
+}

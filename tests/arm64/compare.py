@@ -31,14 +31,16 @@ def calls(report):
 
 
 def call_paths(report):
-    """The functions of the program as they call one another down to an MPI function, with lines, and its calls."""
+    """The functions of the program as they call one another down to an MPI function, with lines, and its calls. Which of several loops is shown in
+    between may depend on time."""
     paths = collections.Counter()
     for leaf in report["call_tree"]:
         if not leaf["name"].startswith("MPI_") or polls(leaf["name"].removeprefix("MPI_")):
             continue
         names, node = [], leaf
         while node is not None:
-            names.append((node["name"], node["at"] and node["at"]["line"]))
+            if node["kind"] != "loop":
+                names.append((node["name"], node["at"] and node["at"]["line"]))
             node = report["call_tree"][node["parent"]] if node["parent"] is not None else None
         paths[tuple(reversed(names))] += leaf["calls"]
     return paths

@@ -26,7 +26,8 @@ pub trait ReplayObserver: Send {
     /// The call that was reported last begins or ends an epoch on a window with these world ranks, the caller apart.
     fn on_epoch_step(&mut self, _ranks: &[u32]) {}
 
-    /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
+    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
+    /// in the order of time.
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }

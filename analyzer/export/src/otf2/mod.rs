@@ -1,7 +1,7 @@
 //! An archive of OTF2, the trace format of Score-P: for Vampir, Scalasca and ViTE. It is written by OTF2's own library ([`library`]).
 //!
 //! ```text
-//!   replay ─→ Otf2Trace ─→ events by location and time (Sorted) ─→ one location after the other ─→ traces/0.evt …
+//!   replay ─→ Otf2Trace ─→ events by location and time (LineSorter) ─→ one location after the other ─→ traces/0.evt …
 //!                └──→ regions, communicators, texts, threads ───────────────────────────────→ traces.def
 //! ```
 //!

@@ -208,6 +208,10 @@ fn record(slot: &[u8; size_of::<Record>()]) -> Option<Record> {
     };
     if record.end == 0 {
         record.flags |= CallFlags::UNFINISHED;
+        // A call that has not ended has no part yet, whatever a slot says that was being filled.
+        if let Some((call, _)) = record.apart() {
+            record = call;
+        }
     }
     (record.begin != 0).then_some(record)
 }

@@ -9,6 +9,7 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BatchHead, BlockHead, BlockKind, log_name, ring_name};
+use lbprof_collector::joined::JOINED;
 use lbprof_collector::problem::{Problem, Severity};
 use lbprof_collector::profile::ThreadProfile;
 use lbprof_collector::rank_log::RankLog;
@@ -192,6 +193,20 @@ fn a_ring_as_the_recorder_maps_it_is_read_while_it_lives() {
         panic!()
     };
     assert_eq!((head.previous_end, head.open.len(), head.open[0].region), (5, 1, 2));
+}
+
+#[test]
+fn a_call_that_was_joined_with_its_part_but_has_no_end_is_unfinished_and_has_no_part() {
+    let folder = one(|r| r.kill(0));
+    let path = folder.path().join(ring_name(0, 0));
+    fs::remove_file(&path).unwrap();
+    let ring = Ring::create_in(&File::create_new(&path).unwrap(), 4096, 0, 0, scenario::RUN_ID).unwrap();
+    let exchange = Record { end: 0, peer: 1, sent: 8, ..Record::new(Operation::Sendrecv, 10) };
+    let joined = Record { operation: exchange.operation | JOINED, received: 16, request: 5, count: 6, ..exchange };
+    // SAFETY: the ring has 64 slots, and no one else writes to it.
+    unsafe { ring.slots().write(joined) };
+    let unfinished = Record { call_site: u64::MAX, flags: exchange.flags | CallFlags::UNFINISHED, ..exchange };
+    assert_eq!(records(&left(folder.path())), [unfinished]);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub fn near<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a s
     found.into_iter().map(|(_, name)| name).take(MOST).collect()
 }
 
-/// That no call site has `wanted` in its label, as --loop asks, with those of the `functions` that call MPI which it may have meant.
+/// Returns the error that no call site has `wanted` in its label, as --loop requires, with similar names of the `functions` that call MPI.
 pub fn no_call_site<'a>(wanted: &str, functions: impl Iterator<Item = &'a str>) -> String {
     // What a function belongs to is seldom typed.
     let own_name = |function: &'a str| function.rsplit("::").next().unwrap_or(function);

@@ -24,9 +24,9 @@ pub struct RankSet {
 enum RankItem {
     /// From the first to the last, or to the last of the run, every `step`th.
     Range { first: u32, last: Option<u32>, step: u32 },
-    /// Those on hosts of this name, in which `*` and `?` stand for any characters and any one.
+    /// Ranks on hosts of this name, in which `*` and `?` stand for any characters and any one.
     Host(String),
-    /// Those of a cluster.
+    /// Ranks of a cluster.
     Cluster(u32),
 }
 
@@ -65,11 +65,11 @@ impl fmt::Display for RankSet {
     }
 }
 
-/// What a run has.
+/// The ranks of a run that can be selected.
 struct SelectableRanks<'a> {
     headers: &'a [LogHeader],
     n_ranks: u32,
-    /// Those that recorded; `None`: all.
+    /// Ranks that recorded; `None`: all.
     recorded: Option<BTreeSet<u32>>,
 }
 

@@ -1,4 +1,4 @@
-//! One region of a model: found by its name, and as a model of its own.
+//! Selects one region of a model: found by its name, and as a model of its own.
 
 use std::collections::BTreeSet;
 

@@ -215,7 +215,7 @@ impl RankCalls<'_> {
         })
     }
 
-    /// The same of each record; with that of a batch's first record comes its head.
+    /// Calls a function for each record; with that of a batch's first record comes its head.
     pub(super) fn each_record(
         &self,
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
@@ -251,7 +251,7 @@ impl RankCalls<'_> {
     }
 }
 
-/// What each kind of call is to a loop.
+/// Returns the meaning of each kind of call for a loop.
 pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens

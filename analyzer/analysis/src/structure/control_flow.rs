@@ -52,9 +52,9 @@ enum NextStep {
     AfterCall { leads_to_mpi: bool },
     /// The one at an address, or with a condition the one after it.
     Jump { target: u64, is_conditional: bool },
-    /// One at an unknown address.
+    /// An instruction at an unknown address.
     Unknown,
-    /// None.
+    /// No instruction.
     End,
 }
 

@@ -20,7 +20,7 @@ pub fn as_one(survey: &CallSurvey, first_copy: &[u32]) -> (HashMap<CallToken, u3
     (tokens, CallSurvey { ranks, ..survey.clone() })
 }
 
-/// The same rank with its calls under other numbers.
+/// Returns the rank with its calls under other numbers.
 fn counted(rank: &RankSurvey, of_kind: &[u32]) -> RankSurvey {
     let mut counts: Vec<(u32, u64)> = Vec::with_capacity(rank.counts.len());
     let mut all: Vec<(u32, u64)> =

@@ -66,7 +66,7 @@ struct SymbolLookup {
     best: Vec<Option<FunctionSymbol>>,
     /// Bytes of names that may still be read.
     left: usize,
-    /// How many names were too long.
+    /// Number of names that were too long.
     n_long: u64,
 }
 

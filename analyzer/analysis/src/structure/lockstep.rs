@@ -19,7 +19,7 @@ use crate::structure::iterations::found_loop::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct LockstepTeam<'a> {
-    /// How many iterations each of them makes.
+    /// Number of iterations of each group.
     pub iterations: u32,
     groups: Vec<TeamGroup<'a>>,
 }
@@ -121,7 +121,7 @@ impl TeamGroup<'_> {
         self.messages_with(other) >= u64::from(self.iterations)
     }
 
-    /// How many messages its rank exchanges with ranks of `other` in the loop.
+    /// Returns the number of messages that its rank exchanges with ranks of `other` in the loop.
     fn messages_with(&self, other: &TeamGroup) -> u64 {
         let messages = self.messages.get_or_init(|| self.messages());
         other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()

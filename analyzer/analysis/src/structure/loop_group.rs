@@ -19,13 +19,13 @@ pub(super) struct LoopGroup<'a> {
     pub(super) calls: RankCalls<'a>,
     /// Their numbers.
     pub(super) ranks: Vec<u32>,
-    /// What its calls refer to, as far as those searched do.
+    /// Definitions that the calls refer to, as far as those searched do.
     pub(super) definitions: RankDefinitions,
     /// The number of iterations of the main loop.
     pub(super) iterations: u32,
-    /// What is known of their ends.
+    /// Reliability of the ends.
     pub(super) ends: IterationEnds,
-    /// How well their number is known.
+    /// Uncertainty of the number of iterations.
     pub(super) count: IterationCount,
     /// True if no other code of the program makes the calls that come once in each.
     pub(super) is_unique: bool,
@@ -33,13 +33,13 @@ pub(super) struct LoopGroup<'a> {
     pub(super) is_in_main: bool,
     /// Every so manieth anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
-    /// What is found in the calls where the user named what ends an iteration.
+    /// The loop detected in the calls, if the user named what ends an iteration.
     pub(super) detected: Option<DetectedLoop>,
     /// The rank that stands for the others.
     pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
     pub(super) found: Vec<FoundLoop>,
-    /// Which of them is the main one.
+    /// Index of the main loop.
     pub(super) main: usize,
     /// Kinds of calls that the main one makes in some iterations alone.
     pub(super) occasional: Vec<u32>,
@@ -68,7 +68,7 @@ impl<'a> LoopGroup<'a> {
         })
     }
 
-    /// Which anchors of the main loop end an iteration.
+    /// Returns the anchors of the main loop that end an iteration.
     pub(super) fn anchors(&self) -> IterationAnchors {
         IterationAnchors { run: self.main().anchor.run, every: self.every }
     }

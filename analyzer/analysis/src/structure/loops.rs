@@ -88,8 +88,8 @@ pub fn find(
     loops
 }
 
-/// Where groups end their iterations with the same call, and make it equally often, each of these calls ends one on all of them: what one
-/// group does before the first may be no whole iteration on another.
+/// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: what one group
+/// does before the first may be no whole iteration on another.
 fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);

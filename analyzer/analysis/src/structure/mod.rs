@@ -59,7 +59,7 @@ use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
 pub use segments::{CodePath, OTHER};
 
-/// What the user wants found.
+/// The structure to find, and the user's hints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureOptions {
     /// True if to look for loops and regions at all.

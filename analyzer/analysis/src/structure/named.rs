@@ -7,7 +7,7 @@ use crate::structure::iterations::window::CallInterval;
 use crate::structure::survey::{CallSurvey, CallToken};
 use crate::structure::symbols::CodePlace;
 
-/// What ends an iteration, as the user says.
+/// The end of an iteration as named by the user.
 pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,

@@ -51,9 +51,9 @@ pub struct SampledNode {
 pub enum SampledLink {
     /// The compiler put it there.
     Inlined,
-    /// It is a function of the program's and was called, or nothing is known around it.
+    /// The function belongs to the program and was called, or nothing is known around it.
     Called,
-    /// It is a function of a library and was called by the program.
+    /// The function belongs to a library and was called by the program.
     Library,
 }
 
@@ -80,7 +80,7 @@ pub struct SampledStack {
 pub struct SampledCode {
     /// Functions.
     pub functions: Vec<SampledFunction>,
-    /// The same in one another, each after the one around it.
+    /// Nodes of functions in one another, each after the one around it.
     pub nodes: Vec<SampledNode>,
     /// For each node that of the same function put into the same functions, whatever calls have led there: itself, if none are known.
     pub uncalled: Vec<u32>,
@@ -332,7 +332,7 @@ impl CodeBuilder {
         })
     }
 
-    /// All that was entered.
+    /// Returns the entered code.
     pub(super) fn finish(self) -> SampledCode {
         self.code
     }

@@ -20,7 +20,7 @@ use super::frames::is_system_file;
 use super::function_symbols::function_names;
 use super::source_name::source_name;
 
-/// What a file says of the call that returns to an address.
+/// The name and position of the call that returns to an address.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(super) struct NamedCall {
     pub place: CodePlace,
@@ -39,7 +39,8 @@ pub(super) struct SymbolSources {
 }
 
 impl SymbolSources {
-    /// Those of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with `build_id` (if that is known).
+    /// Reads the names of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with
+    /// `build_id` (if that is known).
     pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
@@ -100,7 +101,7 @@ fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>
 /// Fortran's main programs in the symbol tables of gfortran, NVIDIA's compiler and flang.
 const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
 
-/// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
+/// Returns the source position of the call at `address`, from the inside out; empty where nothing is known.
 fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
     let mut position = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return position };
@@ -126,7 +127,7 @@ fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
     own.filter(|place| **place != CodePlace::default())
 }
 
-/// Where debug information may be, as a file says itself.
+/// The file's own statements about the location of its debug information.
 struct DebugFacts {
     build_id: Vec<u8>,
     has_dwarf: bool,
@@ -136,7 +137,7 @@ struct DebugFacts {
     alternate: Option<(String, Vec<u8>)>,
 }
 
-/// Where distributions install debug files.
+/// The folder in which distributions install debug files.
 const DEBUG_ROOT: &str = "/usr/lib/debug";
 
 impl DebugFacts {
@@ -178,7 +179,7 @@ impl DebugFacts {
     }
 }
 
-/// Where the debug file of a build id is installed.
+/// Returns the path at which the debug file of a build id is installed.
 fn build_id_path(build_id: &[u8]) -> Option<PathBuf> {
     let (first, rest) = build_id.split_first()?;
     let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -22,14 +22,14 @@ use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
 use crate::transport::TransportFailure;
 
-/// What the first pass found.
+/// The results of the first pass.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallSurvey {
     /// Files and call sites of all ranks and threads.
     pub sites: CallSiteTable,
     /// Kinds of calls.
     pub tokens: Vec<CallToken>,
-    /// One entry a rank, by number.
+    /// Survey of each rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
@@ -92,7 +92,7 @@ impl RankSurvey {
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct SitePair {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
     /// order of adding.
@@ -115,18 +115,18 @@ pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
 }
 
 impl CallSurvey {
-    /// What was found of the rank with this number.
+    /// Returns the survey of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
         found.ok().and_then(|at| self.ranks.get(at))
     }
 
-    /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
+    /// Returns the survey of this process's ranks, with the call sites of all, to which it refers from then on.
     pub(crate) fn with_sites(&self, sites: CallSiteTable) -> CallSurvey {
         CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
-    /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
+    /// Returns the survey with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
@@ -189,7 +189,7 @@ struct RankPassState {
     /// True if it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
-    /// When a tick of the rank's clock is how many seconds is known at the end only.
+    /// Header of the log, which converts ticks to seconds once its end is known.
     clock: LogHeader,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
@@ -305,9 +305,9 @@ struct ThreadCalls {
     /// Calls of each kind.
     counts: Vec<u64>,
     pairs: FxHashMap<(u32, u32), PairSums>,
-    /// When the last call ended; `None` before the first.
+    /// End of the last call; `None` before the first.
     last_end: Option<u64>,
-    /// What followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
+    /// Kind that followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
     followed: Vec<(u32, PairSums)>,
 }
 

@@ -37,7 +37,7 @@ use crate::structure::sampled_code::{CodeBuilder, ProgramCalls, SampledCode, Sam
 use crate::structure::sources::NamedCall;
 use crate::structure::time_budget::TimeBudget;
 
-/// What is known of call sites.
+/// The resolved names and places of call sites.
 #[derive(Clone, Debug, Default)]
 pub struct ResolvedNames {
     /// Their places, at the same indices.
@@ -47,23 +47,23 @@ pub struct ResolvedNames {
     /// For each the first one that is the same call of the source, reached in the same way: compilers copy a call where they unroll a loop
     /// or let branches end apart. Its own index where the line is not known.
     pub first_copy: Vec<u32>,
-    /// Whether each of them is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of these calls.
-    /// Not where that is not known.
+    /// For each call site, true if it is in `main`, functions inlined into it included: `main` runs once, so that its loop makes each of
+    /// these calls. Not where that is not known.
     pub in_main: Vec<bool>,
     /// The code that samples hit.
     pub sampled: SampledCode,
-    /// What kept names from being found.
+    /// Problems that kept names from being found.
     pub problems: Vec<Problem>,
     /// Modules whose files are there, and are those of the run.
     pub files: BTreeSet<u32>,
-    /// What reads them.
+    /// The readers of code.
     pub(super) readers: CodeReaders,
 }
 
 /// Processor time that names are worth by default: a program of 2 GB with debug information takes a few seconds.
 pub const MOST_TIME: Duration = Duration::from_secs(8);
 
-/// What is known of the call sites `all`, and can be found out by `readers` in so much processor time.
+/// Resolves the call sites `all` with `readers` in a limited processor time.
 pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
     let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
@@ -203,12 +203,12 @@ fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32
 /// Maximum number of files without symbols that are listed.
 const MAX_STRIPPED: usize = 3;
 
-/// What a call would return to that is the instruction at an address: return addresses are looked up less one.
+/// Returns the return address of a call that is the instruction at an address: return addresses are looked up less one.
 fn return_to(address: u64) -> u64 {
     address.wrapping_add(1)
 }
 
-/// The same where no names are to be looked up.
+/// Returns call sites without names, if none are to be looked up.
 pub fn unnamed(all: &CallSiteTable) -> ResolvedNames {
     let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
     ResolvedNames { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
@@ -259,7 +259,7 @@ fn known_calls<'a>(
     }
 }
 
-/// What Python calls the code of a file outside of its functions.
+/// The name that Python gives to the code of a file outside of its functions.
 const MAIN_SCRIPT: &str = "<module>";
 
 /// The position of a call in an interpreted function.
@@ -282,12 +282,12 @@ fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
     all.call_sites.iter().map(place).collect()
 }
 
-/// What a module gives.
+/// The names that a module provides.
 #[derive(Default)]
 struct ModuleNames {
     /// Of all call sites in it, or none.
     found: Vec<NamedCall>,
-    /// What kept names from being found.
+    /// Faults that kept names from being found.
     faults: Vec<Problem>,
 }
 

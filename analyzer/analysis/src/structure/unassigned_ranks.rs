@@ -1,11 +1,11 @@
-//! Which ranks run the same code, as far as the numbers of their calls show.
+//! Groups ranks that run the same code, judged by the numbers of their calls.
 
 use std::collections::BTreeMap;
 
 use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
-/// How much the number of a loop's ends may differ between ranks that run the same code.
+/// Maximum relative difference between the numbers of a loop's ends on ranks that run the same code.
 const SAME_NUMBER: f64 = 0.02;
 
 /// A rank whose loops are not known yet.

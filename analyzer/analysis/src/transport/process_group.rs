@@ -1,4 +1,4 @@
-//! What all processes of a team do together: messages, and trees of them.
+//! Collective operations between processes, built on point-to-point messages: messages, and trees of them.
 //!
 //! ```text
 //!   process   0     1     2     3     4     5     6     7          a broadcast goes the other way
@@ -42,12 +42,12 @@ impl ProcessGroup {
         self.transport.process()
     }
 
-    /// How many processes there are.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.transport.processes()
     }
 
-    /// That something failed here.
+    /// Creates a failure of this process.
     pub fn failure(&self, what: impl Into<String>) -> TransportFailure {
         let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
         TransportFailure { process: self.process(), what: format!("{on}{}", what.into()) }
@@ -107,7 +107,7 @@ impl ProcessGroup {
         })
     }
 
-    /// What each process has for this one, in their order; `own`: what this one has for each of them.
+    /// Exchanges values, and returns one from each process, in their order; `own`: what this one has for each of them.
     ///
     /// Errors: the failure of a process, that of the lowest; a process is not there any more.
     pub fn exchange<T: Encode + Decode<()>>(
@@ -139,7 +139,7 @@ impl ProcessGroup {
         all.into_iter().flatten().collect()
     }
 
-    /// What `work` gives; a panic in it is a failure of this process, as others are.
+    /// Runs `work` and turns a panic into a failure; a panic in it is a failure of this process, as others are.
     pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, TransportFailure>) -> Result<T, TransportFailure> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
     }
@@ -187,7 +187,7 @@ impl ProcessGroup {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
     format!("a mistake in lbprof: {}", text.unwrap_or("a panic"))

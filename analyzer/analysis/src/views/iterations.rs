@@ -23,9 +23,9 @@ const LEAST_SHARE: f64 = 1e-3;
 pub struct IterationView {
     /// Path of the iterated region.
     pub region: String,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub columns: IterationColumns,
-    /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
+    /// Begin of the first iteration of each column on the first rank to start it, in seconds; NaN where that is not known.
     pub begin_s: Vec<f32>,
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
@@ -61,9 +61,9 @@ const MOST_OUTLIERS: usize = 1000;
 pub struct SlowRanks {
     /// Median of the ranks' computation in all iterations where it is known, in seconds.
     pub median_s: f64,
-    /// Those are outliers that compute longer than this, in seconds.
+    /// Computation beyond which a rank is an outlier, in seconds.
     pub limit_s: f64,
-    /// How many there are.
+    /// Number of slow ranks.
     pub count: usize,
     /// Their numbers, those with most computation first; at most 1,000.
     pub ranks: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct SlowRanks {
 }
 
 impl SlowRanks {
-    /// Those of ranks that compute so long in all; NaN where it is not known.
+    /// Finds the slow ranks by their total computation; NaN where it is not known.
     fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
         let found = outliers(computation_s)?;
         let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
@@ -144,17 +144,17 @@ impl IterationColumns {
     }
 }
 
-/// Which loop is shown, and how.
+/// The loop that is shown, and its columns.
 pub(super) struct ViewPlan {
     /// The iterated region.
     pub(super) idx: RegionIdx,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub(super) columns: IterationColumns,
     shown: Vec<Activity>,
 }
 
 impl ViewPlan {
-    /// That of [`Model::main_loop`]; `None` where none is known.
+    /// Plans the view of [`Model::main_loop`]; `None` where none is known.
     pub fn new(model: &Model, rows: &RankRows) -> Option<ViewPlan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
@@ -188,7 +188,7 @@ impl IterationView {
         Some(view)
     }
 
-    /// What was reduced, if anything.
+    /// Describes what was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
         let (per_column, all) =
             (GroupedNumber(self.columns.per_column as u64), GroupedNumber(self.columns.iterations() as u64));
@@ -211,7 +211,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     Activity::ALL.into_iter().filter(shows).collect()
 }
 
-/// What is added up, a rank after the other.
+/// The sums by column, added up rank by rank.
 struct ColumnSums<'a> {
     columns: &'a IterationColumns,
     /// Iterations whose computation is not known of all ranks.
@@ -219,7 +219,7 @@ struct ColumnSums<'a> {
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
     activities: Vec<(Activity, Matrix)>,
-    /// As in the view; NaN where nothing is known.
+    /// Longest times as in the view; NaN where nothing is known.
     longest: Option<Matrix>,
     /// By rank's place its computation in all iterations where it is known; NaN where that is none.
     by_rank_s: Vec<f64>,

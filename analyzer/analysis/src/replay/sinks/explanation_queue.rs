@@ -25,12 +25,12 @@ pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// The batch that was not handed over yet.
     pub batch: HistoryBatch,
-    /// What was, and waits for that before it to be explained.
+    /// The batch being filled, and the batches that wait before it to be explained.
     waiting: Vec<EventBatch>,
-    /// Who explains; what was explained comes back as room for more.
+    /// The explainer while it works; what was explained comes back as room for more.
     busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
-    /// Where critical paths begin, and how much history is kept.
+    /// Begin of the critical paths, and the amount of history that is kept.
     limits: (Ns, usize),
     /// Samples of the ranks' first threads, by place.
     samples: Arc<Vec<Vec<TimedSample>>>,
@@ -61,7 +61,7 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
         }
     }
 
-    /// Who has explained all; `ends` as above.
+    /// Explains the remaining batches; `ends` as above.
     pub fn finish(mut self, ends: &[(u32, Ns)]) -> WaitExplainer {
         let mut explainer = self.back();
         std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));

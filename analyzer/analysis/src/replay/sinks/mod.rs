@@ -1,4 +1,4 @@
-//! Who is given what the replay finds out: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
+//! The consumers of replay events: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
 //!
 //! ```text
 //!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
@@ -35,16 +35,16 @@ pub struct NewThread {
     pub world: u32,
     /// Number in the rank's log.
     pub number: u32,
-    /// When it begins.
+    /// Begin of the thread.
     pub begin: Ns,
-    /// What it goes on with, where the run has begun before.
+    /// State at the start of the segment, if the thread began before it.
     pub goes_on: Option<ContinuedThread>,
 }
 
-/// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
+/// The state of a thread that was replayed up to a cut: the end of a collective that all ranks entered.
 #[derive(Clone, Copy, Debug)]
 pub struct ContinuedThread {
-    /// When the last of them entered.
+    /// Time at which the last rank entered.
     pub since: Ns,
     /// The kind of the thread's time in it.
     pub kind: RegionState,
@@ -59,9 +59,9 @@ pub struct ReceivedMessage {
     pub to: u32,
     /// The thread that posted its receive.
     pub posted_by: u32,
-    /// When its send began, and when the call ended in which it was received.
+    /// Begin of the send, and end of the call that received the message.
     pub time: TimeInterval,
-    /// When its receive was posted.
+    /// Time at which the receive was posted.
     pub posted: Ns,
     /// Its bytes.
     pub bytes: u64,
@@ -80,7 +80,7 @@ pub struct ReceivedMessage {
 pub struct RequestEnd {
     /// The request.
     pub request: u32,
-    /// When the operation was started.
+    /// Start of the operation.
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
@@ -96,7 +96,7 @@ pub trait EventSink {
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
     fn on_computation(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
 
-    /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
+    /// Called when the thread returned to MPI after more than a moment: its clocks may be asked for by this slot.
     fn on_return_to_mpi(&mut self, _thread: u32, _slot: u8) {}
 
     /// A call is over.
@@ -105,7 +105,7 @@ pub trait EventSink {
     /// Two threads synchronised.
     fn on_pair_sync(&mut self, _sync: PairSync) {}
 
-    /// All members of a communicator are.
+    /// Called when all members of a communicator synchronised.
     fn on_collective_sync(&mut self, _comm: u32, _at: Ns) {}
 
     /// A message was received, in the receiver's call that is given last.
@@ -118,7 +118,7 @@ pub trait EventSink {
     fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 
-/// All sinks.
+/// The consumers of a replay.
 pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
     pub clocks: ReplayClocks<'a>,
@@ -141,7 +141,7 @@ impl EventSinks<'_, '_> {
         self.clocks.note_later(note, thread);
     }
 
-    /// What is noted is not needed any more.
+    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.clocks.forget(note);

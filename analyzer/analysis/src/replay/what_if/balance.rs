@@ -1,4 +1,4 @@
-//! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
+//! Determines the work of each rank that can be brought to the mean: over all of a run, and in each iteration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,8 +37,9 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
 
-/// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
-/// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
+/// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of those who compute, because
+/// who does nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
+/// ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     match is_serial(model, region, times) {
         true => times.iter().sum::<f64>() / times.len() as f64,
@@ -52,7 +53,7 @@ const MUCH_OF_RUN: f64 = 0.02;
 /// Share of the mean of the ranks that compute at a place of the program, below which a rank is taken to do nothing there.
 const NOTHING: f64 = 0.05;
 
-/// Which ranks compute where, so that it is known between which work can be moved.
+/// The regions in which groups of ranks share work, which can be moved between them.
 ///
 /// ```text
 ///   rank 0, 3   |== A ==|send|== A ==|send|        where some ranks compute in A alone and others in B alone, as the first and the last
@@ -169,7 +170,8 @@ fn sum_by_iteration(model: &Model, region: RegionIdx) -> IterationValues<(f64, u
     sums
 }
 
-/// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
+/// Returns the balanced computation in each iteration of a region: the mean of the ranks that compute in it, in all and in the regions in
+/// it.
 fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
     let sums = sum_by_iteration(model, region);
     let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
@@ -191,7 +193,7 @@ fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMe
     IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
 }
 
-/// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
+/// Returns by how much the longest computation exceeds the mean in each iteration of a region, in seconds, summed over iterations.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
     let mut longest: IterationValues<f64> = IterationValues::default();
     for_each_iteration(model, region, |(number, place), own_s| {

@@ -23,7 +23,7 @@ pub struct BranchGroups {
 }
 
 impl BranchGroups {
-    /// Those of all regions.
+    /// Finds the branches among all regions.
     pub fn from_model(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
         let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::from_region(model, region)).collect();
@@ -124,7 +124,7 @@ impl CodeBranch {
 /// The calls between the branches of a place, of those that not all ranks make.
 struct BranchCalls {
     parent: RegionIdx,
-    /// Those that come after a branch of it, and those from which it goes on to one.
+    /// The calls after a branch, and those from which a branch is entered.
     after: BTreeSet<String>,
     before: BTreeSet<String>,
 }
@@ -191,7 +191,7 @@ fn around(model: &Model, region: RegionIdx) -> RegionIdx {
     model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0)
 }
 
-/// How often a rank passes a region.
+/// Returns how many times a rank passes a region.
 fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
     let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
     found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)

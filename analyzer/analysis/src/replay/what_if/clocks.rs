@@ -19,7 +19,7 @@ use crate::replay::timeline::ParallelPart;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotedClocks(u32);
 
-/// What is known of a thread besides its clocks.
+/// The facts about a thread besides its clocks.
 #[derive(Debug)]
 struct ThreadFacts {
     rank: u32,
@@ -38,7 +38,7 @@ pub struct ReplayClocks<'a> {
     /// Notes that there are, and those that are free.
     notes: u32,
     free: Vec<u32>,
-    /// When the first window begins.
+    /// Begin of the first window.
     begin: Ns,
     /// True if a replay changes what the threads of a rank do.
     changes_threads: bool,
@@ -100,7 +100,7 @@ impl<'a> ReplayClocks<'a> {
         }
     }
 
-    /// The same where the window begins or ends within, or is somewhere else.
+    /// Adds computation during which the window begins or ends, or which is somewhere else.
     #[cold]
     fn compute_at_an_end(
         &mut self,
@@ -230,13 +230,13 @@ impl<'a> ReplayClocks<'a> {
         self.groups.iter_mut().for_each(|group| group.wait_for_return(thread, (other, slot), bytes as f64));
     }
 
-    /// What is noted is not needed any more.
+    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.free.push(note.0);
     }
 
-    /// What each replay's clocks showed when the last rank had entered a collective of all ranks, of which a thread has been at the end for `ns`
+    /// Returns each replay's clocks when the last rank had entered a collective of all ranks, at whose end a thread has been for `ns`
     /// nanoseconds, in nanoseconds.
     pub fn at_last_entry_ns(&self, thread: u32, ns: Ns) -> Vec<f64> {
         let shown = |group: &ReplayGroup| group.before(thread, ns as f64).into_iter().take(group.replays());

@@ -15,10 +15,10 @@ use lbprof_collector::Activity;
 use super::mean::{factors as to_mean, mean_of_who_computes};
 use crate::model::{Model, RankModel, RegionIdx};
 
-/// How many times as long as a rank's longest iteration an edge is at most.
+/// Maximum length of an edge, as a multiple of the rank's longest iteration.
 const LONGEST: f64 = 1.5;
 
-/// How many times as long as an edge a rank's shortest iteration is at most: an edge may be one phase of several.
+/// Maximum length of a rank's shortest iteration, as a multiple of an edge: an edge may be one phase of several.
 const SHORTEST: f64 = 4.0;
 
 /// By place of the rank: how many times as long it computes outside of the iterations of `regions` where the edges are balanced.

@@ -15,7 +15,7 @@ use crate::model::region_state::{Ns, RegionState};
 /// The clocks of all threads in one replay.
 struct ScalarReplay {
     condition: ReplayConditions<'static>,
-    /// When the first window begins.
+    /// Begin of the first window.
     begin: Ns,
     threads: Vec<ScalarThread>,
     /// By number of the note.
@@ -26,7 +26,7 @@ struct ScalarThread {
     rank: u32,
     window: TimeInterval,
     now: f64,
-    /// What it showed when the thread entered its last call.
+    /// Clock when the thread entered its last call.
     entered: f64,
     at_end: Option<f64>,
     returns: [f64; RETURNS],
@@ -42,7 +42,7 @@ impl ScalarReplay {
         self.threads.push(ScalarThread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
     }
 
-    /// How many times as long what a thread computes takes that lies around a time.
+    /// Returns the factor of a thread's computation around a time.
     fn factor(&self, thread: usize, region: u32, middle: Ns) -> f64 {
         let one = &self.threads[thread];
         match &self.condition.work {
@@ -129,7 +129,7 @@ impl ScalarReplay {
     }
 }
 
-/// What a call waits for.
+/// The event that a call waits for.
 #[derive(Clone, Copy, Debug)]
 enum ScalarSource {
     Note(usize),

@@ -1,4 +1,4 @@
-//! What the user may ask: how long would the run take, if?
+//! The scenarios that the user can request: how long would the run take, if?
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST: usize = 4;
 /// Share of the elapsed time that must be to gain at most, for a scenario to be replayed unasked.
 const LEAST_GAIN: f64 = 0.005;
 
-/// What changes in the replay of `scenario`.
+/// Returns the conditions in the replay of `scenario`.
 pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
     let work = |work| ReplayConditions { network: ReplayNetwork::Measured, work };
     match scenario {
@@ -166,7 +166,7 @@ fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork,
     sum - most > least
 }
 
-/// How much the longest computation in a region is above what it would be brought to.
+/// Returns by how much the longest computation in a region exceeds the balanced one.
 fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }

@@ -1,4 +1,4 @@
-//! What ends each iteration of a loop.
+//! Finds the call that ends each iteration of a loop.
 //!
 //! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
 //! described in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
@@ -32,14 +32,14 @@ const TRIED_OF_A_COUNT: usize = 2;
 #[derive(Debug)]
 pub(super) struct AnchorChoice {
     pub anchor: SequenceSymbol,
-    /// All that occurs exactly once in each iteration.
+    /// Symbols that occur exactly once in each iteration.
     pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
 }
 
-/// What ends the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None`
-/// where each symbol also occurs within another.
+/// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None` where
+/// each symbol also occurs within another.
 pub(super) fn choose(
     sequence: &CallSequence,
     window: &CallWindow,

@@ -10,7 +10,7 @@ use crate::structure::iterations::window::CallWindow;
 /// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
 /// calls shall not take long.
 const MOST_CYCLES: usize = 50;
-/// The same for bodies that repeat themselves at once.
+/// Maximum length of bodies that repeat themselves at once.
 const MOST_REPEATED: usize = 50;
 
 /// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.

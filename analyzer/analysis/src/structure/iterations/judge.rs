@@ -1,4 +1,4 @@
-//! Whether a group of symbols is a loop, and which one.
+//! Decides whether a group of symbols is a loop, and identifies it.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use crate::structure::iterations::window::CallWindow;
 pub(super) const FEWEST_ITERATIONS: usize = 3;
 /// A loop runs at least so often each time that it is entered, on average; else it is a part of what is around it.
 const FEWEST_A_VISIT: usize = 2;
-/// What a loop consists of occurs at least this often for each time that the most frequent part of it does: more than a third, for
-/// a function may be called several times in an iteration; what is rarer belongs to variants of it.
+/// Minimum frequency of a loop's parts, as a divisor of its most frequent part's: more than a third, for a function may be called several
+/// times in an iteration; what is rarer belongs to variants of it.
 const PART_OF_MOST: usize = 3;
 /// An inner loop whose calls also occur outside of it, this often for each of its iterations, is none: its body is a
 /// variant of what is around it.
@@ -176,9 +176,9 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
 }
 
-/// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
+/// The layout of visits as parts: in place of visits to the `inlined` loops come the parts of these.
 struct PartLayout {
-    /// Where the parts of the visits begin, after those of others.
+    /// Begin of the visits' parts, after those of others.
     from: usize,
     inlined: FxHashSet<SequenceSymbol>,
 }
@@ -206,7 +206,7 @@ impl PartLayout {
         from..sequence.parts.len()
     }
 
-    /// Those sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
+    /// Finds further sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
     fn further(
         &self,
         sequence: &mut CallSequence,

@@ -1,4 +1,4 @@
-//! Which iteration each interval of a rank belongs to, if any.
+//! Assigns the intervals of a rank to iterations, if they belong to any.
 //!
 //! ```text
 //!   calls       S | X B R | S | F R | F R | X B R | T | F R | F R | E | X B R | E       R the anchor, S, T, E foreign
@@ -24,9 +24,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationNumbering {
     iterations: Vec<u32>,
-    /// How many iterations there are.
+    /// Number of iterations.
     pub count: u32,
-    /// How many of them consist of the same calls as the most common kind of iteration.
+    /// Number of iterations with the calls of the most common kind of iteration.
     pub alike: u32,
 }
 
@@ -159,7 +159,7 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
 /// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
 const MOST_PARTS: usize = 3;
 
-/// Where the iterations begin and end within the loop's span.
+/// The begin and end of the iterations within the loop's span.
 #[derive(Debug)]
 struct LoopSpan {
     begin: usize,

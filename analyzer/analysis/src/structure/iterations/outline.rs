@@ -87,7 +87,7 @@ fn computed(calls: &[CallInterval]) -> u64 {
     time(calls).saturating_sub(in_calls)
 }
 
-/// How many iterations of a visit with these parts compute less than so many ticks.
+/// Returns the number of iterations of a visit with these parts that compute less than so many ticks.
 fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol, ticks: u64) -> usize {
     let mut computes = 0_u64;
     let mut quick = 0;
@@ -104,7 +104,7 @@ fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol
     quick
 }
 
-/// What the visits to each loop come to.
+/// The sums of the visits to each loop.
 #[derive(Debug, Default)]
 struct VisitOutline(FxHashMap<SequenceSymbol, VisitSums>);
 

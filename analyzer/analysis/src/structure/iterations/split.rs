@@ -16,10 +16,10 @@ use crate::model::loops::TokenClass;
 /// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationInterval {
-    /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first
-    /// call: what a rank computes before its first iteration may be anything.
+    /// End of the call before it, in ticks; the first interval, and one with which the loop is entered, begin with their first call: what a
+    /// rank computes before its first iteration may be anything.
     pub begin: u64,
-    /// When its last call ended, in ticks.
+    /// End of its last call, in ticks.
     pub end: u64,
     /// The tokens seen, a bit each; polls have none. Inside, tokens share bits only when the loop has more than 64 of them;
     /// outside, any may share. So two intervals' signatures joined by `|` are the signature of both.
@@ -94,7 +94,7 @@ impl CallSplitter {
         self.closed.len() as u32
     }
 
-    /// What an anchor means: a call within an iteration, unless it ends one.
+    /// Returns the meaning of an anchor: a call within an iteration, unless it ends one.
     #[inline]
     fn ended(&mut self, anchor: TokenMeaning) -> TokenMeaning {
         self.since_end += 1;
@@ -130,7 +130,7 @@ impl CallSplitter {
         self.open = Some(open);
     }
 
-    /// All intervals, in their order.
+    /// Returns the intervals, in their order.
     pub fn finish(mut self) -> Vec<IterationInterval> {
         self.closed.extend(self.open.map(|open| open.interval));
         self.closed

@@ -16,7 +16,7 @@ pub(super) struct BlockedIterations<'a> {
     ranks: Vec<IterationCursor<'a>>,
 }
 
-/// Where a rank is in its iterations.
+/// The position of a rank in its iterations.
 struct IterationCursor<'a> {
     row: usize,
     series: Option<&'a IterationSeries>,
@@ -70,7 +70,7 @@ impl<'a> BlockedIterations<'a> {
         }
     }
 
-    /// Where ranks waited.
+    /// Returns the waiting time by cell.
     pub(super) fn cells(&self) -> CellTimes {
         CellTimes::from_dense(&self.ns)
     }

@@ -7,7 +7,7 @@ use bincode::{Decode, Encode};
 pub(super) struct CellTimes(Vec<(u32, u64)>);
 
 impl CellTimes {
-    /// Those of `all`, row by row, in which is something.
+    /// Returns the non-empty cells of `all`, row by row.
     pub(super) fn from_dense(all: &[u64]) -> CellTimes {
         CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }

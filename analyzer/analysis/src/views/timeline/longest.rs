@@ -47,7 +47,7 @@ impl<K: Ord + Copy, T> LongestItems<K, T> {
         self.kept.push(RankedItem { size, at: self.seen, value });
     }
 
-    /// Those of a segment of the run.
+    /// Returns the items of a segment of the run.
     pub(super) fn of_segment(self) -> LongestOfSegment<K, T> {
         let mut kept = self.kept.into_vec();
         kept.sort_unstable_by_key(|one| one.at);
@@ -61,7 +61,7 @@ impl<K: Ord + Copy, T> LongestItems<K, T> {
         self.seen = seen;
     }
 
-    /// How many there were, and the largest of them, in descending order.
+    /// Returns the number of items, and the largest of them, in descending order.
     pub(super) fn finish(self) -> (u64, Vec<T>) {
         (self.seen, self.kept.into_sorted_vec().into_iter().map(|one| one.value).collect())
     }

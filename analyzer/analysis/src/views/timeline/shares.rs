@@ -1,4 +1,4 @@
-//! What rows of ranks do in each bin of time.
+//! Adds up the states of rows of ranks in each bin of time.
 
 use super::STATES;
 use super::cells::CellTimes;
@@ -20,7 +20,7 @@ impl StateShares {
         StateShares { rows, bins, end, bin_ns: end as f64 / bins as f64, ns: Default::default() }
     }
 
-    /// Some time in a state; what lies outside of the window is left out.
+    /// Adds time in a state; what lies outside of the window is left out.
     pub(super) fn add(&mut self, row: usize, state: u8, begin: Ns, end: Ns) {
         let (begin, end) = (begin.max(0), end.min(self.end));
         let (rows, bins, bin_ns) = (self.rows, self.bins, self.bin_ns);
@@ -42,7 +42,7 @@ impl StateShares {
         }
     }
 
-    /// What is there, by state.
+    /// Returns the non-empty cells by state.
     pub(super) fn cells(&self) -> [CellTimes; STATES] {
         self.ns.each_ref().map(|all| CellTimes::from_dense(all))
     }

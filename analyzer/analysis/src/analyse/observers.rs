@@ -56,13 +56,21 @@ impl<'a> RunObservers<'a> {
 
 impl ReplayObserver for RunObservers<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        self.watch.iter_mut().for_each(|watch| watch.on_interval(state));
-        self.statistics.iter_mut().for_each(|statistics| statistics.on_interval(state));
+        if let Some(watch) = &mut self.watch {
+            watch.on_interval(state);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_interval(state);
+        }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        self.watch.iter_mut().for_each(|watch| watch.on_message(message));
-        self.statistics.iter_mut().for_each(|statistics| statistics.on_message(message));
+        if let Some(watch) = &mut self.watch {
+            watch.on_message(message);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_message(message);
+        }
     }
 
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
@@ -75,8 +83,12 @@ impl ReplayObserver for RunObservers<'_> {
 
     fn merge(&mut self, seen: ObserverState) {
         let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.merge(seen));
-        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.merge(seen));
+        for (watch, seen) in self.watch.iter_mut().zip(watched) {
+            watch.merge(seen);
+        }
+        for (statistics, seen) in self.statistics.iter_mut().zip(statistics) {
+            statistics.merge(seen);
+        }
     }
 }
 
@@ -85,17 +97,23 @@ struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
 
 impl ReplayObserver for SegmentObservers<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_interval(state));
+        for watcher in self.0.iter_mut().flatten() {
+            watcher.on_interval(state);
+        }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.on_message(message));
+        for watcher in self.0.iter_mut().flatten() {
+            watcher.on_message(message);
+        }
     }
 
     fn merge(&mut self, seen: ObserverState) {
         let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
         let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
-        own.for_each(|(watcher, seen)| watcher.merge(seen));
+        for (watcher, seen) in own {
+            watcher.merge(seen);
+        }
     }
 }
 

@@ -106,7 +106,9 @@ impl<'a> FunctionTimes<'a> {
     pub fn new(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
         let mut sum = CpuTime::default();
-        model.ranks.iter().flat_map(|rank| rank.samples.times(threads)).for_each(|(_, time)| sum.add(time));
+        for (_, time) in model.ranks.iter().flat_map(|rank| rank.samples.times(threads)) {
+            sum.add(time);
+        }
         let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
         let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
@@ -226,7 +228,9 @@ impl<'a> FunctionTimes<'a> {
     pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
         let of = |(at, rank): (usize, &RankModel)| {
             let mut sum = CpuTime::default();
-            computing(rank, region).for_each(|(_, time)| sum.add(time));
+            for (_, time) in computing(rank, region) {
+                sum.add(time);
+            }
             let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
             (at, wall[Activity::Computation as usize] - sum.seconds, sum.squares.max(self.period_s.powi(2)))
         };
@@ -276,7 +280,9 @@ mod tests {
     /// So many samples of 10 ms.
     fn samples(n: u32) -> CpuTime {
         let mut sum = CpuTime::default();
-        (0..n).for_each(|_| sum.add(&CpuTime::sample(0.01)));
+        for _ in 0..n {
+            sum.add(&CpuTime::sample(0.01));
+        }
         sum
     }
 

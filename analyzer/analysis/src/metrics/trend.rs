@@ -110,7 +110,9 @@ pub fn shape(values: &[f64]) -> SeriesShape {
     }
     let periods = periods(values);
     let mut rest = values.to_vec();
-    periods.iter().for_each(|period| flatten(&mut rest, period));
+    for period in periods.iter() {
+        flatten(&mut rest, period);
+    }
     let warm_up = warm_up(&rest);
     let trend = trend(&rest[warm_up.map_or(0, |warm_up| warm_up.iterations)..]);
     SeriesShape { warm_up, periods, trend }
@@ -216,7 +218,9 @@ fn peaks(values: &[f64]) -> Option<(usize, usize, f64)> {
         highest.truncate(highest.partition_point(|&at| lower[at] >= half));
         let mut hits = vec![0_u32; length];
         // Places are below 2^32: as such numbers they are divided in half the time.
-        highest.iter().filter(|at| judged.contains(at)).for_each(|&at| hits[(at as u32 % length as u32) as usize] += 1);
+        for &at in highest.iter().filter(|at| judged.contains(at)) {
+            hits[(at as u32 % length as u32) as usize] += 1;
+        }
         let tried = (longest - 1) as f64 * length as f64;
         for (place, hits) in hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0) {
             let first = half + (place + length - half % length) % length;
@@ -240,8 +244,12 @@ fn highest_first(lower: &[usize], most: usize) -> Vec<usize> {
     let rank = |at: usize| most - lower[at].min(most);
     let places = || (0..lower.len()).filter(|&at| lower[at] > 0);
     let mut begins = vec![0; most + 2];
-    places().for_each(|at| begins[rank(at) + 1] += 1);
-    (1..begins.len()).for_each(|rank| begins[rank] += begins[rank - 1]);
+    for at in places() {
+        begins[rank(at) + 1] += 1;
+    }
+    for rank in 1..begins.len() {
+        begins[rank] += begins[rank - 1];
+    }
     let mut sorted = vec![0; begins[most + 1]];
     for at in places() {
         let next = &mut begins[rank(at)];

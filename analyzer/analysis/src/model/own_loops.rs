@@ -30,7 +30,9 @@ impl OwnLoops {
                 None => loops.push((one.name.clone(), places.collect())),
             }
         }
-        loops.iter_mut().for_each(|(_, places)| places.sort_unstable());
+        for (_, places) in loops.iter_mut() {
+            places.sort_unstable();
+        }
         loops.retain(|(_, places)| !places.is_empty() && places.len() < model.ranks.len());
         OwnLoops { loops }
     }

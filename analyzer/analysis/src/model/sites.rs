@@ -255,7 +255,9 @@ impl CallSiteTable {
         let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
         order.sort_by_key(own);
         let mut indices = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(new, &old)| indices[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            indices[old as usize] = new;
+        }
         all.call_sites = order.iter().map(|&old| self.call_sites[old as usize]).collect();
         for site in &mut all.call_sites {
             site.parent = site.parent.map(|parent| indices[parent as usize]);
@@ -283,7 +285,9 @@ impl CallSiteTable {
                 let around = site.parent.map(|parent| places[parent as usize].1);
                 (site.own_order(), site.cut, around)
             });
-            (0..).zip(level).for_each(|(place, at)| places[at as usize].1 = place);
+            for (place, at) in (0..).zip(level) {
+                places[at as usize].1 = place;
+            }
         }
         places
     }

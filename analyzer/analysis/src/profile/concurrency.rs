@@ -107,7 +107,9 @@ impl ConcurrencySlices {
             other.coarsen();
         }
         let at = (other.first - self.first) as usize;
-        self.samples.iter_mut().skip(at).zip(&other.samples).for_each(|(own, other)| own.add(other));
+        for (own, other) in self.samples.iter_mut().skip(at).zip(&other.samples) {
+            own.add(other);
+        }
         self
     }
 

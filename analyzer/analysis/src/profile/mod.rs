@@ -203,7 +203,9 @@ impl<'a> RankGather<'a> {
     /// Adds what the recorder has summed up.
     fn absorb(&mut self, batch: &ProfileBatch) {
         if batch.head.thread == 0 {
-            self.sampler.iter_mut().for_each(|sampler| sampler.absorb(batch));
+            for sampler in self.sampler.iter_mut() {
+                sampler.absorb(batch);
+            }
             self.polls.add(&batch.profile.polls);
             self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
         }
@@ -231,7 +233,11 @@ impl RankPass for RankGather<'_> {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {

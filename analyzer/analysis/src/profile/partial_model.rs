@@ -47,7 +47,9 @@ impl MergeHigher for PartialModel {
         for (uid, comm) in higher.tables.communicators {
             tables.communicators.entry(uid).or_insert(comm);
         }
-        higher.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        for rank in higher.ranks.iter_mut() {
+            numbers.apply(rank);
+        }
         self.ranks.append(&mut higher.ranks);
         self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.slowest(higher.slowest) {
@@ -87,7 +89,9 @@ impl PartialModel {
         }
         let (counters, counter_numbers) = sorted(tables.counters, String::clone);
         let numbers = TableRenumbering { regions: region_numbers, counters: counter_numbers };
-        self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
+        for rank in self.ranks.iter_mut() {
+            numbers.apply(rank);
+        }
         let mut slowest = vec![Vec::new(); regions.len()];
         for (idx, list) in numbers.slowest(self.slowest) {
             slowest[idx as usize] = list;
@@ -145,7 +149,9 @@ fn common_clock(model: &mut Model) {
         };
         rank.end_s += rank.begin_s;
         for (_, series) in &mut rank.iterations {
-            series.begin_s.iter_mut().chain(&mut series.end_s).for_each(|time| *time += rank.begin_s);
+            for time in series.begin_s.iter_mut().chain(&mut series.end_s) {
+                *time += rank.begin_s;
+            }
         }
     }
     if !model.facts.common_clock && !model.problems.iter().any(|one| one.kind == ProblemKind::ClocksUnknown) {

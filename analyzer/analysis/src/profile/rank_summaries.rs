@@ -67,7 +67,9 @@ impl RankSummary {
 fn found(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
-        sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
+        for (sum, cell) in sums.cells.iter_mut().zip(&region.cells) {
+            sum.add(cell);
+        }
     }
     sums
 }
@@ -99,6 +101,8 @@ pub(super) fn forget_iterations(model: &mut Model) {
 
 /// Takes back what is known by samples: summaries have none, and those of the other ranks alone would be taken for those of all.
 pub(super) fn forget_samples(model: &mut Model) {
-    model.ranks.iter_mut().for_each(|rank| rank.samples = RankSamples::default());
+    for rank in model.ranks.iter_mut() {
+        rank.samples = RankSamples::default();
+    }
     model.lines.clear();
 }

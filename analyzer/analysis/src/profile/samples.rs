@@ -318,10 +318,14 @@ mod tests {
     #[test]
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
         let mut samples = SortedSamples::at_most(8);
-        (0..64).for_each(|number| samples.add(0, number, (0, None), &sample(number)));
+        for number in 0..64 {
+            samples.add(0, number, (0, None), &sample(number));
+        }
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
-        samples.all.iter().for_each(|one| sum.add(&one.time));
+        for one in samples.all.iter() {
+            sum.add(&one.time);
+        }
         let one_s = 1e-3;
         assert!((sum.seconds - 64.0 * one_s).abs() < 1e-9, "{sum:?}");
         // Fewer and larger ones: the error grows.
@@ -335,7 +339,9 @@ mod tests {
         //       100                   200                     300                     500                    600    700
         let mut samples = SortedSamples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
-        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, (0, None), &sample(ticks)));
+        for (number, ticks) in (0..).zip(ticks) {
+            samples.add(0, number, (0, None), &sample(ticks));
+        }
         // Another thread has one, while records are missing.
         samples.add(1, 0, (0, None), &sample(450));
         samples.all.sort_by_key(|one| one.ticks);

@@ -36,7 +36,9 @@ impl ActivityTicks {
         if self.numbers == other.numbers {
             for (own, more) in self.ticks.iter_mut().zip(&other.ticks) {
                 own.resize(own.len().max(more.len()), 0);
-                own.iter_mut().zip(more).for_each(|(own, more)| *own = own.saturating_add(*more));
+                for (own, more) in own.iter_mut().zip(more) {
+                    *own = own.saturating_add(*more);
+                }
             }
             return;
         }
@@ -204,7 +206,9 @@ mod tests {
 
     fn times(rows: &[(u32, u8, u64)]) -> ActivityTicks {
         let mut times = ActivityTicks::default();
-        rows.iter().for_each(|&(iteration, activity, ticks)| times.add(iteration, activity, ticks));
+        for &(iteration, activity, ticks) in rows.iter() {
+            times.add(iteration, activity, ticks);
+        }
         times
     }
 

@@ -174,7 +174,9 @@ impl LeaderProcess {
             let (folder, own) = run.by_rank(&self.team);
             let mut shares = self.team.gather(Ok(LogInventory::of_ranks(&folder, own)))?.unwrap_or_default();
             // All see the same files.
-            shares.iter_mut().skip(1).for_each(|share| (share.of_rings, share.of_nodes) = Default::default());
+            for share in shares.iter_mut().skip(1) {
+                (share.of_rings, share.of_nodes) = Default::default();
+            }
             return Ok((number, folder, shares));
         };
         Ok((number, folder, shares))

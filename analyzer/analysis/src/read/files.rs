@@ -118,7 +118,9 @@ impl RunFiles {
 
     /// From here on log `number` is the only one of its rank.
     pub(crate) fn choose(&mut self, chosen: &[(u32, usize)]) {
-        chosen.iter().for_each(|&(rank, number)| self.folder.choose(rank, number));
+        for &(rank, number) in chosen.iter() {
+            self.folder.choose(rank, number);
+        }
     }
 
     /// The folder that has the log of `rank`.
@@ -144,7 +146,9 @@ impl RemoteLogs {
     fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
             let mut folder = RunFolder::of(&self.dir, self.names.clone());
-            self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
+            for &(rank, number) in self.chosen.get().into_iter().flatten() {
+                folder.choose(rank, number);
+            }
             folder
         })
     }

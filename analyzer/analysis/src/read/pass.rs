@@ -107,7 +107,9 @@ impl ProgressScale {
             FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
                 let shown = |ranks: u64| ranks * self.all / self.own;
-                (shown(before)..shown(before + 1)).for_each(|_| progress(FoldProgress::Rank));
+                for _ in shown(before)..shown(before + 1) {
+                    progress(FoldProgress::Rank);
+                }
             }
         }
     }

@@ -167,7 +167,9 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     fn on_interval(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
-        cut.iter().for_each(|state| self.watcher.on_interval(state));
+        for state in cut.iter() {
+            self.watcher.on_interval(state);
+        }
     }
 
     fn on_team(&mut self, team: &TeamInterval) {

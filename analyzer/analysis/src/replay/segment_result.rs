@@ -32,7 +32,9 @@ pub struct SegmentResult {
 impl SegmentResult {
     /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
     pub fn and(mut self, after: SegmentResult) -> SegmentResult {
-        self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
+        for (all, more) in self.replays_ns.iter_mut().zip(after.replays_ns) {
+            *all += more;
+        }
         SegmentResult {
             explained: self.explained.and(after.explained),
             replays_ns: self.replays_ns,

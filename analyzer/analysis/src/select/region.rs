@@ -96,7 +96,9 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     let regions: Vec<Region> = inside.old.iter().filter_map(|&old| inside.region(&model, old)).collect();
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
     (model.regions, model.slowest) = (regions, kept);
-    model.ranks.iter_mut().for_each(|rank| inside.narrow(rank));
+    for rank in model.ranks.iter_mut() {
+        inside.narrow(rank);
+    }
     let lines = std::mem::take(&mut model.lines).into_iter();
     model.lines =
         lines.filter_map(|((whose, idx, leaf), times)| Some(((whose, inside.index(idx)?, leaf), times))).collect();

@@ -146,11 +146,15 @@ impl CallTree {
                 builder.add(around[at], SiteFrames { site: at as u32, frames: &frames[at] }, None).unwrap_or(0);
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
-        all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
+        for parent in all.call_sites.iter().filter_map(|site| site.parent) {
+            is_leaf[parent as usize] = false;
+        }
         let mut first_callee = vec![None; builder.nodes.len()];
         for (at, node) in (0..).zip(&builder.nodes) {
             let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
-            own.into_iter().for_each(|first| *first = first.or(Some(at)));
+            if let Some(first) = own {
+                *first = first.or(Some(at));
+            }
         }
         let mut tree = CallTree {
             nodes: builder.nodes,
@@ -373,7 +377,9 @@ fn by_depth(all: &CallSiteTable) -> Vec<usize> {
             next = all.call_sites[at].parent.map(|parent| parent as usize);
         }
         let outermost = next.and_then(|at| depths[at]).map_or(0_u32, |depth| depth + 1);
-        (outermost..).zip(path.into_iter().rev()).for_each(|(depth, at)| depths[at] = Some(depth));
+        for (depth, at) in (outermost..).zip(path.into_iter().rev()) {
+            depths[at] = Some(depth);
+        }
     }
     let mut order: Vec<usize> = (0..depths.len()).collect();
     order.sort_by_key(|&at| depths[at]);

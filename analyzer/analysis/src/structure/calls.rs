@@ -161,9 +161,15 @@ impl RankCalls<'_> {
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
-            true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
+            true => {
+                for step in window.iter() {
+                    next(step.token, step.begin, step.end);
+                }
+            }
             false => drop(self.each_call(|token, record| {
-                token.into_iter().for_each(|token| next(token, record.begin, record.end.max(record.begin)));
+                if let Some(token) = token {
+                    next(token, record.begin, record.end.max(record.begin));
+                }
                 ControlFlow::Continue(())
             })),
         }
@@ -227,7 +233,11 @@ impl RankCalls<'_> {
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
+                LogItem::Definitions(found) => {
+                    for one in found {
+                        definitions.add(one);
+                    }
+                }
                 LogItem::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {

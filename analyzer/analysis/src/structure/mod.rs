@@ -111,7 +111,9 @@ impl RunStructure {
                 true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
                 true => NoLoopReason::NoneFound,
             };
-            structure.loops.iter_mut().for_each(|one| one.named = wanted.loop_at.is_some());
+            for one in structure.loops.iter_mut() {
+                one.named = wanted.loop_at.is_some();
+            }
             for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }

@@ -135,12 +135,16 @@ impl CallSurvey {
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
-        (0..).zip(&order).for_each(|(new, &old)| numbers[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            numbers[old as usize] = new;
+        }
         let mut ranks = self.ranks;
         for (token, _) in ranks.iter_mut().flat_map(|rank| &mut rank.counts) {
             *token = numbers[*token as usize];
         }
-        ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
+        for rank in ranks.iter_mut() {
+            rank.counts.sort_unstable();
+        }
         CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
@@ -165,7 +169,9 @@ impl MergeHigher for CallSurvey {
             }));
         }
         for mut rank in higher.ranks {
-            rank.counts.iter_mut().for_each(|(token, _)| *token = numbers[*token as usize]);
+            for (token, _) in rank.counts.iter_mut() {
+                *token = numbers[*token as usize];
+            }
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
@@ -224,7 +230,11 @@ impl RankPass for RankPassState {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
                 self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {

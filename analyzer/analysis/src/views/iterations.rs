@@ -201,7 +201,9 @@ impl IterationView {
 fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     let mut sums = [0.0; Activity::COUNT];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
-        sums.iter_mut().zip(&series.seconds).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+        for (sum, column) in sums.iter_mut().zip(&series.seconds) {
+            *sum += column.iter().sum::<f64>();
+        }
     }
     let all: f64 = sums.iter().sum();
     let shows = |activity: &Activity| {
@@ -395,7 +397,9 @@ mod tests {
         let slowest = &model.slowest[0];
         let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
         let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
-        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.row_of(place), place, rank.series(0).unwrap()));
+        for (place, rank) in (0..).zip(&model.ranks) {
+            sums.add(rows.row_of(place), place, rank.series(0).unwrap());
+        }
         sums.finish(model, 0, slowest)
     }
 
@@ -418,7 +422,9 @@ mod tests {
     #[test]
     fn what_is_not_known_of_the_first_iteration_is_no_zero() {
         let mut model = model(&[&[(0, 0.0), (1, 1.0), (2, 3.0)], &[(0, 0.0), (1, 3.0), (2, 1.0)]]);
-        model.ranks.iter_mut().for_each(|rank| rank.iterations[0].1.entering = vec![0]);
+        for rank in model.ranks.iter_mut() {
+            rank.iterations[0].1.entering = vec![0];
+        }
         let each = view_of(&model, 1);
         assert!(each.max[0].is_nan() && each.mean[0].is_nan() && each.micro_load_balance[0].is_nan());
         assert!(each.activities[0].1.values[0].is_nan(), "computation");

@@ -68,8 +68,12 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
     let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
     let mut all: BTreeMap<CodePiece, u32> = BTreeMap::new();
-    by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
-    (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
+    for &code in by_rank.iter().flat_map(|own| own.keys()) {
+        _ = all.entry(code).or_default();
+    }
+    for (number, piece) in (0_u32..).zip(all.values_mut()) {
+        *piece = number;
+    }
     let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
         // Both are in the order of the codes, so that the pieces ascend.
         let run = |(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share });

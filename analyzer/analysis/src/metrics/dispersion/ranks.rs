@@ -34,7 +34,9 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
     let n = shares.iter().flatten().count() as f64;
     let mut means = [0.0; Activity::COUNT];
     for share in shares.iter().flatten() {
-        means.iter_mut().zip(share).for_each(|(mean, share)| *mean += share / n);
+        for (mean, share) in means.iter_mut().zip(share) {
+            *mean += share / n;
+        }
     }
     let distance = |share: &[f64; Activity::COUNT]| {
         share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt()

@@ -71,7 +71,9 @@ impl HistoryBatch {
 
     /// The thread that began last is the first one of the rank at this place.
     pub fn is_first_of(&mut self, rank: u32) {
-        self.begins.last_mut().into_iter().for_each(|begin| begin.rank = Some(rank));
+        if let Some(begin) = self.begins.last_mut() {
+            begin.rank = Some(rank);
+        }
     }
 
     /// A thread goes on until `end` with time of a kind.

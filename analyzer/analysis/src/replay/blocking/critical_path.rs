@@ -56,8 +56,12 @@ impl PathTrail {
 
     /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
     fn add_rest(&self, n: usize, sums: &mut PathSums) {
-        self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
-        self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
+        for (&key, &ns) in self.sums.iter() {
+            *sums.entry(key).or_default() += ns;
+        }
+        for &(key, ns) in self.parts[..n].iter() {
+            *sums.entry(key).or_default() -= ns;
+        }
     }
 }
 
@@ -151,7 +155,9 @@ impl CriticalPathFinder {
                         if at < past.end {
                             let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
                             *sums.entry(key).or_default() += (past.end - at) as f64;
-                            trail.iter_mut().for_each(|trail| trail.pass(key, (past.end - at) as f64));
+                            for trail in trail.iter_mut() {
+                                trail.pass(key, (past.end - at) as f64);
+                            }
                         }
                         if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
                             room.trails[joined].add_rest(n, &mut sums);
@@ -159,7 +165,9 @@ impl CriticalPathFinder {
                             trail = None;
                             break 'thread;
                         }
-                        trail.iter_mut().for_each(|trail| trail.change((by.thread, at)));
+                        for trail in trail.iter_mut() {
+                            trail.change((by.thread, at));
+                        }
                         changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
                         (thread, time) = (by.thread, at);
                         continue 'thread;
@@ -170,12 +178,16 @@ impl CriticalPathFinder {
                             room.on_path.push(past.state);
                         }
                         *spent += ns;
-                        trail.iter_mut().for_each(|trail| trail.pass(states.get(past.state), ns));
+                        for trail in trail.iter_mut() {
+                            trail.pass(states.get(past.state), ns);
+                        }
                     }
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
-                before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+                for (&key, &ns) in before.iter() {
+                    *sums.entry(key).or_default() += ns;
+                }
                 origin = self.origins.get(thread as usize).copied();
             }
             break;
@@ -183,7 +195,9 @@ impl CriticalPathFinder {
         for state in room.on_path.drain(..) {
             *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
-        room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
+        for thread in room.visited.drain(..) {
+            room.reach[thread as usize] = usize::MAX;
+        }
         let origin = origin.unwrap_or(thread);
         if let Some(trail) = trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));

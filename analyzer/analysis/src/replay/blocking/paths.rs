@@ -197,7 +197,9 @@ mod tests {
         let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = ThreadHistory::new(0);
-            parts.iter().for_each(|&(end, kind)| history.spend(end, states.intern(thread, kinds[kind])));
+            for &(end, kind) in parts.iter() {
+                history.spend(end, states.intern(thread, kinds[kind]));
+            }
             history
         };
         let (own, first, second) =

@@ -234,9 +234,9 @@ mod tests {
         let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
-            [(0, 100), (1, 110), (2, 120), (3, 1000)]
-                .into_iter()
-                .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
+            for (rank, at) in [(0, 100), (1, 110), (2, 120), (3, 1000)] {
+                instance.add(entry(rank, at), 0, Some(0));
+            }
             instance
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {

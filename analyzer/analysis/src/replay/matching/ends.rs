@@ -104,7 +104,9 @@ impl EventMatcher<'_> {
                 self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
                     sinks.forget(noted);
-                    root.into_iter().for_each(|root| sinks.forget(root));
+                    if let Some(root) = root {
+                        sinks.forget(root);
+                    }
                 }
             }
             StartedOperation::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),

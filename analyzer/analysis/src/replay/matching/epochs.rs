@@ -145,7 +145,11 @@ impl EventMatcher<'_> {
         let (own, event, thread) = (at.own, at.event, at.thread);
         let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
         match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
-            Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
+            Some(old) => {
+                for release in old {
+                    sinks.forget(release.noted);
+                }
+            }
             None => self.counts.unmatched_epochs += 1,
         }
     }
@@ -171,7 +175,9 @@ impl EventMatcher<'_> {
             let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
             let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
-            unawaited.into_iter().for_each(|noted| sinks.forget(noted));
+            if let Some(noted) = unawaited {
+                sinks.forget(noted);
+            }
             self.woken.extend(woken);
         }
     }

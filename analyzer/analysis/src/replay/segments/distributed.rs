@@ -135,7 +135,9 @@ impl ReplayedSegments {
 /// Merges the observations of two consecutive parts of the run.
 fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverState>; 2]) -> Option<ObserverState> {
     let mut both = watcher?.fork_for_segment()?;
-    seen.into_iter().flatten().for_each(|seen| both.merge(seen));
+    for seen in seen.into_iter().flatten() {
+        both.merge(seen);
+    }
     Some(both.into_state())
 }
 
@@ -290,7 +292,9 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
             self.team.broadcast(&ReplayCommand::Follow(cuts.clone()))?;
             let followed = self.follow(&cuts, found.watcher.as_deref())?;
             if let Some(ReplayedSegments { found: more, not_cut }) = followed {
-                more.into_iter().for_each(|more| found.add(more));
+                if let Some(more) = more {
+                    found.add(more);
+                }
                 if let Some(from) = not_cut {
                     return Ok(self.following.rest_from(from));
                 }
@@ -362,7 +366,9 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
             LocalSegment { steps, to }
         };
         let segments: Vec<LocalSegment> = (0..n).map(segment).collect();
-        segments.last().into_iter().for_each(|last| self.at.clone_from(&last.to));
+        if let Some(last) = segments.last() {
+            self.at.clone_from(&last.to);
+        }
         LocalSegments { from, segments }
     }
 

@@ -174,7 +174,9 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
                     (Some(cut), Some(read)) => (engine.finish_at(&cut), Some(read)),
                     (_, read) => {
                         if let Some((mut segments, next)) = read {
-                            next.into_iter().for_each(|next| engine.add(next.inputs));
+                            if let Some(next) = next {
+                                engine.add(next.inputs);
+                            }
                             engine.add(segments.take_rest().inputs);
                         }
                         engine.follow_to_end(self.progress);
@@ -211,7 +213,9 @@ impl JoinedSegments<'_> {
     /// Adds what was found in the next ones.
     fn add(&mut self, (part, seen): (SegmentResult, Option<ObserverState>)) {
         self.part = Some(after(self.part.take(), part));
-        self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.merge(seen));
+        for (watcher, seen) in self.watcher.iter_mut().zip(seen) {
+            watcher.merge(seen);
+        }
     }
 }
 

@@ -118,7 +118,9 @@ impl<'a> ReplaySegment<'a> {
         let packs = are_packed(logs.len());
         let input = |(place, steps): (usize, Option<Box<RankSteps<'a>>>)| {
             let mut rank = RankReading::new(steps, packs);
-            cut.iter().filter_map(|cut| cut.ranks.get(place)).for_each(|at| rank.leave_out(at));
+            for at in cut.iter().filter_map(|cut| cut.ranks.get(place)) {
+                rank.leave_out(at);
+            }
             rank.rest()
         };
         let inputs = logs.into_par_iter().enumerate().map(input).collect();

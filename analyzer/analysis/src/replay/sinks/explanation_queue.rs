@@ -64,7 +64,9 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
     /// Explains the remaining batches; `ends` as above.
     pub fn finish(mut self, ends: &[(u32, Ns)]) -> WaitExplainer {
         let mut explainer = self.back();
-        std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));
+        for batch in std::mem::take(&mut self.waiting) {
+            drop(batch.explain(&mut explainer));
+        }
         explainer.take(&self.batch);
         explainer.follow_path(ends);
         explainer

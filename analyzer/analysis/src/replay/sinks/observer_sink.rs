@@ -128,7 +128,9 @@ impl EventSink for ObserverSink<'_> {
                 send_request,
                 request,
             };
-            self.watcher.iter_mut().for_each(|watcher| watcher.on_message(&message));
+            for watcher in self.watcher.iter_mut() {
+                watcher.on_message(&message);
+            }
         }
     }
 
@@ -138,7 +140,9 @@ impl EventSink for ObserverSink<'_> {
             let ((rank, started_thread), &RequestEnd { request, started, cancelled, .. }) =
                 (self.side(end.started_by), end);
             let end = EndedRequest { rank, started_thread, request, started, cancelled };
-            self.watcher.iter_mut().for_each(|watcher| watcher.on_request_end(&end));
+            for watcher in self.watcher.iter_mut() {
+                watcher.on_request_end(&end);
+            }
         }
     }
 

@@ -156,7 +156,11 @@ impl<'a> RankSteps<'a> {
                 return Some(batch);
             }
             match self.log.next_item() {
-                Some(LogItem::Definitions(found)) => found.into_iter().for_each(|one| self.definitions.add(one)),
+                Some(LogItem::Definitions(found)) => {
+                    for one in found {
+                        self.definitions.add(one);
+                    }
+                }
                 Some(LogItem::Records { head, records }) => {
                     let batch = self.batch(&head, &records);
                     recycle(records);

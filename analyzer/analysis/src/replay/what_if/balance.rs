@@ -16,7 +16,9 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let mut sums = vec![0.0; model.ranks.len()];
     for &region in regions {
         let own = model.inclusive_s(region, Activity::Computation);
-        sums.iter_mut().zip(own).for_each(|(sum, time)| *sum += time);
+        for (sum, time) in sums.iter_mut().zip(own) {
+            *sum += time;
+        }
     }
     sums
 }

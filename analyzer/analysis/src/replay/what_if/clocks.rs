@@ -59,15 +59,21 @@ impl<'a> ReplayClocks<'a> {
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
     pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
-        self.groups.iter_mut().for_each(|group| group.add_thread(rank));
+        for group in self.groups.iter_mut() {
+            group.add_thread(rank);
+        }
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
-        self.groups.iter_mut().for_each(|group| group.begin(thread, shown));
+        for group in self.groups.iter_mut() {
+            group.begin(thread, shown);
+        }
     }
 
     /// Sets a thread's clocks to a time that is not after the begin of its window.
     fn set(&mut self, thread: u32, time: Ns) {
         let shown = (time - self.begin) as f64;
-        self.groups.iter_mut().for_each(|group| group.set(thread, shown));
+        for group in self.groups.iter_mut() {
+            group.set(thread, shown);
+        }
     }
 
     #[inline]
@@ -165,7 +171,9 @@ impl<'a> ReplayClocks<'a> {
             if to <= begin {
                 return None;
             }
-            self.groups.iter_mut().for_each(|group| group.enter(thread));
+            for group in self.groups.iter_mut() {
+                group.enter(thread);
+            }
         }
         Some(from.max(begin))
     }
@@ -187,14 +195,18 @@ impl<'a> ReplayClocks<'a> {
         if one.at_end.is_empty() {
             one.at_end = self.groups.iter().flat_map(|group| shown(group.thread_clocks(thread))).collect();
             one.changes_at = Ns::MAX;
-            self.groups.iter_mut().for_each(|group| group.reset_pace(thread));
+            for group in self.groups.iter_mut() {
+                group.reset_pace(thread);
+            }
         }
     }
 
     /// A thread is `ns` nanoseconds in MPI without waiting.
     #[inline]
     pub fn communicate(&mut self, thread: u32, ns: Ns) {
-        self.groups.iter_mut().for_each(|group| group.communicate(thread, ns as f64));
+        for group in self.groups.iter_mut() {
+            group.communicate(thread, ns as f64);
+        }
     }
 
     /// Notes a thread's clocks.
@@ -204,30 +216,40 @@ impl<'a> ReplayClocks<'a> {
             self.notes += 1;
             self.notes - 1
         });
-        self.groups.iter_mut().for_each(|group| group.note(note, thread));
+        for group in self.groups.iter_mut() {
+            group.note(note, thread);
+        }
         NotedClocks(note)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
-        self.groups.iter_mut().for_each(|group| group.note_later(note.0, thread));
+        for group in self.groups.iter_mut() {
+            group.note_later(note.0, thread);
+        }
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
     pub fn wait_for(&mut self, thread: u32, note: NotedClocks, bytes: u64, steps: u32) {
-        self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
+        for group in self.groups.iter_mut() {
+            group.wait_for(thread, note.0, bytes as f64, f64::from(steps));
+        }
     }
 
     /// A thread comes back to MPI: keeps what its clocks show, in one of [`RETURNS`] slots.
     #[inline]
     pub fn keep_return(&mut self, thread: u32, slot: u8) {
-        self.groups.iter_mut().for_each(|group| group.keep_return(thread, slot));
+        for group in self.groups.iter_mut() {
+            group.keep_return(thread, slot);
+        }
     }
 
     /// A thread can't go on before another came back to MPI, as is kept in a slot, and `bytes` bytes have come from there.
     pub fn wait_for_return(&mut self, thread: u32, (other, slot): (u32, u8), bytes: u64) {
-        self.groups.iter_mut().for_each(|group| group.wait_for_return(thread, (other, slot), bytes as f64));
+        for group in self.groups.iter_mut() {
+            group.wait_for_return(thread, (other, slot), bytes as f64);
+        }
     }
 
     /// Releases a note.
@@ -251,7 +273,9 @@ impl<'a> ReplayClocks<'a> {
             let now = self.groups.iter().flat_map(|group| group.thread_clocks(thread).now);
             let at_end = &self.threads[thread as usize].at_end;
             let clocks: Vec<f64> = if at_end.is_empty() { now.collect() } else { at_end.clone() };
-            latest.iter_mut().zip(clocks).for_each(|(latest, clock)| *latest = latest.max(clock));
+            for (latest, clock) in latest.iter_mut().zip(clocks) {
+                *latest = latest.max(clock);
+            }
         }
         latest
     }
@@ -278,7 +302,9 @@ mod tests {
         let network = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
         let slow = ReplayWork::Rank(1, vec![f64::INFINITY]);
         let mut clocks = ReplayClocks::new(vec![ReplayConditions { network, work: slow }], 0);
-        (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
+        for rank in 0..2 {
+            clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
+        }
         let computation = RegionState::new(0, Activity::Computation);
         clocks.compute(0, computation, TimeInterval::new(0, 100), &[]);
         clocks.compute(1, computation, TimeInterval::new(50, 50), &[]);
@@ -323,7 +349,9 @@ mod tests {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
             let mut clocks = ReplayClocks::new(twice, 0);
-            (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
+            for rank in 0..2 {
+                clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX));
+            }
             clocks.compute(1, kind, TimeInterval::new(0, 8), &[]);
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");

@@ -270,7 +270,9 @@ impl<'a> ReplayGroup<'a> {
 /// Something of each replay; 0 where there is none.
 fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
-    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
+    for (lane, replay) in lanes.iter_mut().zip(replays) {
+        *lane = what(replay);
+    }
     lanes
 }
 

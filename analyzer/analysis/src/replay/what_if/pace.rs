@@ -363,7 +363,9 @@ mod tests {
 
     fn means(all: &[(u32, f64)]) -> Arc<IterationMeans> {
         let mut means = IterationMeans::default();
-        all.iter().for_each(|&(number, mean_s)| *means.all.entry(number, number as usize) = mean_s);
+        for &(number, mean_s) in all.iter() {
+            *means.all.entry(number, number as usize) = mean_s;
+        }
         Arc::new(means)
     }
 
@@ -371,7 +373,9 @@ mod tests {
     fn at(pace: &ComputationPace, time_s: f64) -> (f64, f64) {
         let time = nanoseconds(time_s);
         let (factor, until, begun) = pace.factor_at(time, 0);
-        (0..9).for_each(|near| assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}"));
+        for near in 0..9 {
+            assert_eq!(pace.factor_at(time, near), (factor, until, begun), "{time_s} from {near}");
+        }
         (factor, if until == Ns::MAX { f64::INFINITY } else { until as f64 / 1e9 })
     }
 

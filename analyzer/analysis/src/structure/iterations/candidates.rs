@@ -79,7 +79,9 @@ impl FollowerCounts {
         let graph: DiGraphMap<SequenceSymbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();
         let mut cycles = kosaraju_scc(&graph);
         cycles.retain(|group| group.len() > 1 || group.iter().any(|&one| graph.contains_edge(one, one)));
-        cycles.iter_mut().for_each(|group| group.sort_unstable());
+        for group in cycles.iter_mut() {
+            group.sort_unstable();
+        }
         cycles.sort_unstable();
         cycles
     }

@@ -23,13 +23,17 @@ pub(super) fn counted_in(
         return counted(all());
     }
     let mut counts = vec![0; sequence.n_symbols()];
-    all().for_each(|item| counts[item.symbol as usize] += 1);
+    for item in all() {
+        counts[item.symbol as usize] += 1;
+    }
     (0..).zip(counts).filter(|&(_, count)| count > 0).collect()
 }
 
 /// Counts the occurrences of each symbol among the items.
 pub(super) fn counted<'a>(items: impl IntoIterator<Item = &'a SequenceItem>) -> FxHashMap<SequenceSymbol, usize> {
     let mut counts = FxHashMap::default();
-    items.into_iter().for_each(|item| *counts.entry(item.symbol).or_default() += 1);
+    for item in items {
+        *counts.entry(item.symbol).or_default() += 1;
+    }
     counts
 }

@@ -154,7 +154,9 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
         let Some(inner) = sequence.loop_of(item.symbol) else { continue };
         if !iterations.contains_key(&item.symbol) {
-            inner.tokens.iter().for_each(|&token| owners.entry(token).or_default().push(item.symbol));
+            for &token in inner.tokens.iter() {
+                owners.entry(token).or_default().push(item.symbol);
+            }
         }
         let anchors = sequence.parts[item.parts()].iter().filter(|part| part.symbol == inner.anchor).count();
         *iterations.entry(item.symbol).or_default() += anchors;

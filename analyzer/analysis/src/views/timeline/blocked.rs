@@ -66,7 +66,9 @@ impl<'a> BlockedIterations<'a> {
         if let Some(column) = self.columns.column_of(number, cursor.column) {
             cursor.column = column;
             let cell = self.ns.get_mut(cursor.row * self.columns.len() + column);
-            cell.into_iter().for_each(|ns| *ns += (end - begin).max(0) as u64);
+            if let Some(ns) = cell {
+                *ns += (end - begin).max(0) as u64;
+            }
         }
     }
 
@@ -108,9 +110,9 @@ mod tests {
         let mut blocked = BlockedIterations::new(&model, &RankRows::new(vec![0])).unwrap();
         let s = 1_000_000_000;
         // In the first, between two, in the second, in the last.
-        [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)]
-            .iter()
-            .for_each(|&(begin, end)| blocked.add(0, begin, end));
+        for &(begin, end) in [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)].iter() {
+            blocked.add(0, begin, end);
+        }
         blocked.add(7, 0, s);
         assert_eq!(blocked.finish().values, [0.5, 1.0, 2.0]);
     }

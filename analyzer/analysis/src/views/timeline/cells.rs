@@ -20,7 +20,9 @@ impl CellTimes {
     /// Adds them to those of the whole matrix.
     pub(super) fn add_to(&self, all: &mut [u64]) {
         for &(at, ns) in &self.0 {
-            all.get_mut(at as usize).into_iter().for_each(|sum| *sum += ns);
+            if let Some(sum) = all.get_mut(at as usize) {
+                *sum += ns;
+            }
         }
     }
 }

@@ -110,7 +110,9 @@ mod tests {
     #[test]
     fn little_time_in_many_bins_is_not_lost() {
         let mut shares = StateShares::new(1, 1000, 1_000_000);
-        (0..1000).for_each(|bin| shares.add(0, 0, bin * 1000, bin * 1000 + 1));
+        for bin in 0..1000 {
+            shares.add(0, 0, bin * 1000, bin * 1000 + 1);
+        }
         let sum: u32 = shares.finish(&[1])[0].1.iter().map(|&byte| u32::from(byte)).sum();
         assert_eq!(sum, 255, "as much as one full bin");
     }

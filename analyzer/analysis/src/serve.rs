@@ -97,8 +97,10 @@ impl ServedRun {
     }
 
     fn choose(&mut self, chosen: &[(u32, usize)]) {
-        let is_chosen = |log: &OpenedLog| chosen.binary_search(&(log.rank, log.number)).is_ok();
-        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs).into_iter().filter(is_chosen).collect();
+        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs)
+            .into_iter()
+            .filter(|log| chosen.binary_search(&(log.rank, log.number)).is_ok())
+            .collect();
         let mut folder = std::mem::take(&mut self.folder);
         for log in logs.iter() {
             folder.choose(log.rank, log.number);

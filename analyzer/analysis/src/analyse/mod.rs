@@ -10,7 +10,7 @@ use lbprof_collector::format::RecordingMode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
-use crate::metrics::cluster::{self, ClusterOrRank};
+use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
@@ -256,11 +256,14 @@ fn asked(
 /// Numbers of clusters of ranks that run the same code, and their ranks.
 fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> Vec<(u32, Vec<u32>)> {
     let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
-    let numbered = |part: ClusterOrRank| {
-        let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
-        Some((part.cluster? as u32 + 1, ranks))
-    };
-    found.parts().into_iter().filter_map(numbered).collect()
+    found
+        .parts()
+        .into_iter()
+        .filter_map(|part| {
+            let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
+            Some((part.cluster? as u32 + 1, ranks))
+        })
+        .collect()
 }
 
 /// The desired output of a replay.
@@ -366,8 +369,9 @@ impl<'a> RunPreparation<'a> {
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let progress = |progress| (self.report)(AnalysisStage::AddingUp(progress));
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, |progress| {
+            (self.report)(AnalysisStage::AddingUp(progress))
+        })?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

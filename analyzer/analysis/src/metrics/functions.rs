@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledAt, SampledThreads};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
@@ -109,8 +109,11 @@ impl<'a> FunctionTimes<'a> {
         for (_, time) in model.ranks.iter().flat_map(|rank| rank.samples.times(threads)) {
             sum.add(time);
         }
-        let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
-        let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
+        let period_s = if sum.samples > 0 {
+            sum.seconds / sum.samples as f64
+        } else {
+            model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0)
+        };
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
@@ -269,8 +272,10 @@ pub fn executing(
         Some(region) => rank.samples.within(threads, region),
         None => rank.samples.times(threads),
     };
-    let counts = move |at: &SampledAt| threads != SampledThreads::First || at.activity == Activity::Computation;
-    times.iter().filter(move |(at, _)| counts(at)).map(|(at, time)| (at.node, time))
+    times
+        .iter()
+        .filter(move |(at, _)| threads != SampledThreads::First || at.activity == Activity::Computation)
+        .map(|(at, time)| (at.node, time))
 }
 
 #[cfg(test)]

@@ -198,8 +198,7 @@ impl CallSiteTable {
         let sampled =
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
-        let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
-        let moved = |&(module, offset): &SiteAddress| (of_module(module), offset);
+        let moved = |&(module, offset): &SiteAddress| (module.map(|module| modules[module as usize]), offset);
         let chains: Vec<u32> = other
             .chains
             .iter()
@@ -245,15 +244,14 @@ impl CallSiteTable {
         for chain in by_order {
             all.chain(chain.clone());
         }
-        let place = |chain: u32| all.chains_by_key[&chains[chain as usize]];
-        all.sampled_by = sampled_by.into_iter().map(|(at, chain)| (at, place(chain))).collect();
+        all.sampled_by =
+            sampled_by.into_iter().map(|(at, chain)| (at, (all.chains_by_key[&chains[chain as usize]]))).collect();
         let places = self.places_by_level();
-        let own = |at: &u32| {
+        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
+        order.sort_by_key(|at| {
             let site = &self.call_sites[*at as usize];
             (site.own_order(), places[*at as usize])
-        };
-        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
-        order.sort_by_key(own);
+        });
         let mut indices = vec![0; order.len()];
         for (new, &old) in (0..).zip(&order) {
             indices[old as usize] = new;
@@ -313,9 +311,12 @@ impl Encode for CallSiteTable {
 impl<Context> Decode<Context> for CallSiteTable {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
         let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
-        let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
         Ok(CallSiteTable {
-            modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
+            modules_by_key: modules
+                .iter()
+                .zip(0..)
+                .map(|(module, at)| (key(&module.path, &module.build_id).to_vec(), at))
+                .collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
             chains_by_key: chains.iter().cloned().zip(0..).collect(),

@@ -78,9 +78,12 @@ pub fn gather(
     code: &SampledCode,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Model, TransportFailure> {
-    let input = || encoded(&(&survey.sites, structure, code));
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
+    let part = pass::fold(
+        run,
+        (RecordPass::Profile, || encoded(&(&survey.sites, structure, code))),
+        |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+        progress,
+    )?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -125,8 +128,14 @@ pub(crate) fn gather_part(
     input: &GatherInput,
 ) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
+    pass::PartialFold {
+        output: pass::fold_ranks(
+            run,
+            &run.headers,
+            |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+            |_| (),
+        ),
+    }
 }
 
 /// The fold of one rank.
@@ -220,11 +229,10 @@ impl<'a> RankGather<'a> {
 
     /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
-        let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == TickSpan::ALL
             && self.is_as_recorded
             && !self.is_first_look
-            && !self.problems.iter().any(is_partial)
+            && !self.problems.iter().any(|problem| problem.kind.severity() != Severity::Note)
     }
 }
 
@@ -254,10 +262,12 @@ impl RankPass for RankGather<'_> {
                     if let Some(sampler) = &mut self.sampler {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
-                    let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
                     // After it there may be the end of the program.
                     let last = records.iter().rfind(|record| record.operation != Operation::ProgramEnd as u16);
-                    self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
+                    self.pending = last
+                        .filter(|record| record.end == 0)
+                        .filter(|record| record.operation < Operation::RegionEnter as u16)
+                        .copied();
                 }
             }
             LogItem::Profile(batch) => self.absorb(&batch),

@@ -119,11 +119,12 @@ impl PartialModel {
             problems: self.problems,
             found: Vec::new(),
         };
-        let is_outermost = |&idx: &RegionIdx| {
-            let around = model.regions[idx as usize].parent;
-            model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
-        };
-        model.outermost_iterated = (0..model.regions.len() as RegionIdx).filter(is_outermost).collect();
+        model.outermost_iterated = (0..model.regions.len() as RegionIdx)
+            .filter(|&idx| {
+                let around = model.regions[idx as usize].parent;
+                model.is_by_iteration(idx) && (idx == 0 || !model.is_by_iteration(around))
+            })
+            .collect();
         common_clock(&mut model);
         model.alone = self.concurrency.alone(&windows_ns(&model.ranks)).filter(|_| model.facts.common_clock);
         model
@@ -132,8 +133,10 @@ impl PartialModel {
 
 /// Returns begin and end of each rank's window, in nanoseconds of the common clock.
 fn windows_ns(ranks: &[RankModel]) -> Vec<(i64, i64)> {
-    let end = |rank: &RankModel| rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64);
-    ranks.iter().map(|rank| (rank.begin_ns, end(rank))).collect()
+    ranks
+        .iter()
+        .map(|rank| (rank.begin_ns, rank.begin_ns.saturating_add(((rank.end_s - rank.begin_s) * 1e9) as i64)))
+        .collect()
 }
 
 /// Shifts all times so that the run's window begins at 0. Where the clocks of hosts cannot be compared, every rank's window

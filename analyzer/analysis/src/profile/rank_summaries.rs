@@ -83,10 +83,12 @@ fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
         (stated != found)
             .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
     };
-    let of_count = |(what, stated, found): (&str, u64, u64)| {
-        (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
-    };
-    counts.into_iter().find_map(of_count).or_else(|| ticks.into_iter().find_map(of_activity))
+    counts
+        .into_iter()
+        .find_map(|(what, stated, found)| {
+            (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
+        })
+        .or_else(|| ticks.into_iter().find_map(of_activity))
 }
 
 /// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.

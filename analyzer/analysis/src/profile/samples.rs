@@ -98,11 +98,13 @@ impl SortedSamples {
                     }
                 }
                 LogItem::Samples { head, samples: list } => {
-                    let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
-                        let place = found.next().flatten().filter(is_known);
+                        let place = found
+                            .next()
+                            .flatten()
+                            .filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
                         let path = sample.call_path;
                         let at = (sample.location.module, sample.location.offset, path);
                         let mut chain = || *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
@@ -163,8 +165,10 @@ pub fn of_first_thread(
     let Some(SortedSamples { all, whose, .. }) = SortedSamples::read_at_most(of, code, (TickSpan::ALL, most)) else {
         return Vec::new();
     };
-    let is_first = |one: &&ThreadSample| whose[one.thread as usize] == SampledThreads::First;
-    all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
+    all.iter()
+        .filter(|one| whose[one.thread as usize] == SampledThreads::First)
+        .map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds))
+        .collect()
 }
 
 /// Returns the group of the rank's thread with this number.

@@ -56,11 +56,10 @@ impl LogInventory {
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
         let open = |&(rank, number): &(u32, usize)| {
             let opened = folder.open_log(rank, number);
-            let not_opened = |error: OpenError| LogOpenError {
+            let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
                 is_empty: matches!(error, OpenError::Short { found: 0, .. }),
                 text: error.to_string(),
-            };
-            let header = opened.map(|log| log.header().clone()).map_err(not_opened);
+            });
             OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
         };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();

@@ -171,11 +171,13 @@ struct ThreadCpuSamples {
 
 /// Returns every other sample, which stands for its neighbour, too.
 fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
-    let merge = |pair: &[CpuSample]| {
-        let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
-        CpuSample { weight_ns, ..pair[0] }
-    };
-    samples.chunks(2).map(merge).collect()
+    samples
+        .chunks(2)
+        .map(|pair| {
+            let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
+            CpuSample { weight_ns, ..pair[0] }
+        })
+        .collect()
 }
 
 /// Returns what the log says of the CPU time of a thread.

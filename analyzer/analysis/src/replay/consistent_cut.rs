@@ -17,8 +17,8 @@ use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 
+use crate::model::Model;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::{Communicator, Model};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
@@ -52,12 +52,14 @@ pub struct RankAtCut {
 pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
     // Members are listed when first asked for, and of most communicators nobody asks.
-    let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
     let has_all = |comm: u32| match members.world_ranks(comm) {
         None => true,
         Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
     };
-    (0..).zip(&model.communicators).map(|(index, comm)| may_have_all(comm) && has_all(index)).collect()
+    (0..)
+        .zip(&model.communicators)
+        .map(|(index, comm)| (comm.group.len().saturating_add(comm.remote.len()) >= n_ranks) && has_all(index))
+        .collect()
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.

@@ -65,17 +65,22 @@ impl ReplayScope {
             all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-        let cut = |(own_begin, end, own): (Ns, Ns, Ns)| {
-            TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
-        };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
-        let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
         ReplayScope {
             begin,
-            windows: windows.into_iter().map(|window| window.map(cut)).collect(),
-            regions: region.map(|region| region_of.iter().map(|inner| is_in(inner, region)).collect()),
+            windows: windows
+                .into_iter()
+                .map(|window| {
+                    window.map(|(own_begin, end, own)| {
+                        TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+                    })
+                })
+                .collect(),
+            regions: region.map(|region| {
+                region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
+            }),
             region_of,
             rank_of,
         }

@@ -27,11 +27,10 @@ impl FromStr for ActivitySet {
     fn from_str(text: &str) -> Result<Self, ActivityError> {
         let mut wanted = [false; Activity::COUNT];
         for part in text.split(',').map(str::trim) {
-            let is_named = |activity: Activity| match part {
+            let named = Activity::ALL.map(|activity| match part {
                 "mpi" => !matches!(activity, Activity::Computation | Activity::Recorder),
                 _ => activity.name() == part,
-            };
-            let named = Activity::ALL.map(is_named);
+            });
             if !named.contains(&true) {
                 return Err(ActivityError { part: part.to_owned() });
             }

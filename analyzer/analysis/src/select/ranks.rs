@@ -95,10 +95,14 @@ impl<'a> SelectableRanks<'a> {
         if first == last && !did_record(&first) {
             return Err(SelectionError::NotRecorded { rank: first });
         }
-        let is_in = |rank: &u32| (first..=last).contains(rank) && (rank - first).is_multiple_of(step);
         if u64::from(last) >= MAX_EXPECTED {
             // No run has so many ranks: its logs say which there are.
-            return Ok(self.headers.iter().map(|header| header.rank).filter(is_in).collect());
+            return Ok(self
+                .headers
+                .iter()
+                .map(|header| header.rank)
+                .filter(|rank| (first..=last).contains(rank) && (rank - first).is_multiple_of(step))
+                .collect());
         }
         Ok((first..=last).step_by(step as usize).filter(did_record).collect())
     }
@@ -135,11 +139,16 @@ impl FromStr for RankSet {
     type Err = RankSetError;
 
     fn from_str(text: &str) -> Result<Self, RankSetError> {
-        let item = |part: &str| {
-            let part = part.trim();
-            item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason })
-        };
-        Ok(RankSet { items: text.split(',').map(item).collect::<Result<_, _>>()?, text: text.trim().to_owned() })
+        Ok(RankSet {
+            items: text
+                .split(',')
+                .map(|part| {
+                    let part = part.trim();
+                    item(part).map_err(|reason| RankSetError { part: part.to_owned(), reason })
+                })
+                .collect::<Result<_, _>>()?,
+            text: text.trim().to_owned(),
+        })
     }
 }
 

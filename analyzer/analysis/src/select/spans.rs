@@ -98,8 +98,10 @@ impl WindowEnd {
             WindowBoundary::Iteration(number) => {
                 let iteration = MainIteration::new(model, number)?;
                 let ends = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.1));
-                let later = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
-                let others_s = ends.fold(f64::NEG_INFINITY, later);
+                let others_s = ends.fold(
+                    f64::NEG_INFINITY,
+                    |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) },
+                );
                 Ok(WindowEnd::With(iteration, others_s))
             }
         }

@@ -53,8 +53,7 @@ impl CallEvidence<'_> {
 
     /// Returns the number of ranks that make this call as often as one that makes it `count` times.
     fn ranks_with(&self, token: u32, count: u64) -> usize {
-        let is_near = |rank: &&RankSurvey| rank.count(token).abs_diff(count) <= (count / 50).max(1);
-        self.survey.ranks.iter().filter(is_near).count()
+        self.survey.ranks.iter().filter(|rank| rank.count(token).abs_diff(count) <= (count / 50).max(1)).count()
     }
 
     /// The call that ends the iterations of more ranks than those of `main` end with, of the calls that `rank` makes once in
@@ -72,11 +71,12 @@ impl CallEvidence<'_> {
             // How often such calls come in an iteration may differ from rank to rank.
             _ => 1,
         };
-        let comes_once = |token: &u32| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY;
-        let best =
-            main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
-                (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
-            })?;
+        let best = main
+            .core
+            .iter()
+            .copied()
+            .filter(|token| rank.count(*token).abs_diff(u64::from(iterations)) <= ASTRAY)
+            .max_by_key(|&token| (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token))?;
         (of(best) > own).then(|| LoopAnchor { tokens: vec![best], run: false })
     }
 
@@ -149,14 +149,16 @@ mod tests {
 
     /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
     fn survey(ranks: &[&[u64]]) -> CallSurvey {
-        let rank = |(rank, counts): (u32, &&[u64])| RankSurvey {
-            rank,
-            counts: (0..).zip(counts.iter().copied()).collect(),
-            ..RankSurvey::default()
-        };
         CallSurvey {
             tokens: (0..4).map(|site| CallToken { site: Some(site), operation: 0, comm: 0 }).collect(),
-            ranks: (0..).zip(ranks).map(rank).collect(),
+            ranks: (0..)
+                .zip(ranks)
+                .map(|(rank, counts)| RankSurvey {
+                    rank,
+                    counts: (0..).zip(counts.iter().copied()).collect(),
+                    ..RankSurvey::default()
+                })
+                .collect(),
             ..CallSurvey::default()
         }
     }

@@ -194,11 +194,13 @@ pub fn base_name(path: &str) -> &str {
 /// For each place the index of the first one on its source line; its own where the line is not known.
 pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
     let mut first: BTreeMap<CodePlace, u32> = BTreeMap::new();
-    let index = |(at, place): (u32, &CodePlace)| match place.line {
-        Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
-        None => at,
-    };
-    (0..).zip(places).map(index).collect()
+    (0..)
+        .zip(places)
+        .map(|(at, place)| match place.line {
+            Some(_) => *first.entry(CodePlace { offset: 0, ..place.clone() }).or_insert(at),
+            None => at,
+        })
+        .collect()
 }
 
 /// The position of a call in the source: its place and column, then those of the calls that it was inlined into, up to a function of the

@@ -114,11 +114,10 @@ impl FileReader {
     /// Returns the names of the calls that end at `addresses`, and the processor time that they took: `limit` and a little more at most. Where the debug
     /// information ends the process that reads it, or keeps it for too long, they are those of the symbol tables.
     pub(super) fn names(&mut self, addresses: Vec<u64>, limit: Duration) -> (FileNames, Duration) {
-        let request = |has_lines| {
+        let [with_lines, without] = [true, false].map(|has_lines| {
             let (file, addresses) = (self.file.clone(), addresses.clone());
             ReadRequest::Names { file, addresses, limit, has_lines }
-        };
-        let [with_lines, without] = [true, false].map(request);
+        });
         let (fault, taken) = match self.ask(&with_lines) {
             Ok(ReadAnswer::Names(names, taken)) => return (names, taken),
             Err(ProcessEnd::OutOfTime) => ("takes too long to read", limit),

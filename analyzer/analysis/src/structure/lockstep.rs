@@ -63,8 +63,11 @@ impl<'a> LockstepTeam<'a> {
     /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
     /// others'.
     pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
-        let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
-        let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
+        let mut others: Vec<&LockstepTeam> = teams
+            .iter()
+            .filter(|team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks())
+            .filter(|team| self.deals_with(team))
+            .collect();
         others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
         others.last().map(|team| team.iterations)

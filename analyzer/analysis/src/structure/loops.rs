@@ -127,9 +127,8 @@ fn groups<'a>(
         }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
         // the end of some of its iterations alone, in which the others have something to do.
-        let is_finer = |known: &LoopGroup| own.as_ref().is_some_and(|own| own.is_finer_than(known));
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
-            Some(known) if !is_finer(known) => {
+            Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => {
                 own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
             }
             _ => own,

@@ -139,12 +139,10 @@ impl RunStructure {
     /// an inner loop's first call is not the inner loop's, unless it also comes between two of its calls.
     fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
         let Some(segments) = &self.segments else { return Some(in_loop) };
-        let is_around = |at: &usize| {
+        std::iter::successors(Some(in_loop), |at| self.loops.get(*at)?.parent.filter(|parent| parent < at)).find(|at| {
             let call = self.loop_calls.get(*at).copied().flatten();
             self.has_code(*at, segment) && segments.is_in(segment, call)
-        };
-        let outer = |at: &usize| self.loops.get(*at)?.parent.filter(|parent| parent < at);
-        std::iter::successors(Some(in_loop), outer).find(is_around)
+        })
     }
 
     /// Returns whether code between calls is between two of a loop's calls.

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use addr2line::{FunctionName, Loader};
+use addr2line::Loader;
 use bincode::{Decode, Encode};
 use object::Object;
 use object::read::ReadCache;
@@ -110,10 +110,9 @@ fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
         let file = location.and_then(|location| location.file).map(str::to_owned);
         let line = location.and_then(|location| location.line).filter(|&line| line > 0);
         let column = location.and_then(|location| location.column);
-        let name = |function: FunctionName<_>| {
+        let function = frame.function.and_then(|function| {
             Some(source_name(demangled_name(&function.raw_name().ok()?, function.language), function.language))
-        };
-        let function = frame.function.and_then(name);
+        });
         position.push((CodePlace { function, file, line, ..CodePlace::default() }, column));
     }
     position
@@ -121,9 +120,11 @@ fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
 
 /// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
 fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
-    let is_own = |place: &&CodePlace| place.file.as_deref().is_some_and(|file| !is_system_file(file));
     let mut places = position.iter().map(|(place, _)| place);
-    let own = places.clone().find(is_own).or_else(|| places.next());
+    let own = places
+        .clone()
+        .find(|place| place.file.as_deref().is_some_and(|file| !is_system_file(file)))
+        .or_else(|| places.next());
     own.filter(|place| **place != CodePlace::default())
 }
 

@@ -103,15 +103,18 @@ pub struct SitePair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
+    let found = pass::fold(
+        run,
+        (RecordPass::Survey, Vec::new),
+        |header: &LogHeader| RankPassState::new(header, run.is_first_look),
+        progress,
+    )?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    pass::fold_ranks(run, &run.headers, start, |_| ())
+    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), |_| ())
 }
 
 impl CallSurvey {

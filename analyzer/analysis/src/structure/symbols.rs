@@ -121,9 +121,8 @@ pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> 
         }
     }
     problems.extend(find_stripped(all, &places, &whole_files));
-    let is_in_main = |at: usize| of(at).is_some_and(|found| found.is_in_main);
     let position = |at: usize| of(at).map_or(const { &Vec::new() }, |found| &found.position);
-    let mut resolved = known_calls(all, places, position, is_in_main);
+    let mut resolved = known_calls(all, places, position, |at| of(at).is_some_and(|found| found.is_in_main));
     resolved.sampled = sampled_code(all, &resolved.places, |at| {
         let (found, file) = known.get(&at).zip(all.modules.get(at.0 as usize))?;
         SampledFrame::new(&file.path, &found.place, &found.position)
@@ -154,9 +153,12 @@ fn sampled_code(
             code.add(address, &found);
         }
     }
-    let is_recorder = |module: u32| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path));
     let mut by_chain: BTreeMap<u32, Vec<(SiteAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
-    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| !address.0.is_some_and(is_recorder)) {
+    for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| {
+        !address
+            .0
+            .is_some_and(|module| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path)))
+    }) {
         by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
     }
     for (chain, addresses) in by_chain {
@@ -185,8 +187,9 @@ fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32
         sites().filter(|(_, place)| is_named(place)).filter_map(|(site, _)| site.module).collect();
     let mut unnamed: BTreeMap<&str, u64> = BTreeMap::new();
     for (site, place) in sites() {
-        let is_stripped = |module| files.contains(&module) && !with_names.contains(&module);
-        let is_unnamed = site.module.is_some_and(is_stripped) && !is_named(place) && !is_runtime(place);
+        let is_unnamed = site.module.is_some_and(|module| files.contains(&module) && !with_names.contains(&module))
+            && !is_named(place)
+            && !is_runtime(place);
         if let Some(path) = place.module.as_deref().filter(|_| is_unnamed) {
             *unnamed.entry(path).or_default() += 1;
         }
@@ -221,15 +224,15 @@ fn known_calls<'a>(
     is_in_main: impl Fn(usize) -> bool,
 ) -> ResolvedNames {
     let scripts: Vec<Option<SourcePosition>> = all.call_sites.iter().zip(&places).map(script_position).collect();
-    let position = |at: usize| scripts[at].as_ref().unwrap_or_else(|| position(at));
-    let calls = CallTree::new(all, |at| (&places[at], position(at)));
+    let calls = CallTree::new(all, |at| (&places[at], (scripts[at].as_ref().unwrap_or_else(|| position(at)))));
     // What calls MPI for a script has the place of the script's own call.
     let shown: Vec<usize> = (0..).zip(&places).map(|(site, _)| calls.shown_as(site) as usize).collect();
-    let is_in_main = |at: usize| match &scripts[shown[at]] {
-        Some(_) => places[shown[at]].function.as_deref() == Some(MAIN_SCRIPT),
-        None => is_in_main(at),
-    };
-    let in_main = (0..places.len()).map(is_in_main).collect();
+    let in_main = (0..places.len())
+        .map(|at| match &scripts[shown[at]] {
+            Some(_) => places[shown[at]].function.as_deref() == Some(MAIN_SCRIPT),
+            None => is_in_main(at),
+        })
+        .collect();
     let mut places: Vec<CodePlace> = shown.into_iter().map(|at| places[at].clone()).collect();
     for (site, place) in (0..).zip(&mut places) {
         let Some(node) = calls.node_of(site) else { continue };

@@ -23,8 +23,11 @@ pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
         sets.entry(kinds_of(rank).collect()).or_default().push(rank);
     }
-    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds });
-    let mut all: Vec<UnassignedRank> = sets.into_values().enumerate().flat_map(of_set).collect();
+    let mut all: Vec<UnassignedRank> = sets
+        .into_values()
+        .enumerate()
+        .flat_map(|(kinds, ranks)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds }))
+        .collect();
     all.sort_by_key(|one| one.rank.rank);
     all
 }

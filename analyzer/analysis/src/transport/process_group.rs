@@ -81,8 +81,8 @@ impl ProcessGroup {
         let mut all = own;
         for child in children(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let no_value = || TransportFailure { process: child, what: "what it sent cannot be read".to_owned() };
-            let higher = decoded::<Result<T, TransportFailure>>(&bytes).ok_or_else(no_value)?;
+            let higher = decoded::<Result<T, TransportFailure>>(&bytes)
+                .ok_or_else(|| TransportFailure { process: child, what: "what it sent cannot be read".to_owned() })?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -132,9 +132,10 @@ impl ProcessGroup {
                 self.send(partner, &sent)?;
                 received
             };
-            let no_value = || TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() };
             // All pairs still meet: others would wait.
-            all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(no_value())));
+            all[partner] = Some(decoded(&received).unwrap_or_else(|| {
+                Err(TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() })
+            }));
         }
         all.into_iter().flatten().collect()
     }
@@ -240,10 +241,9 @@ mod tests {
     #[test]
     fn each_gets_from_each_what_that_has_for_it() {
         for n in 1..=9 {
-            let own = |team: &ProcessGroup| (0..n).map(|to| (team.process(), to)).collect();
             let check = |team: &ProcessGroup| {
                 let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
-                team.exchange(Ok(own(team))).map(|received| received == expected)
+                team.exchange(Ok((0..n).map(|to| (team.process(), to)).collect())).map(|received| received == expected)
             };
             let all = in_threads(n, |team| team.gather(check(&team)), |team| drop(team.gather(check(&team))));
             assert_eq!(all, Ok(Some(vec![true; n])));
@@ -252,8 +252,10 @@ mod tests {
 
     #[test]
     fn all_know_of_a_failure_in_an_exchange() {
-        let own = |team: &ProcessGroup| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
-        let fails = |team: &ProcessGroup| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
+        let fails = |team: &ProcessGroup| {
+            team.exchange(if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) })
+                .is_err_and(|failure| failure.process == 2)
+        };
         let all = in_threads(5, |team| team.gather(Ok(fails(&team))), |team| drop(team.gather(Ok(fails(&team)))));
         assert_eq!(all, Ok(Some(vec![true; 5])));
     }

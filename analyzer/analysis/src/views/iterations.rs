@@ -139,8 +139,10 @@ impl IterationColumns {
 
     /// Iterations in each column, but for some.
     fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
-        let size = |numbers: &[u32]| numbers.iter().filter(|number| !some.contains(number)).count() as f64;
-        self.numbers.chunks(self.per_column.max(1)).map(size).collect()
+        self.numbers
+            .chunks(self.per_column.max(1))
+            .map(|numbers| numbers.iter().filter(|number| !some.contains(number)).count() as f64)
+            .collect()
     }
 }
 
@@ -180,11 +182,12 @@ impl IterationView {
             }
         }
         let mut view = sums.finish(model, idx, slowest);
-        let fits = |matrix: &Matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len();
-        view.blocking = blocked.filter(fits).map(|mut seconds| {
-            seconds.divide(&view.counts);
-            seconds
-        });
+        view.blocking = blocked
+            .filter(|matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len())
+            .map(|mut seconds| {
+                seconds.divide(&view.counts);
+                seconds
+            });
         Some(view)
     }
 
@@ -301,10 +304,11 @@ impl<'a> ColumnSums<'a> {
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let is_known = |one: &&SlowestInIteration| !self.entering.contains(&one.iteration);
         let longest_s: Vec<f64> = slowest
             .chunks(columns.per_column)
-            .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
+            .map(|column| {
+                column.iter().filter(|one| !self.entering.contains(&one.iteration)).map(|one| one.computation_s).sum()
+            })
             .collect();
         // 0 of 0, where nothing is known, is no number.
         let sizes = columns.sizes_without(&self.entering);

@@ -76,10 +76,15 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     }
     let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
         // Both are in the order of the codes, so that the pieces ascend.
-        let run = |(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share });
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
-        RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
+        RankCode {
+            runs: own
+                .into_iter()
+                .filter_map(|(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share }))
+                .collect(),
+            activities,
+        }
     };
     let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
     let pieces: Vec<CodePiece> = all.into_keys().collect();
@@ -166,6 +171,11 @@ fn circles(model: &Model) -> Vec<Vec<u32>> {
         });
         ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
     };
-    let is_part = |group: &RankList| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks);
-    model.communicators.iter().map(|comm| &comm.group).filter(|group| is_part(group)).map(members).collect()
+    model
+        .communicators
+        .iter()
+        .map(|comm| &comm.group)
+        .filter(|group| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks))
+        .map(members)
+        .collect()
 }

@@ -109,9 +109,9 @@ fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
 
 /// Of all in `a` the share that exceeds what is in `b`; both ascend. 0 where `a` is nothing.
 fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
-    let in_b = |key: u32| b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1);
-    let (sum, more) =
-        a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| (sum + times, more + (times - in_b(key)).max(0.0)));
+    let (sum, more) = a.iter().fold((0.0, 0.0), |(sum, more), &(key, times)| {
+        (sum + times, more + (times - b.binary_search_by_key(&key, |(key, _)| *key).map_or(0.0, |at| b[at].1)).max(0.0))
+    });
     if sum > 0.0 { more / sum } else { 0.0 }
 }
 

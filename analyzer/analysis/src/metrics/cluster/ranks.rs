@@ -110,8 +110,7 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
         }
     }
     for (profile, next) in rest.iter().zip(n_ranks..) {
-        let own = |other: &ClusterProfile| difference(profile, other, false);
-        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (own(other), *label));
+        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < value);
         let label = nearest.map_or(next, |(_, label)| label);
         for &at in profile.ranks.iter() {

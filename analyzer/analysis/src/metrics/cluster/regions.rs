@@ -71,9 +71,10 @@ fn scales(vectors: &[Vec<f64>]) -> Vec<(usize, f64)> {
     let n_activities = vectors.iter().map(Vec::len).max().unwrap_or(0);
     let all: f64 = vectors.iter().map(|vector| total(vector)).sum();
     let times = |activity: usize| vectors.iter().filter_map(move |vector| vector.get(activity)).copied();
-    let counts = |&activity: &usize| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all;
-    let scale = |activity| (activity, times(activity).fold(0.0, f64::max));
-    (0..n_activities).filter(counts).map(scale).collect()
+    (0..n_activities)
+        .filter(|&activity| all > 0.0 && times(activity).sum::<f64>() >= LEAST_SHARE * all)
+        .map(|activity| (activity, times(activity).fold(0.0, f64::max)))
+        .collect()
 }
 
 fn total(vector: &[f64]) -> f64 {

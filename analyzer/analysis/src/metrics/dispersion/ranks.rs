@@ -38,10 +38,14 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
             *mean += share / n;
         }
     }
-    let distance = |share: &[f64; Activity::COUNT]| {
-        share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt()
-    };
-    shares.iter().map(|share| share.as_ref().map(distance)).collect()
+    shares
+        .iter()
+        .map(|share| {
+            share
+                .as_ref()
+                .map(|share| share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt())
+        })
+        .collect()
 }
 
 /// The rank with the largest ID_P_ip of a region; `None` where all are 0 or no single rank has the largest, as always with

@@ -190,8 +190,7 @@ mod tests {
         let waiting = ThreadWait { histories, thread: 0, time: wait };
         let found = causes.find_causes(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-        found.iter().map(named).collect()
+        found.iter().map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns)).collect()
     }
 
     #[test]

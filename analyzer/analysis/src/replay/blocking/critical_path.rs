@@ -279,10 +279,13 @@ mod tests {
             for (thread, joined) in (0..).zip(&together.until_begin) {
                 let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let of_part = |part: &CriticalPathEntry| ((part.thread, part.kind), part.ns);
                 let joined: PathSums =
                     joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
-                assert_eq!(joined, alone.iter().map(of_part).collect::<PathSums>(), "{thread} at {time}");
+                assert_eq!(
+                    joined,
+                    alone.iter().map(|part| ((part.thread, part.kind), part.ns)).collect::<PathSums>(),
+                    "{thread} at {time}"
+                );
                 assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }

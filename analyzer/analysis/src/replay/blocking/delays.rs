@@ -306,8 +306,11 @@ mod tests {
 
     #[test]
     fn a_sample_for_which_two_wait_is_one_sample() {
-        let sample = |at: Ns| TimedSample { at, leaf: 3, ns: 25.0 };
-        let found = of_one_thread([25, 50, 75, 100].map(sample).to_vec(), &[40.0, 40.0], 80.0);
+        let found = of_one_thread(
+            [25, 50, 75, 100].map(|at| TimedSample { at, leaf: 3, ns: 25.0 }).to_vec(),
+            &[40.0, 40.0],
+            80.0,
+        );
         let [one] = found.as_slice() else { panic!("{found:?}") };
         // Four samples of 20, not eight of 10.
         assert_eq!((one.samples, one.ns, one.error_ns), (4, 80.0, 40.0));

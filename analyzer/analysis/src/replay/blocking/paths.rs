@@ -209,8 +209,11 @@ mod tests {
             paths.follow_other(other, since, 10);
             paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-            paths.left().filter(|part| part.ns > 0.0).map(named).collect()
+            paths
+                .left()
+                .filter(|part| part.ns > 0.0)
+                .map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns))
+                .collect()
         };
         let mut paths = WaitPaths::default();
         let [x, y, z] = kinds;

@@ -16,7 +16,7 @@ use rayon::Scope as Tasks;
 use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::consistent_cut::{ConsistentCut, RankAtCut};
+use super::consistent_cut::ConsistentCut;
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
 use super::needs::{CallNeed, EndedCall};
 use super::observer::ReplayObserver;
@@ -88,10 +88,12 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
     }
 
     fn on_thread_start(&mut self, thread: NewThread) {
-        let own = |cut: &ConsistentCut| {
-            Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+        let thread = NewThread {
+            goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
+                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+            }),
+            ..thread
         };
-        let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
         self.matcher.add_thread(thread);
         self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
     }
@@ -162,13 +164,13 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// whoever goes on from there needs to know nothing of what was before.
     pub fn follow_to(&mut self, cut: &ConsistentCut, progress: impl Fn(FoldProgress)) -> bool {
         self.run(false, progress);
-        let is_there = |(thread, rank): (&ReplayThread, &RankAtCut)| {
-            thread.next.is_none() && thread.now == rank.end && thread.shift == 0
-        };
         let threads = self.scheduler.threads();
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
-            && threads.iter().zip(&cut.ranks).all(is_there)
+            && threads
+                .iter()
+                .zip(&cut.ranks)
+                .all(|(thread, rank)| thread.next.is_none() && thread.now == rank.end && thread.shift == 0)
             && self.sinks.waits.last_collective(cut.comm) == Some(cut.last)
             && self.matcher.is_quiet()
     }
@@ -310,8 +312,8 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 
     /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
-        let since = |rank: &RankAtCut| rank.end - cut.last;
-        let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
+        let replays_ns =
+            exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, |rank| rank.end - cut.last)));
         let threads = (0..).zip(self.scheduler.threads());
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
         let explained = self.sinks.waits.finish_at(&lasts, cut.last);
@@ -330,8 +332,11 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// Returns the result up to the end of all ranks.
     pub fn finish(mut self) -> SegmentResult {
         let threads = self.scheduler.threads();
-        let is_selected = |one: &ReplayThread| one.number == 0 && self.scope.has(one.rank);
-        let firsts: Vec<u32> = (0..).zip(threads).filter(|(_, one)| is_selected(one)).map(|(at, _)| at).collect();
+        let firsts: Vec<u32> = (0..)
+            .zip(threads)
+            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank))
+            .map(|(at, _)| at)
+            .collect();
         let one = |at: u32| &threads[at as usize];
         let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
         let end = last.map_or(0, |at| one(at).now);

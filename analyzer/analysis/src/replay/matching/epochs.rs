@@ -186,10 +186,16 @@ impl EventMatcher<'_> {
         let (to, event) = (at.own.world, at.event);
         let SignalWait { signal, certain, bytes } = awaits;
         let from = self.followed(others, event);
-        let is_unknown = |&other: &u32| self.unknown.contains(&(other, event.comm, event.tag));
-        self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
-        let route = |from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal };
-        StartedOperation::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
+        self.counts.not_recorded += u64::from(
+            !self.unknown.is_empty()
+                && others.iter().any(|&other| self.unknown.contains(&(other, event.comm, event.tag))),
+        );
+        StartedOperation::AwaitedSignals(self.signals.expect_from(
+            from.into_iter().map(|from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal }),
+            signal,
+            certain,
+            bytes,
+        ))
     }
 
     /// A call that awaits others needs each of them, and waits for the last.

@@ -121,8 +121,9 @@ mod tests {
         let mut locks = WindowLocks::default();
         let mut give_back = |locks: &mut WindowLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);
-            let release = || LockRelease { rank, thread: rank, at, noted: clocks.note(0) };
-            locks.unlock(WINDOW, target, rank, release).unwrap();
+            locks
+                .unlock(WINDOW, target, rank, || LockRelease { rank, thread: rank, at, noted: clocks.note(0) })
+                .unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
         give_back(&mut locks, 2, 5, false, 20);

@@ -200,14 +200,13 @@ impl<'a> EventMatcher<'a> {
     /// Returns whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what
     /// was before.
     pub fn is_quiet(&self) -> bool {
-        let is_quiet = |rank: &KnownRank| rank.requests.is_empty() && !rank.broken;
         self.channels.is_empty()
             && self.collectives.is_empty()
             && self.signals.is_empty()
             && self.locks.is_empty()
             && self.accesses.is_empty()
             && self.unknown.is_empty()
-            && self.ranks.iter().all(is_quiet)
+            && self.ranks.iter().all(|rank| rank.requests.is_empty() && !rank.broken)
     }
 
     /// Returns the counts; what found no other side, too. And what was handed out on demand.

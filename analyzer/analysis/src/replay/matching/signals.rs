@@ -215,8 +215,8 @@ impl OpenSignals {
 
     /// Returns whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
-        let is_over = |queue: &SignalQueue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
-        self.free.len() == self.awaited.len() && self.routes.values().all(is_over)
+        self.free.len() == self.awaited.len()
+            && self.routes.values().all(|queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent)
     }
 
     /// Drops routes on which nothing is left: what comes counts from the begin again.

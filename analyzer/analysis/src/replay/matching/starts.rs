@@ -143,8 +143,10 @@ impl EventMatcher<'_> {
         }
         // A list may have very many runs, and be asked for each call.
         let members = self.members;
-        let find = || members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
-        *self.numbers.entry((comm, world)).or_insert_with(find)
+        *self
+            .numbers
+            .entry((comm, world))
+            .or_insert_with(|| members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE))
     }
 
     /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.

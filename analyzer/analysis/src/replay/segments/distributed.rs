@@ -287,8 +287,11 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
             self.team.broadcast(&ReplayCommand::Read(marks.clone()))?;
             let lasts = self.read_to(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
             let is_last = lasts.len() < n;
-            let cut = |(mark, last): (&CutMark, Option<LastEntry>)| Some(CutPoint { comm: mark.comm, last: last? });
-            let cuts: Vec<CutPoint> = marks.iter().zip(lasts).filter_map(cut).collect();
+            let cuts: Vec<CutPoint> = marks
+                .iter()
+                .zip(lasts)
+                .filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? }))
+                .collect();
             self.team.broadcast(&ReplayCommand::Follow(cuts.clone()))?;
             let followed = self.follow(&cuts, found.watcher.as_deref())?;
             if let Some(ReplayedSegments { found: more, not_cut }) = followed {
@@ -347,8 +350,12 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         self.last = cuts.last().copied().or(self.last);
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
-            let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
-            self.team.guarded(|| Ok(ReplayedSegments::from_outcomes(follow(), watcher)))
+            self.team.guarded(|| {
+                Ok(ReplayedSegments::from_outcomes(
+                    self.following.segments(watched(watcher, joined(shares, before, cuts))),
+                    watcher,
+                ))
+            })
         });
         let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
         let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;
@@ -361,11 +368,13 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
     /// Reads the next `n` segments of the local ranks.
     fn take(&mut self, n: usize) -> LocalSegments {
         let from = if n > 0 { self.at.clone() } else { Vec::new() };
-        let segment = |_| {
-            let (steps, to) = self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
-            LocalSegment { steps, to }
-        };
-        let segments: Vec<LocalSegment> = (0..n).map(segment).collect();
+        let segments: Vec<LocalSegment> = (0..n)
+            .map(|_| {
+                let (steps, to) =
+                    self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
+                LocalSegment { steps, to }
+            })
+            .collect();
         if let Some(last) = segments.last() {
             self.at.clone_from(&last.to);
         }

@@ -77,10 +77,10 @@ impl<'a> SegmentReading<'a> {
         let of_rank = self.ranks.par_iter_mut().enumerate().map(read);
         let n = of_rank.min().unwrap_or(marks.len()).min(marks.len());
         let entry = |segment: usize| {
-            let entry = |(place, rank): (u32, &RankReading)| {
-                Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place })
-            };
-            (first as u32..).zip(&self.ranks).filter_map(entry).reduce(LastEntry::or_higher)
+            (first as u32..)
+                .zip(&self.ranks)
+                .filter_map(|(place, rank)| Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place }))
+                .reduce(LastEntry::or_higher)
         };
         (0..n).map(entry).collect()
     }

@@ -77,8 +77,7 @@ impl<'a> ReplayOptions<'a> {
 
     /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
     pub(super) fn can_cut(&self, model: &Model) -> bool {
-        let is_alone = |rank: &RankModel| rank.other_threads == 0;
-        self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
+        self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
 }
 
@@ -191,11 +190,15 @@ fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> V
     let of_rank = |rank: &RankModel| {
         let header = run.header(rank.rank)?;
         let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
-            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            TimedSample { at, leaf, ns: seconds * 1e9 }
-        };
-        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
+        Some(
+            of_first_thread((run, header), (&survey.sites, code), most)
+                .into_iter()
+                .map(|(ticks, leaf, seconds)| {
+                    let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+                    TimedSample { at, leaf, ns: seconds * 1e9 }
+                })
+                .collect(),
+        )
     };
     model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
 }

@@ -54,8 +54,7 @@ impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
             self.busy = Some(ReadAhead::begin(self.scope, move || {
-                let explain = |batch: EventBatch| batch.explain(&mut explainer);
-                let rooms = batches.into_iter().map(explain).collect();
+                let rooms = batches.into_iter().map(|batch| batch.explain(&mut explainer)).collect();
                 (explainer, rooms)
             }));
         }

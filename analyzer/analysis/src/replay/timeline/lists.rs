@@ -115,8 +115,8 @@ impl<'a> RankLists<'a> {
 
     /// A rank is there once, and the rank itself not at all: it waits for nobody when it waits for itself.
     fn add(&mut self, ranks: &RankList) -> u32 {
-        let others = |rank: &u32| *rank != self.rank && self.present.binary_search(rank).is_ok();
-        let mut list: Vec<u32> = ranks.iter().filter(others).collect();
+        let mut list: Vec<u32> =
+            ranks.iter().filter(|rank| *rank != self.rank && self.present.binary_search(rank).is_ok()).collect();
         list.sort_unstable();
         list.dedup();
         self.new.push(list.into());

@@ -31,9 +31,12 @@ type IterationEnd = [(Option<u32>, u16)];
 pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
     regions.iter().all(|&region| {
         let groups = by_end(model, region);
-        let each = || groups.iter().enumerate();
-        let stays = |at| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST);
-        are_as_many(&groups) && (groups.len() < 2 || each().all(|(at, _)| stays(at)))
+        are_as_many(&groups)
+            && (groups.len() < 2
+                || groups
+                    .iter()
+                    .enumerate()
+                    .all(|(at, _)| [-1, 1].iter().all(|&shift| change(&groups, at, shift) <= MOST)))
     })
 }
 

@@ -31,10 +31,16 @@ pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
-        let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
-            Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
-        };
-        ComputationPace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
+        ComputationPace::new(
+            regions
+                .iter()
+                .zip(&means)
+                .filter_map(|(&region, means)| {
+                    Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
+                })
+                .collect(),
+            outside,
+        )
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
@@ -82,8 +88,7 @@ impl SharedWork {
     /// else instead.
     pub fn is_shared(&self, times: &[f64]) -> bool {
         let own = who_computes(times);
-        let is_apart = |other: &Vec<bool>| own.iter().zip(other).all(|(own, other)| !(*own && *other));
-        !self.places.iter().any(is_apart)
+        !self.places.iter().any(|other| own.iter().zip(other).all(|(own, other)| !(*own && *other)))
     }
 }
 
@@ -143,8 +148,11 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.
 pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
-    let own = |rank: &RankModel| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum();
-    model.ranks.iter().map(own).collect()
+    model
+        .ranks
+        .iter()
+        .map(|rank| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum())
+        .collect()
 }
 
 /// Returns whether a region is a marked phase that one rank alone computes.
@@ -188,10 +196,19 @@ fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMe
             }
         }
     }
-    let mean = |own: IterationValues<f64>| {
-        own.map_numbered(|number, at, sum_s| sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1)))
-    };
-    let parts = part_sums.into_iter().map(|(place, own)| (place, mean(own))).collect();
+    let parts = part_sums
+        .into_iter()
+        .map(|(place, own)| {
+            (
+                place,
+                ({
+                    own.map_numbered(|number, at, sum_s| {
+                        sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1))
+                    })
+                }),
+            )
+        })
+        .collect();
     IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
 }
 

@@ -261,8 +261,7 @@ impl<'a> ReplayClocks<'a> {
     /// Returns each replay's clocks when the last rank had entered a collective of all ranks, at whose end a thread has been for `ns`
     /// nanoseconds, in nanoseconds.
     pub fn at_last_entry_ns(&self, thread: u32, ns: Ns) -> Vec<f64> {
-        let shown = |group: &ReplayGroup| group.before(thread, ns as f64).into_iter().take(group.replays());
-        self.groups.iter().flat_map(shown).collect()
+        self.groups.iter().flat_map(|group| group.before(thread, ns as f64).into_iter().take(group.replays())).collect()
     }
 
     /// The time of each replay: the latest clock of any of the threads at the end of its window, in nanoseconds.

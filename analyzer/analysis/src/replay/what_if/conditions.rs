@@ -63,10 +63,19 @@ fn by_region_in_whole(
     regions: &Arc<[Option<u32>]>,
     ranks: &[Option<u32>],
 ) -> Vec<Vec<f64>> {
-    let by_rank = |numbers: &Vec<f64>| -> Vec<f64> {
-        ranks.iter().map(|at| at.and_then(|at| numbers.get(at as usize).copied()).unwrap_or(absent)).collect()
-    };
-    regions.iter().map(|at| at.and_then(|at| own.get(at as usize)).map(by_rank).unwrap_or_default()).collect()
+    regions
+        .iter()
+        .map(|at| {
+            at.and_then(|at| own.get(at as usize))
+                .map(|numbers| -> Vec<f64> {
+                    ranks
+                        .iter()
+                        .map(|at| at.and_then(|at| numbers.get(at as usize).copied()).unwrap_or(absent))
+                        .collect()
+                })
+                .unwrap_or_default()
+        })
+        .collect()
 }
 
 impl<'a> ReplayConditions<'a> {
@@ -98,10 +107,10 @@ impl<'a> ReplayConditions<'a> {
                     .collect(),
             ),
             ReplayWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
-                Some(at) => {
-                    let of_region = |at: &Option<u32>| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0);
-                    ReplayWork::Rank(at as u32, regions.iter().map(of_region).collect())
-                }
+                Some(at) => ReplayWork::Rank(
+                    at as u32,
+                    regions.iter().map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0)).collect(),
+                ),
                 None => ReplayWork::Measured,
             },
         };

@@ -167,8 +167,7 @@ impl<'a> ComputationPace<'a> {
     /// Returns the factor of the rank's computation at a time, until when it holds, and how many iterations have begun by then. `near`: how
     /// many had when it was asked for last; times mostly ascend, and few iterations lie between one and the next.
     pub fn factor_at(&self, time: Ns, near: u32) -> (f64, Ns, u32) {
-        let is_begun = |nth: usize| self.begin(nth as u32) <= time;
-        let begun = passed(self.iterations as usize, near as usize, is_begun) as u32;
+        let begun = passed(self.iterations as usize, near as usize, |nth| self.begin(nth as u32) <= time) as u32;
         let next = if begun < self.iterations { self.begin(begun) } else { Ns::MAX };
         if let Some((of, place)) = begun.checked_sub(1).map(|last| self.iteration(last))
             && let Some(end) = of.time(place).map(|own| own.end).filter(|&end| time < end)
@@ -334,11 +333,11 @@ impl ComputationPace<'_> {
 
     /// The factor at a time, as it is defined: that of the iteration in which it lies.
     pub fn plain(&self, time: Ns) -> f64 {
-        let iterations = || self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)));
-        let lies_in = |&(of, place): &(&BalancedIterations, usize)| {
-            of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
-        };
-        let found = iterations().find(lies_in);
+        let found = (self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)))).find(
+            |&(of, place): &(&BalancedIterations, usize)| {
+                of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
+            },
+        );
         found.map_or(self.outside, |(of, place)| {
             of.means.all.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
                 / of.series.seconds_at(Activity::Computation, place)

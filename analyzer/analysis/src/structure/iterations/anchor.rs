@@ -56,8 +56,11 @@ pub(super) fn choose(
         .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
     // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
-    let as_often = |symbol: &SequenceSymbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
-    let mut core: Vec<SequenceSymbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    let mut core: Vec<SequenceSymbol> = best
+        .core(sequence)
+        .into_iter()
+        .filter(|symbol| counts[symbol].abs_diff(best.iterations) <= visits.len())
+        .collect();
     if core.is_empty() {
         core.push(best.symbol);
     }
@@ -139,9 +142,14 @@ fn before_longest_computation(
             *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
         }
     }
-    let collective = |symbol: SequenceSymbol| {
-        sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
-    };
-    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| (collective(symbol), ticks, symbol));
+    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| {
+        (
+            ({
+                sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
+            }),
+            ticks,
+            symbol,
+        )
+    });
     best.map(|(symbol, _)| symbol)
 }

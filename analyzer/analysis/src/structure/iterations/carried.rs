@@ -39,8 +39,10 @@ fn alike(amounts: &mut [u64]) -> u32 {
     }
     let middle = amounts.len() / 2;
     let (_, &mut middle, _) = amounts.select_nth_unstable(middle);
-    let is_alike = |amount: &&u64| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR);
-    amounts.iter().filter(is_alike).count() as u32
+    amounts
+        .iter()
+        .filter(|amount| amount.saturating_mul(FACTOR) >= middle && **amount <= middle.saturating_mul(FACTOR))
+        .count() as u32
 }
 
 #[cfg(test)]

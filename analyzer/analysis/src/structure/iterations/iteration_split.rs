@@ -56,10 +56,9 @@ impl IterationSplit {
         let symbol_bits = (n_symbols as f64 + 1.0).log2();
         let spelt_out: usize = visits.iter().map(|visit| cut.add(&sequence.parts, visit)).sum();
         let whole: usize = cut.kinds.values().map(|kind| kind.count).sum();
-        let entropy = |kind: &IterationKind| kind.count as f64 * (whole as f64 / kind.count as f64).log2();
         let listed = cut.listed(sequence);
         cut.bits = symbol_bits * (spelt_out + cut.differences(sequence, &listed)) as f64
-            + cut.kinds.values().map(entropy).sum::<f64>()
+            + cut.kinds.values().map(|kind| kind.count as f64 * (whole as f64 / kind.count as f64).log2()).sum::<f64>()
             + (listed.len().clamp(1, LISTED) as f64).log2() * (cut.heads.len() + cut.tails.len()) as f64
             + VARYING_BITS * cut.varying(sequence) as f64;
         cut

@@ -166,16 +166,22 @@ fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSym
     }
     let mut strays: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (symbol, count) in counts(sequence, visits) {
-        let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
-        let near: FxHashSet<SequenceSymbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
+        let near: FxHashSet<SequenceSymbol> = near
+            .filter(|&owner| {
+                owner != symbol && !(sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner)))
+            })
+            .collect();
         for owner in near {
             let most: &mut usize = strays.entry(owner).or_default();
             *most = count.max(*most);
         }
     }
-    let many = |&(symbol, count): &(SequenceSymbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
-    strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
+    strays
+        .into_iter()
+        .filter(|&(symbol, count)| STRAYS * iterations[&symbol] as f64 <= count as f64)
+        .map(|(symbol, _)| symbol)
+        .max()
 }
 
 /// The layout of visits as parts: in place of visits to the `inlined` loops come the parts of these.

@@ -146,9 +146,10 @@ fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usiz
     let within = inner_links(&visits[first..=last]);
     let before: HashSet<u64> =
         visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
-    let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
-    let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
-    (first + 1..last).filter(is_setup).map(around).collect()
+    (first + 1..last)
+        .filter(|idx| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link))
+        .map(|idx| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start)
+        .collect()
 }
 
 fn within(ranges: &[Range<usize>], idx: usize) -> bool {
@@ -223,12 +224,16 @@ mod tests {
     }
 
     fn numbered_by(calls: &str, ends: IterationEnds) -> String {
-        let class = |token: u8| match token {
-            b'R' => TokenClass::Anchor,
-            b'A'..=b'D' | b'F' => TokenClass::Inside,
-            _ => TokenClass::Foreign,
-        };
-        let mut splitter = CallSplitter::new((0..128).map(class).collect(), IterationAnchors::default());
+        let mut splitter = CallSplitter::new(
+            (0..128)
+                .map(|token| match token {
+                    b'R' => TokenClass::Anchor,
+                    b'A'..=b'D' | b'F' => TokenClass::Inside,
+                    _ => TokenClass::Foreign,
+                })
+                .collect(),
+            IterationAnchors::default(),
+        );
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
         let numbering = number(&splitter.finish(), ends);
         let mut words = String::new();

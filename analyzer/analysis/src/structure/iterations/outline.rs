@@ -38,10 +38,10 @@ pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLo
     let least = WORTH_NAMING * time(sequence.calls) as f64;
     order.retain(|&symbol| {
         let is_distribution = |&token: &SequenceSymbol| (window.is_distribution)(sequence.tokens[token as usize]);
-        let may_spin = |&token: &SequenceSymbol| (window.may_spin)(sequence.tokens[token as usize]);
         let tokens = || sequence.tokens_of(symbol).iter();
         let is_distribution = tokens().all(is_distribution) && (visited.computed(symbol) as f64) < least;
-        let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
+        let spins = tokens().all(|&token| (window.may_spin)(sequence.tokens[token as usize]))
+            && visited.is_mostly_quick(symbol);
         !is_distribution && !spins
     });
     // A loop found later is around those found before, never inside of them.

@@ -196,8 +196,10 @@ mod tests {
             last = interval;
         }
         let found = splitter.finish();
-        let calls_in = |interval: &IterationInterval| interval.calls as usize;
-        assert_eq!(words.split(' ').map(str::len).collect::<Vec<_>>(), found.iter().map(calls_in).collect::<Vec<_>>());
+        assert_eq!(
+            words.split(' ').map(str::len).collect::<Vec<_>>(),
+            found.iter().map(|interval| interval.calls as usize).collect::<Vec<_>>()
+        );
         words
     }
 

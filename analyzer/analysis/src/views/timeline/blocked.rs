@@ -29,18 +29,22 @@ impl<'a> BlockedIterations<'a> {
     /// Of the main loop of `model`; `None` where none is known.
     pub(super) fn new(model: &'a Model, rows: &RankRows) -> Option<Self> {
         let ViewPlan { idx, columns, .. } = ViewPlan::new(model, rows)?;
-        let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| IterationCursor {
-            row: rows.row_of(place),
-            series: rank.series(idx),
-            at: 0,
-            column: 0,
-        };
         let ns = vec![0; rows.len() * columns.len()];
         Some(BlockedIterations {
             columns,
             rows: rows.len(),
             ns,
-            ranks: model.ranks.iter().enumerate().map(cursor).collect(),
+            ranks: model
+                .ranks
+                .iter()
+                .enumerate()
+                .map(|(place, rank)| IterationCursor {
+                    row: rows.row_of(place),
+                    series: rank.series(idx),
+                    at: 0,
+                    column: 0,
+                })
+                .collect(),
         })
     }
 

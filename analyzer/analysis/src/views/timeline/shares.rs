@@ -66,13 +66,13 @@ impl StateShares {
     /// The shares in 255ths, of rows that have so many ranks. What is rounded off in a bin counts in the next, so that the sum of a row
     /// is right.
     pub(super) fn finish(self, sizes: &[usize]) -> Vec<(u8, Vec<u8>)> {
-        let whole = |row: usize| 255.0 / (self.bin_ns * sizes.get(row).copied().unwrap_or(1).max(1) as f64);
         let bytes = |all: &Vec<u64>| {
             let mut bytes = Vec::with_capacity(all.len());
             for (row, bins) in all.chunks(self.bins).enumerate() {
                 let mut rest = 0.0;
                 for &ns in bins {
-                    let share = ns as f64 * whole(row) + rest;
+                    let share =
+                        ns as f64 * (255.0 / (self.bin_ns * sizes.get(row).copied().unwrap_or(1).max(1) as f64)) + rest;
                     let byte = share.round().clamp(0.0, 255.0);
                     rest = share - byte;
                     bytes.push(byte as u8);

@@ -9,7 +9,7 @@
 //!                             └→ sinks/        what is found out goes to
 //!                                 ├→ what_if/   clocks: how long the run would take otherwise
 //!                                 ├→ blocking/  on another core: what a wait is caused by, the critical path
-//!                                 └→ watcher.rs who wants to know what ranks do when, in a part of the run (scope.rs)
+//!                                 └→ observer.rs who wants to know what ranks do when, in a part of the run (scope.rs)
 //! ```
 //!
 //! A call that ends must have what it waited for behind it: a message that was sent, members that have entered. Where clocks say otherwise

@@ -100,13 +100,13 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
-    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `watcher`.
+    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `observer`.
     pub fn new(
         setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
         from: Option<&'a ConsistentCut>,
         inputs: Vec<RankInput<'scope>>,
-        watcher: Option<&'a mut dyn ReplayObserver>,
+        observer: Option<&'a mut dyn ReplayObserver>,
     ) -> Self {
         let &ReplaySetting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
         let begin = from.map_or(scope.begin, |cut| cut.last);
@@ -120,8 +120,8 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             sinks: EventSinks {
                 clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
-                watching: match watcher {
-                    Some(watcher) => ObserverSink::new(watcher),
+                observer: match observer {
+                    Some(observer) => ObserverSink::new(observer),
                     None => ObserverSink::default(),
                 },
             },

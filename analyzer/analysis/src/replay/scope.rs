@@ -1,5 +1,5 @@
-//! The part of a run of which waits count and that replays are of. All ranks are followed all the time in any case: who waits in the
-//! part waits for others outside of it, and for what was done before it.
+//! The scope of a replay: the part of a run in which waits are counted and to which predictions refer. All ranks are replayed from their
+//! begin in any case, because a wait in the scope may be for ranks outside of it, or for work done before it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

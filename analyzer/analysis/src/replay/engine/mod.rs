@@ -1,9 +1,9 @@
-//! The loop of the third pass: follows the threads' steps in the order of time.
+//! The main loop of the third pass: replays the steps of all threads in the order of time.
 //!
 //! ```text
-//!   scheduler.rs   which thread goes on next ─→ begin  a call begins: Matcher::starts
-//!                                            └→ end    a call ends:   Matcher::needs_of, is_over
-//!   both say what a thread did to the sinks; what the matcher wakes goes back to the scheduler
+//!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::starts
+//!                                               └→ end    a call ends:   EventMatcher::needs_of, is_over
+//!   both report the thread's activity to the sinks; the scheduler resumes the threads that the matcher wakes
 //! ```
 
 mod scheduler;

@@ -1,13 +1,13 @@
-//! The consumers of replay events: the clocks of what-if scenarios, the analysis of waits, and an observer, where there is one.
+//! The consumers of replay events: the clocks of what-if scenarios, the wait analysis, and an observer, if there is one.
 //!
 //! ```text
-//!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
-//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
-//!                              │                     explaining.rs hands it on: why, on another core
-//!                              └→ observer.rs        what the page shows
+//!   engine, matching ─→ EventSinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
+//!        (EventSink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
+//!                                   │                     explanation_queue.rs hands it over to another core, which finds out why
+//!                                   └→ observer_sink.rs   activities over time, for the page, statistics and exports
 //! ```
 //!
-//! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
+//! Nothing flows back except [`NotedClocks`], with which a matched event keeps the clocks of its time.
 
 mod explanation_queue;
 mod observer_sink;

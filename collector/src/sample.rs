@@ -17,18 +17,18 @@ pub struct Sample {
     /// When it was taken, in ticks of the rank's clock: the clock of the records.
     pub ticks: u64,
     /// The instruction that came next.
-    pub location: ModuleAddress,
+    pub location: CodeAddress,
     /// Id of the [`SampleCaller`] from which the function at `location` was called, or [`NONE`] where that is not known.
     pub call_path: u32,
     /// CPU time in user space that it stands for, in nanoseconds: the period of the sampling at that time.
     pub weight_ns: u64,
     /// What the processor counted since the thread's sample before, where it has counters. In a block all samples have counts, or none.
-    pub counts: Option<HardwareCounts>,
+    pub counts: Option<ProcessorCounts>,
 }
 
 /// An address in a program or shared object, which holds wherever that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModuleAddress {
+pub struct CodeAddress {
     /// Id of the [`crate::definition::Module`], or [`NONE`] where the address lies in none (generated code).
     pub module: u32,
     /// Address less the module's base; the address itself where there is no module. It is that of an instruction, not a return address.
@@ -53,7 +53,7 @@ pub struct SampleCaller {
 
 /// Counts of the processor's own counters, in user space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct HardwareCounts {
+pub struct ProcessorCounts {
     /// Instructions that were executed.
     pub instructions: u64,
     /// Cycles of the core that the thread was given.
@@ -143,7 +143,7 @@ pub struct SamplingSetup {
     pub period_ns: u64,
     /// Whether there are samples.
     pub outcome: SamplingOutcome,
-    /// Whether samples have [`HardwareCounts`].
+    /// Whether samples have [`ProcessorCounts`].
     pub counted: bool,
     /// Bound of the error of [`Sample::ticks`] that comes from reading two clocks, in nanoseconds; 0: the samples' clock is the rank's.
     pub error_ns: u64,
@@ -182,9 +182,9 @@ impl SampleHead {
     }
 }
 
-impl ModuleAddress {
+impl CodeAddress {
     /// The location of an address in no module.
     pub fn outside(address: u64) -> Self {
-        ModuleAddress { module: NONE, offset: address }
+        CodeAddress { module: NONE, offset: address }
     }
 }

@@ -1,12 +1,12 @@
 //! The whole way from calls to iterations, on programs made by chance whose iterations are known.
 
-use lbprof_analysis::model::loops::Ends;
-use lbprof_analysis::model::loops::{Anchors, Class};
+use lbprof_analysis::model::loops::IterationEnds;
+use lbprof_analysis::model::loops::{IterationAnchors, TokenClass};
 use lbprof_analysis::structure::iterations::find::find_loops;
-use lbprof_analysis::structure::iterations::found::FoundLoop;
-use lbprof_analysis::structure::iterations::number::{Numbering, number};
-use lbprof_analysis::structure::iterations::split::Splitter;
-use lbprof_analysis::structure::iterations::window::{CallInterval, Window};
+use lbprof_analysis::structure::iterations::found_loop::FoundLoop;
+use lbprof_analysis::structure::iterations::number::{IterationNumbering, number};
+use lbprof_analysis::structure::iterations::split::CallSplitter;
+use lbprof_analysis::structure::iterations::window::{CallInterval, CallWindow};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -161,7 +161,7 @@ fn program() -> impl Strategy<Value = Program> {
 }
 
 fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
-    find_loops(&Window {
+    find_loops(&CallWindow {
         calls: steps,
         whole_run,
         is_collective: &|token| token % 2 == 0,
@@ -174,19 +174,21 @@ fn window(steps: &[CallInterval], whole_run: bool) -> Vec<FoundLoop> {
 }
 
 /// The iterations of all of a rank's calls by a loop found.
-fn numbered(steps: &[CallInterval], of: &FoundLoop) -> Numbering {
+fn numbered(steps: &[CallInterval], of: &FoundLoop) -> IterationNumbering {
     let most = steps.iter().map(|step| step.token).max().unwrap_or(0);
     let class = |token| match () {
-        () if of.anchor.tokens.contains(&token) => Class::Anchor,
-        () if of.tokens.contains(&token) => Class::Inside,
-        () => Class::Foreign,
+        () if of.anchor.tokens.contains(&token) => TokenClass::Anchor,
+        () if of.tokens.contains(&token) => TokenClass::Inside,
+        () => TokenClass::Foreign,
     };
-    let mut splitter =
-        Splitter::new((0..=most).map(class).collect(), Anchors { run: of.anchor.run, ..Anchors::default() });
+    let mut splitter = CallSplitter::new(
+        (0..=most).map(class).collect(),
+        IterationAnchors { run: of.anchor.run, ..IterationAnchors::default() },
+    );
     for step in steps {
         splitter.next(step.token, step.begin, step.end);
     }
-    number(&splitter.finish(), Ends::Found)
+    number(&splitter.finish(), IterationEnds::Found)
 }
 
 /// Least share of the programs made by chance whose iterations must be counted exactly. Not all can be: where all an iteration does

@@ -3,7 +3,7 @@
 //! The tables of "Detailed Load Balance Analysis of Large Scale Parallel Applications" (2010), one test each: from T,
 //! max T_i, avg T_i and T_ideal follow the printed ratios, to ±0.002. Where the paper prints something else, the test says so.
 
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
 /// Agreement that docs/metrics.md §1 asks for.
 const TOLERANCE: f64 = 0.002;
@@ -25,9 +25,9 @@ const fn column(head: &'static str, times: [f64; 4], ratios: [f64; 5]) -> Column
     Column { head, times, communication, load_balance, micro_load_balance, transfer, parallel }
 }
 
-fn times(column: &Column) -> Times {
+fn times(column: &Column) -> EfficiencyTimes {
     let [elapsed_s, max_computation_s, avg_computation_s, t_ideal_s] = column.times;
-    Times { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) }
+    EfficiencyTimes { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) }
 }
 
 #[track_caller]
@@ -145,18 +145,18 @@ fn table_7_cpmd_where_the_replay_is_faster_than_the_computation() {
 /// that they are of, so that no ratio of ours follows from it. What they state in words:
 mod lemeire {
     use lbprof_analysis::metrics::imbalance::{IdealTimes, split};
-    use lbprof_analysis::metrics::overhead::{Overheads, Phase, PhaseTime};
+    use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
 
     /// Overheads of ranks that all do the same: shares of T_seq/P by phase.
-    fn overheads(n: usize, ratios: &[(Phase, f64)]) -> Overheads {
-        let phase = |&(phase, ratio): &(Phase, f64)| PhaseTime { phase, seconds: vec![ratio / n as f64; n] };
+    fn overheads(n: usize, ratios: &[(TimeCategory, f64)]) -> OverheadBreakdown {
+        let phase = |&(phase, ratio): &(TimeCategory, f64)| PhaseTime { phase, seconds: vec![ratio / n as f64; n] };
         let elapsed_s = ratios.iter().map(|(_, ratio)| ratio / n as f64).sum();
-        Overheads::of(ratios.iter().map(phase).collect(), elapsed_s, Some(1.0))
+        OverheadBreakdown::of(ratios.iter().map(phase).collect(), elapsed_s, Some(1.0))
     }
 
     #[test]
     fn without_overhead_the_ratio_of_computation_is_1_and_the_speedup_is_the_number_of_ranks() {
-        let ideal = overheads(9, &[(Phase::Useful, 1.0)]);
+        let ideal = overheads(9, &[(TimeCategory::Useful, 1.0)]);
         assert_eq!(ideal.ratio(&ideal.phases[0]).map(|ratio| (ratio * 1e12).round()), Some(1e12));
         assert!((ideal.speedup().unwrap() - 9.0).abs() < 1e-12);
     }
@@ -165,10 +165,10 @@ mod lemeire {
     fn a_ratio_of_computation_of_75_percent_gives_a_speedup_of_5_4_on_4_ranks() {
         // 2004, §5.1. From 0.75 itself follows 5.33 at most; "75%" and "5.4" agree if the ratio is rounded up from 0.745 and all
         // other overheads are below half a per cent.
-        let at = |computation| overheads(4, &[(Phase::Useful, computation)]).speedup().unwrap();
+        let at = |computation| overheads(4, &[(TimeCategory::Useful, computation)]).speedup().unwrap();
         assert!((at(0.75) - 5.333).abs() < 1e-3);
         assert!(at(0.745) > 5.35, "rounds to 5.4");
-        assert!(overheads(4, &[(Phase::Useful, 0.745), (Phase::Idle, 0.005)]).speedup().unwrap() < 5.35);
+        assert!(overheads(4, &[(TimeCategory::Useful, 0.745), (TimeCategory::Idle, 0.005)]).speedup().unwrap() < 5.35);
     }
 
     #[test]

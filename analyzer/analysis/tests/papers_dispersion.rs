@@ -3,8 +3,8 @@
 
 use lbprof_analysis::metrics::cluster::groups;
 use lbprof_analysis::metrics::dispersion::{
-    ActivityCell, Extremes, Index, PerActivity, Row, activity_view, breakdown, dominant, extremes, heaviest, region_s,
-    region_view,
+    ActivityCell, DispersionIndex, DispersionRow, PerActivity, RegionExtremes, activity_view, breakdown, dominant,
+    extremes, heaviest, region_s, region_view,
 };
 use lbprof_collector::Activity::{self, Collective, Computation, PointToPoint, Synchronization};
 
@@ -49,9 +49,9 @@ const TABLE_3: [(f64, f64); 4] = [(0.01904, 0.01132), (0.05973, 0.0073), (0.0378
 const TABLE_4: [f64; 7] = [0.04809, 0.00750, 0.01798, 0.03790, 0.01655, 0.13734, 0.00760];
 const SID_C: [(usize, f64); 2] = [(6, 0.00135), (7, 0.00003)];
 
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<DispersionRow> {
     let row = |((_, times), ids): (&(f64, [f64; 4]), &[f64; 4])| {
-        let mut row = Row::default();
+        let mut row = DispersionRow::default();
         for ((activity, &mean_s), &id) in ACTIVITIES.iter().zip(times).zip(ids) {
             assert_eq!(mean_s.is_nan(), id.is_nan(), "both tables have the same cells");
             row[*activity as usize] = (!mean_s.is_nan()).then_some(ActivityCell { mean_s, id });
@@ -71,7 +71,7 @@ fn assert_near(found: f64, printed: f64, what: &str) {
     assert!((found - printed).abs() <= TOLERANCE, "{what} is {found}, the paper prints {printed}");
 }
 
-fn activities() -> PerActivity<Index> {
+fn activities() -> PerActivity<DispersionIndex> {
     activity_view(&rows(), ELAPSED_S)
 }
 
@@ -87,7 +87,7 @@ fn table_1_breaks_down_and_names_the_heaviest_loops() {
     let worst = |activity| extremes(&rows, activity).map(|found| found.worst);
     assert_eq!(ACTIVITIES.map(worst), [1, 3, 1, 1].map(|number| Some(row_of(number))));
     // The best are those with least among the loops that perform it.
-    let best = |activity| extremes(&rows, activity).map(|Extremes { best, .. }| best);
+    let best = |activity| extremes(&rows, activity).map(|RegionExtremes { best, .. }| best);
     assert_eq!(ACTIVITIES.map(best), [7, 5, 7, 6].map(|number| Some(row_of(number))));
     let synchronize = rows.iter().filter(|row| row[Synchronization as usize].is_some()).count();
     assert_eq!(synchronize, 3, "only three loops perform synchronizations");
@@ -162,7 +162,7 @@ fn table_4_the_region_view() {
     for (number, sid) in SID_C {
         assert_near(region_view(&rows[row_of(number)], ELAPSED_S).unwrap().sid.unwrap(), sid, "SID_C");
     }
-    let by = |of: fn(&Index) -> f64| {
+    let by = |of: fn(&DispersionIndex) -> f64| {
         let indices = rows.iter().map(|row| region_view(row, ELAPSED_S).unwrap()).enumerate();
         indices.max_by(|a, b| of(&a.1).total_cmp(&of(&b.1))).map(|(at, _)| at)
     };

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use lbprof_analysis::model::sites::Sites;
-use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, Resolved, resolve};
+use lbprof_analysis::structure::symbols::{CodePlace, MOST_TIME, ResolvedNames, resolve};
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::record::NONE;
 use lbprof_collector::{Definition, ProblemKind};
@@ -75,24 +75,24 @@ fn returns(path: &Path, function: &str, target: &str) -> Vec<u64> {
 
 /// The places of `offsets` in the program, recorded with this build id.
 fn places(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> (Vec<CodePlace>, Vec<ProblemKind>) {
-    let Resolved { places, problems, .. } = resolved(path, build_id, offsets);
+    let ResolvedNames { places, problems, .. } = resolved(path, build_id, offsets);
     (places, problems.into_iter().map(|problem| problem.kind).collect())
 }
 
 /// What is known of `offsets` in the program, recorded with this build id.
-fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Resolved {
+fn resolved(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> ResolvedNames {
     resolve(&sites(path, build_id, offsets), &CodeReaders::default(), MOST_TIME)
 }
 
 /// The call sites that return to `offsets`.
-fn sites(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> Sites {
-    let mut definitions = Definitions::default();
+fn sites(path: &Path, build_id: Vec<u8>, offsets: &[u64]) -> CallSiteTable {
+    let mut definitions = RankDefinitions::default();
     let path = path.to_str().unwrap().to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id, base: 0, end: u64::MAX }));
     for (id, &offset) in (0..).zip(offsets) {
         definitions.add(Definition::CallSite(CallSite::alone(id, 0, offset)));
     }
-    let mut sites = Sites::default();
+    let mut sites = CallSiteTable::default();
     sites.enter(&definitions);
     sites
 }
@@ -121,7 +121,7 @@ fn a_program_with_debug_information_gives_functions_and_lines() {
 fn without_time_call_sites_have_no_names_and_the_report_says_why() {
     let (_dir, path) = program(&["-g"]);
     let offsets = returns(&path, "outer", "target");
-    let Resolved { places, problems, .. } =
+    let ResolvedNames { places, problems, .. } =
         resolve(&sites(&path, build_id(&path), &offsets), &CodeReaders::default(), Duration::ZERO);
     assert_eq!(places.iter().map(described).collect::<Vec<_>>(), [(None, None, None); 2]);
     assert!(places.iter().zip(&offsets).all(|(place, &offset)| place.module.is_some() && place.offset == offset));
@@ -276,7 +276,7 @@ fn damaged_debug_information_is_survived() {
 /// that runs the interpreter, but none of whose functions are known.
 #[test]
 fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it() {
-    let mut definitions = Definitions::default();
+    let mut definitions = RankDefinitions::default();
     let modules = ["/usr/bin/python3.11", "/usr/lib/python3/dist-packages/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so"];
     for (id, path) in (0..).zip(modules) {
         let module = Module { id, path: path.to_owned(), build_id: Vec::new(), base: 0, end: u64::MAX };
@@ -304,7 +304,7 @@ fn functions_of_a_script_stand_for_the_interpreter_and_for_what_calls_mpi_for_it
         native(11, 10, 1, 0x300),
     ];
     sites.iter().for_each(|&site| definitions.add(Definition::CallSite(site)));
-    let mut all = Sites::default();
+    let mut all = CallSiteTable::default();
     all.enter(&definitions);
     for names in [resolve(&all, &CodeReaders::default(), MOST_TIME), lbprof_analysis::structure::symbols::unnamed(&all)]
     {
@@ -333,7 +333,7 @@ fn debug_information_that_unpacks_to_far_more_than_its_file_costs_only_its_lines
     run(Command::new("objcopy").arg("--compress-debug-sections=zlib").arg(&path));
     let offsets = returns(&path, "outer", "target");
     let begun = std::time::Instant::now();
-    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    let ResolvedNames { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
     let [problem] = &problems[..] else { panic!("{problems:?}") };
@@ -351,7 +351,7 @@ fn damaged_compressed_debug_information_is_reported_with_its_file() {
     bytes[(begin + 26) as usize..(begin + size) as usize].fill(0xff);
     let offsets = returns(&path, "outer", "target");
     std::fs::write(&path, &bytes).unwrap();
-    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    let ResolvedNames { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
     assert_eq!(described(&places[0]), (Some("outer"), None, None), "the symbols are there");
     let [problem] = &problems[..] else { panic!("{problems:?}") };
     assert!(problem.detail.contains("calls: its section .debug_info is damaged"), "{problem:?}");
@@ -366,7 +366,7 @@ fn a_name_of_megabytes_is_dropped_and_reported() {
     std::fs::write(&names, format!("outer {long}\n")).unwrap();
     run(Command::new("objcopy").arg("--redefine-syms").arg(&names).arg(&path));
     let begun = std::time::Instant::now();
-    let Resolved { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
+    let ResolvedNames { places, problems, .. } = resolved(&path, build_id(&path), &offsets);
     assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
     assert_eq!(described(&places[0]), (None, None, None));
     let [problem] = &problems[..] else { panic!("{problems:?}") };

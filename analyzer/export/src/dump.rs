@@ -23,13 +23,19 @@ use serde_json::{Value, json};
 
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::read::definitions::Definitions;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::definitions::RankDefinitions;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::structure::symbols::CodePlace;
 
 /// Writes all records of `run`, or of one of its ranks, to `out`, with definitions, profiles and problems. `places` are
 /// those of the call sites of `model`, the model of the same run.
-pub fn dump(run: &Run, model: &Model, places: &[CodePlace], only: Option<u32>, out: &mut dyn Write) -> io::Result<()> {
+pub fn dump(
+    run: &RecordedRun,
+    model: &Model,
+    places: &[CodePlace],
+    only: Option<u32>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for problem in &run.problems {
         line(out, &problem_line(problem))?;
     }
@@ -47,7 +53,7 @@ fn line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
 
 struct RankDump<'a> {
     header: &'a LogHeader,
-    definitions: Definitions,
+    definitions: RankDefinitions,
     clock: RankClock,
     /// The rank in the model, for the run's clock.
     rank: RankModel,
@@ -92,8 +98,8 @@ struct RecordLine<'a> {
 
 impl<'a> RankDump<'a> {
     /// Reads the log once for its definitions, for the clock needs the last of them.
-    fn new(run: &Run, model: &Model, places: &[CodePlace], header: &'a LogHeader) -> io::Result<Self> {
-        let mut definitions = Definitions::default();
+    fn new(run: &RecordedRun, model: &Model, places: &[CodePlace], header: &'a LogHeader) -> io::Result<Self> {
+        let mut definitions = RankDefinitions::default();
         let mut log = run.log_as_it_is(header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {
             if let LogItem::Definitions(found) = item {
@@ -117,7 +123,7 @@ impl<'a> RankDump<'a> {
         })
     }
 
-    fn write(&mut self, run: &Run, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&mut self, run: &RecordedRun, out: &mut dyn Write) -> io::Result<()> {
         line(out, &self.rank_line())?;
         let mut log = run.log_as_it_is(self.header).map_err(io::Error::other)?;
         while let Some(item) = log.next_item() {

@@ -1,7 +1,7 @@
 //! A run in forms that other programs read: a file for each.
 //!
 //! Some are made from the sums. Others need what ranks do when, which nothing keeps: a
-//! [`Format`](lbprof_analysis::analyse::exported::Format) is passed it while the ranks are followed.
+//! [`Format`](lbprof_analysis::analyse::exported::ExportFormat) is passed it while the ranks are followed.
 //!
 //! ```text
 //!   replay ─→ PartWatcher ─→ InRegion ─→ Format ─→ its file

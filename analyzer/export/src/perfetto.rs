@@ -36,13 +36,13 @@ use self::packets::{
     BEGIN, COUNTER, CounterDescriptor, END, EventAnnotation, INSTANT, ProcessDescriptor, ThreadDescriptor, TracePacket,
     TrackDescriptor, TrackEvent,
 };
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::{Communicator, Model, RankModel, RegionIdx};
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{InitialWait, Message, StateInterval, TeamInterval, Watcher};
+use lbprof_analysis::replay::{InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use lbprof_analysis::select::SelectionError;
 use lbprof_report::words::clean;
 
@@ -70,11 +70,11 @@ pub struct PerfettoWriter<W> {
     meanwhile: LastIntervals,
     /// By place of the rank: its number and host.
     ranks: Vec<(u32, String)>,
-    threads: HashMap<ThreadOf, ThreadTrack>,
+    threads: HashMap<ReplayedThread, ThreadTrack>,
     /// By numbers of the rank and of the thread: its track.
     tracks: HashMap<(u32, u32), u64>,
     /// The call that came last, while its messages come.
-    call: Option<(ThreadOf, StateInterval)>,
+    call: Option<(ReplayedThread, StateInterval)>,
     /// Tracks, threads and arrows so far.
     n_tracks: u64,
     n_threads: i64,
@@ -158,7 +158,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let host = clean(&rank.host);
         let process = ProcessDescriptor { pid: Some(pid), name: Some(format!("rank {} ({host})", rank.rank)) };
         let track = self.track(TrackDescriptor { process: Some(process), ..TrackDescriptor::default() });
-        self.thread(ThreadOf { rank: place, number: 0 });
+        self.thread(ReplayedThread { rank: place, number: 0 });
         for (region, series) in &rank.iterations {
             let path = self.path(*region);
             let name = Some(format!("iterations of {path}"));
@@ -175,7 +175,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 
     /// The track of a thread, which is made where it is new.
-    fn thread(&mut self, thread: ThreadOf) -> u64 {
+    fn thread(&mut self, thread: ReplayedThread) -> u64 {
         if let Some(known) = self.threads.get(&thread) {
             return known.track;
         }
@@ -210,7 +210,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 
     /// Opens and closes regions on a thread's track, so that the innermost open one is that of an interval.
-    fn enter(&mut self, thread: ThreadOf, region: RegionIdx, time: Interval) -> u64 {
+    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, time: TimeInterval) -> u64 {
         let track = self.thread(thread);
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let (open, until) = match self.threads.get_mut(&thread) {
@@ -246,8 +246,8 @@ fn pid(rank: u32) -> i32 {
     i32::try_from(rank).unwrap_or(i32::MAX - 1) + 1
 }
 
-impl<W: Write + Send> Format for PerfettoWriter<W> {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
         self.kept = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
@@ -316,7 +316,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 
     /// How a call waited, and what the rank did meanwhile that it waited for.
-    fn wait(&mut self, track: u64, interval: Interval, wait: InitialWait) {
+    fn wait(&mut self, track: u64, interval: TimeInterval, wait: InitialWait) {
         let name = match wait.by {
             Some(rank) => format!("{} (rank {rank})", wait.state.name()),
             None => wait.state.name().to_owned(),
@@ -324,7 +324,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
         let facts = wait.by.map(|rank| self.names.number("waits for rank", i64::from(rank))).into_iter().collect();
         let end = wait.until.min(interval.end);
         self.begin(track, interval.begin, &name, facts);
-        let waited = Interval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
+        let waited = TimeInterval::new(interval.begin, wait.awaited.clamp(interval.begin, end));
         for (did, time) in wait.by.map(|by| self.meanwhile.within(by, waited)).unwrap_or_default() {
             let what = match (did.kind.activity(), did.operation) {
                 (Some(Activity::Computation), _) | (Some(_), 0) => "computation".to_owned(),
@@ -340,7 +340,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
     }
 }
 
-impl<W: Write + Send> Watcher for PerfettoWriter<W> {
+impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
     fn spends(&mut self, state: &StateInterval) {
         if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
             return;
@@ -384,7 +384,7 @@ impl<W: Write + Send> Watcher for PerfettoWriter<W> {
         self.end(track, team.interval.end);
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         let Some((thread, _)) = self.call else { return };
         let track = self.thread(thread);
         self.n_flows += 1;

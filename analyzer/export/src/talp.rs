@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use lbprof_collector::Activity;
 use serde_json::{Map, Value, json};
 
-use lbprof_analysis::metrics::load_balance::{HostBalance, Times};
+use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, HostBalance};
 use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -64,7 +64,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         .flat_map(|activity| model.inclusive_s(region, activity))
         .sum();
     let invocations = model.ranks.iter().map(|rank| rank.totals(region).invocations).max().unwrap_or(0);
-    let times = Times::of(&computation, model.region_elapsed_s(region), None);
+    let times = EfficiencyTimes::of(&computation, model.region_elapsed_s(region), None);
     let HostBalance { within, between } = HostBalance::of(model, &computation);
     let n = model.ranks.len();
     let share = |share: Option<f64>| share.unwrap_or(0.0);

@@ -5,8 +5,8 @@ use std::fs;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::model::sites::Sites;
-use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::resolve;
 use lbprof_collector::Definition;
@@ -26,14 +26,14 @@ static HOOK: LazyLock<()> = LazyLock::new(|| std::panic::set_hook(Box::new(|_| {
 fuzz_target!(|bytes: &[u8]| {
     LazyLock::force(&HOOK);
     fs::write(&*FILE, bytes).expect("a file can be written");
-    let mut definitions = Definitions::default();
+    let mut definitions = RankDefinitions::default();
     let module = Module { id: 0, path: FILE.clone(), build_id: Vec::new(), base: 0, end: u64::MAX };
     definitions.add(Definition::Module(module));
     let offsets = (0..LAST).step_by(STEP).chain([u64::MAX, 1 << 40]);
     for (id, offset) in (0..).zip(offsets) {
         definitions.add(Definition::CallSite(CallSite::alone(id, 0, offset)));
     }
-    let mut sites = Sites::default();
+    let mut sites = CallSiteTable::default();
     sites.enter(&definitions);
     let begin = Instant::now();
     let resolved = resolve(&sites, &CodeReaders::default(), Duration::from_millis(200));

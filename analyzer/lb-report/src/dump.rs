@@ -38,11 +38,11 @@ pub fn run(arguments: &DumpArguments) -> anyhow::Result<ReportExit> {
     {
         anyhow::bail!(RunError::NoRank { path: run.dir, rank });
     }
-    let options = analyse::Options {
+    let options = analyse::AnalysisOptions {
         symbols: !arguments.common.no_symbols,
         asked: None,
         statistics: false,
-        ..analyse::Options::default()
+        ..analyse::AnalysisOptions::default()
     };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, &arguments.common)?;
     // Records are only passed on from here.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use lbprof_analysis::analyse::{self, Analysis, AnalysisError, Stage};
-use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::analyse::{self, Analysis, AnalysisError, AnalysisStage};
+use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::RecordingMode;
 use lbprof_export::folded::{self, StackWeight};
@@ -47,11 +47,11 @@ pub struct ExportArguments {
 
     /// Export the time from here on: 1.5s, 200ms, iteration=10.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    from: Option<Moment>,
+    from: Option<WindowBoundary>,
 
     /// Export the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    to: Option<Moment>,
+    to: Option<WindowBoundary>,
 
     /// Export this region only: its path, the end of its path, or a pattern with * and ?.
     #[arg(long, value_name = "PATH")]
@@ -123,29 +123,34 @@ pub fn run(arguments: &ExportArguments) -> anyhow::Result<ReportExit> {
 }
 
 /// How the run is analysed: with what ranks wait for, where that is wanted.
-fn options(arguments: &ExportArguments, follow: bool) -> analyse::Options {
+fn options(arguments: &ExportArguments, follow: bool) -> analyse::AnalysisOptions {
     let asked = follow.then(Vec::new);
-    analyse::Options { symbols: !arguments.common.no_symbols, asked, statistics: false, ..analyse::Options::default() }
+    analyse::AnalysisOptions {
+        symbols: !arguments.common.no_symbols,
+        asked,
+        statistics: false,
+        ..analyse::AnalysisOptions::default()
+    }
 }
 
 /// Whether the calls of all ranks were recorded as sums.
-fn has_only_sums(run: &Run) -> bool {
+fn has_only_sums(run: &RecordedRun) -> bool {
     run.headers.iter().all(|header| header.mode == RecordingMode::Profile)
 }
 
-fn needs_events(run: &Run) -> anyhow::Result<()> {
+fn needs_events(run: &RecordedRun) -> anyhow::Result<()> {
     if has_only_sums(run) { Err(SelectionError::OnlySums.into()) } else { Ok(()) }
 }
 
 /// Records are only passed on while ranks are followed: how long that takes is a matter of the disk, too.
-fn allow_following(stage: Stage) {
+fn allow_following(stage: AnalysisStage) {
     match stage {
-        Stage::Following(_) => processor::unbounded(),
+        AnalysisStage::Following(_) => processor::unbounded(),
         before => processor::allow_for(before),
     }
 }
 
-fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let weight = arguments.weight;
     if weight == StackWeight::Waiting {
         needs_events(run)?;
@@ -159,13 +164,13 @@ fn folded(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyh
     Ok(analysis)
 }
 
-fn talp(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn talp(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     write_file(&arguments.file(), |out| talp::write(&analysis.model, out))?;
     Ok(analysis)
 }
 
-fn speedscope(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn speedscope(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let analysis = analysed(run, selection, &options(arguments, false), &arguments.common)?;
     needs_samples(&analysis)?;
     let Analysis { model, names, .. } = &analysis;
@@ -182,7 +187,7 @@ fn needs_samples(analysis: &Analysis) -> anyhow::Result<()> {
     }
 }
 
-fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn perfetto(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let (mut analysis, mut left_out) = (None, None);
     let written = passes(run, &options(arguments, true), &arguments.common, allow_following, |options, show| {
@@ -213,7 +218,7 @@ fn perfetto(run: &Run, selection: &Selection, arguments: &ExportArguments) -> an
 }
 
 /// Three files that differ in the ends of their names.
-fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn paraver(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let path = arguments.file();
     let named = || path.display().to_string();
@@ -236,7 +241,7 @@ fn paraver(run: &Run, selection: &Selection, arguments: &ExportArguments) -> any
 }
 
 /// An archive, which OTF2's library writes into a folder.
-fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn otf2(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     needs_events(run)?;
     let library = Otf2Library::open()?;
     let path = arguments.file();
@@ -251,7 +256,7 @@ fn otf2(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow
 }
 
 /// Tables, in a folder: those of events only where there are events.
-fn parquet(run: &Run, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
+fn parquet(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments) -> anyhow::Result<Analysis> {
     let path = arguments.file();
     let named = || path.display().to_string();
     let folder = WholeFolder::create(&path).with_context(named)?;

@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use lbprof_analysis::read::open::{Run, TogetherError};
-use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::read::distributed_run::LeaderProcess;
+use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
 
 use crate::on_disk::OnDisk;
 
-static LEADER: OnceLock<Arc<Leader>> = OnceLock::new();
+static LEADER: OnceLock<Arc<LeaderProcess>> = OnceLock::new();
 
 /// From here on runs are opened by the team of `leader`, whose process 0 this one is.
-pub fn by(leader: Arc<Leader>) {
+pub fn by(leader: Arc<LeaderProcess>) {
     let _ = LEADER.set(leader);
 }
 
 /// Opens the run in `dir`, which takes so much on disk.
-pub fn open(dir: &Path, on_disk: Option<OnDisk>) -> anyhow::Result<Run> {
-    let Some(leader) = LEADER.get() else { return Ok(Run::open(Some(dir))?) };
-    let run = Run::open_together(dir, leader, on_disk.map(|on_disk| on_disk.bytes));
+pub fn open(dir: &Path, on_disk: Option<OnDisk>) -> anyhow::Result<RecordedRun> {
+    let Some(leader) = LEADER.get() else { return Ok(RecordedRun::open(Some(dir))?) };
+    let run = RecordedRun::open_together(dir, leader, on_disk.map(|on_disk| on_disk.bytes));
     run.map_err(|error| match error {
-        TogetherError::Run(error) => error.into(),
-        TogetherError::Failure(failure) => failure.into(),
+        DistributedOpenError::Run(error) => error.into(),
+        DistributedOpenError::Failure(failure) => failure.into(),
     })
 }

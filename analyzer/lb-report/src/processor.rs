@@ -15,7 +15,7 @@ use std::sync::atomic::{
 use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::analyse::Stage;
+use lbprof_analysis::analyse::AnalysisStage;
 use lbprof_analysis::structure::symbols;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -112,13 +112,13 @@ pub fn for_names() -> Duration {
 }
 
 /// Takes note of what is done.
-pub fn allow_for(stage: Stage) {
+pub fn allow_for(stage: AnalysisStage) {
     enter(match stage {
-        Stage::Surveying(_) => 1,
-        Stage::Naming => NAMING,
-        Stage::Finding => 3,
-        Stage::AddingUp(_) => 4,
-        Stage::Following(_) => 5,
+        AnalysisStage::Surveying(_) => 1,
+        AnalysisStage::Naming => NAMING,
+        AnalysisStage::Finding => 3,
+        AnalysisStage::AddingUp(_) => 4,
+        AnalysisStage::Following(_) => 5,
     });
 }
 

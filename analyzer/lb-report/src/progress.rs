@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use lbprof_analysis::analyse::Stage;
-use lbprof_analysis::read::open::Run;
-use lbprof_analysis::read::pass::Progress;
+use lbprof_analysis::analyse::AnalysisStage;
+use lbprof_analysis::read::open::RecordedRun;
+use lbprof_analysis::read::pass::FoldProgress;
 
 /// Progress on standard error; shown only on a terminal, and only where the work is long: a bar that flashes by is noise.
 pub struct TerminalProgress {
@@ -51,7 +51,7 @@ const STEPS: u64 = 1000;
 
 impl TerminalProgress {
     /// A bar for the reading of `run`.
-    pub fn new(run: &Run, quiet: bool) -> TerminalProgress {
+    pub fn new(run: &RecordedRun, quiet: bool) -> TerminalProgress {
         let bar = ProgressBar::with_draw_target(Some(PASSES as u64 * STEPS), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{bar:30} {percent} %, {msg}, {elapsed}") {
             bar.set_style(style);
@@ -62,13 +62,13 @@ impl TerminalProgress {
     }
 
     /// Takes note of a step.
-    pub fn show(&self, stage: Stage) {
+    pub fn show(&self, stage: AnalysisStage) {
         match stage {
-            Stage::Surveying(progress) => self.read(0, "surveying", progress),
-            Stage::Naming => self.say(|| "looking up the names of functions".to_owned()),
-            Stage::Finding => self.say(|| "looking for loops".to_owned()),
-            Stage::AddingUp(progress) => self.read(1, "adding up", progress),
-            Stage::Following(progress) => self.read(2, "following", progress),
+            AnalysisStage::Surveying(progress) => self.read(0, "surveying", progress),
+            AnalysisStage::Naming => self.say(|| "looking up the names of functions".to_owned()),
+            AnalysisStage::Finding => self.say(|| "looking for loops".to_owned()),
+            AnalysisStage::AddingUp(progress) => self.read(1, "adding up", progress),
+            AnalysisStage::Following(progress) => self.read(2, "following", progress),
         }
     }
 
@@ -77,10 +77,10 @@ impl TerminalProgress {
         self.bar.finish_and_clear();
     }
 
-    fn read(&self, pass: usize, what: &str, progress: Progress) {
+    fn read(&self, pass: usize, what: &str, progress: FoldProgress) {
         match progress {
-            Progress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
-            Progress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
+            FoldProgress::Records(n) => _ = self.read[pass].fetch_add(n, Ordering::Relaxed),
+            FoldProgress::Rank => _ = self.done[pass].fetch_add(1, Ordering::Relaxed),
         }
         let now = |all: &[AtomicU64; PASSES], pass: usize| all[pass].load(Ordering::Relaxed);
         let all = now(&self.read, 0);

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use lbprof_analysis::analyse::{self, Analysis, Stage};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{self, Analysis, AnalysisStage};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_report::{Report, text};
 
@@ -14,10 +14,10 @@ use crate::progress::TerminalProgress;
 use crate::{code_reader, opening, processor};
 
 /// Opens the run; says which where the user did not.
-pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
+pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<RecordedRun> {
     let run = match dir {
         Some(dir) => open_bounded(dir)?,
-        None => open_bounded(&Run::newest()?)?,
+        None => open_bounded(&RecordedRun::newest()?)?,
     };
     if dir.is_none() && !quiet {
         let _ =
@@ -27,7 +27,7 @@ pub fn open(dir: Option<&Path>, quiet: bool) -> anyhow::Result<Run> {
 }
 
 /// Opens the run in `dir`, bounded from its first byte on in what it may take.
-pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
+pub fn open_bounded(dir: &Path) -> anyhow::Result<RecordedRun> {
     let on_disk = OnDisk::of(dir);
     processor::bound_by(on_disk);
     opening::open(dir, on_disk)
@@ -35,9 +35,9 @@ pub fn open_bounded(dir: &Path) -> anyhow::Result<Run> {
 
 /// A part of a run, analysed.
 pub fn analysed(
-    run: &Run,
+    run: &RecordedRun,
     selection: &Selection,
-    options: &analyse::Options,
+    options: &analyse::AnalysisOptions,
     common: &CommonOptions,
 ) -> anyhow::Result<Analysis> {
     let analysis = passes(run, options, common, processor::allow_for, |options, show| {
@@ -49,14 +49,14 @@ pub fn analysed(
 
 /// Runs passes over a run: with progress on the terminal, and within the time that `allow` gives each stage.
 pub fn passes<T>(
-    run: &Run,
-    options: &analyse::Options,
+    run: &RecordedRun,
+    options: &analyse::AnalysisOptions,
     common: &CommonOptions,
-    allow: fn(Stage),
-    passes: impl FnOnce(&analyse::Options, &(dyn Fn(Stage) + Sync)) -> T,
+    allow: fn(AnalysisStage),
+    passes: impl FnOnce(&analyse::AnalysisOptions, &(dyn Fn(AnalysisStage) + Sync)) -> T,
 ) -> T {
     let bar = TerminalProgress::new(run, common.quiet);
-    let options = analyse::Options {
+    let options = analyse::AnalysisOptions {
         names_within: processor::for_names(),
         code_readers: code_reader::code_readers(),
         ..options.clone()
@@ -72,7 +72,11 @@ pub fn passes<T>(
 /// The figures of the run in `dir`, as its report has them.
 pub fn figures(dir: &Path, common: &CommonOptions) -> anyhow::Result<lbprof_study::RunMetrics> {
     let run = open_bounded(dir)?;
-    let options = analyse::Options { symbols: !common.no_symbols, statistics: false, ..analyse::Options::default() };
+    let options = analyse::AnalysisOptions {
+        symbols: !common.no_symbols,
+        statistics: false,
+        ..analyse::AnalysisOptions::default()
+    };
     let Analysis { model, names, .. } = analysed(&run, &Selection::default(), &options, common)?;
     Ok(lbprof_study::RunMetrics::new(&Report::new(&model, &names), &model))
 }

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{Options, analyse, analyse_part};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::format::log_name;
@@ -39,8 +39,8 @@ fn everything() -> Scenario {
 
 /// Reads the folder in every way; all that may come of it is an error or a report.
 fn read_all(dir: &std::path::Path) {
-    let Ok(run) = Run::open(Some(dir)) else { return };
-    let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).unwrap().model;
+    let Ok(run) = RecordedRun::open(Some(dir)) else { return };
+    let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
     let report = report_on(&model);
     assert!(!plain(&report, 80).is_empty());
     assert!(serde_json::from_str::<serde_json::Value>(&json(&report)).is_ok());
@@ -53,7 +53,7 @@ fn read_all(dir: &std::path::Path) {
 }
 
 /// Reads a part of the run, where it has that.
-fn read_part(run: &Run, region: Option<String>) {
+fn read_part(run: &RecordedRun, region: Option<String>) {
     let part = Selection {
         ranks: Some("1-".parse().expect("ranks")),
         from: Some("1ms".parse().expect("a time")),
@@ -61,7 +61,7 @@ fn read_part(run: &Run, region: Option<String>) {
         region,
         activities: Some("mpi".parse().expect("activities")),
     };
-    let options = Options { symbols: false, ..Options::default() };
+    let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
     if let Ok(analysis) = analyse_part(run, &part, &options, |_| ()) {
         assert!(!plain(&report_on(&analysis.model), 80).is_empty());
     }

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
-use lbprof_analysis::analyse::{Options, analyse};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::folder::RunFolder;
 use lbprof_collector::format::{BlockHead, BlockKind, log_name};
@@ -28,9 +28,10 @@ const MANY: usize = 4096;
 
 /// The model of the run in `dir`, from summaries or from all events.
 fn model_of(dir: &Path, is_first_look: bool) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let run = if is_first_look { run.first_look() } else { run };
-    let mut model = analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
+    let mut model =
+        analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model;
     // What functions compute, and so why a rank computes longer, events alone show.
     model.ranks.iter_mut().for_each(|rank| rank.samples = Default::default());
     model.lines.clear();

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use lbprof_analysis::analyse::{Options, analyse_part};
-use lbprof_analysis::model::sites::Sites;
-use lbprof_analysis::read::definitions::Definitions;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_part};
+use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::read::definitions::RankDefinitions;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{MOST_TIME, resolve};
 use lbprof_collector::Definition;
 use lbprof_collector::definition::Module;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, SamplingOutcome};
+use lbprof_collector::sample::{CodeAddress, SamplingOutcome};
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::functions::{FunctionNode, FunctionNodeKind, FunctionRow, FunctionTable, RegionFunctions};
 use lbprof_report::{Report, json, text};
@@ -23,8 +23,8 @@ use lbprof_test_runs::md::{Program, run_of, run_on, speed_of, step_of};
 use lbprof_test_runs::{marked, written};
 
 fn report(dir: &Path, selection: &Selection) -> Report {
-    let run = Run::open(Some(dir)).unwrap();
-    let analysis = analyse_part(&run, selection, &Options { symbols: true, ..marked() }, |_| ()).unwrap();
+    let run = RecordedRun::open(Some(dir)).unwrap();
+    let analysis = analyse_part(&run, selection, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     let report = Report::new(&analysis.model, &analysis.names);
     report.functions.iter().for_each(check_sums);
     report
@@ -239,8 +239,8 @@ fn only_what_is_computed_while_others_wait_for_it_delays_them() {
             })
         })
     }));
-    let run = Run::open(Some(dir.path())).unwrap();
-    let options = Options { symbols: true, asked: Some(Vec::new()), ..marked() };
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
+    let options = AnalysisOptions { symbols: true, asked: Some(Vec::new()), ..marked() };
     let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     for (rank, truth) in
@@ -396,8 +396,8 @@ fn samples_lie_in_the_code_between_calls_that_was_found() {
             script.compute_at(sort, 4.0).at("second").barrier(1.0)
         })
     }));
-    let run = Run::open(Some(dir.path())).unwrap();
-    let options = Options { symbols: true, ..Options::default() };
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
+    let options = AnalysisOptions { symbols: true, ..AnalysisOptions::default() };
     let analysis = analyse_part(&run, &Selection::default(), &options, |_| ()).unwrap();
     let table = Report::new(&analysis.model, &analysis.names).functions.unwrap();
     // The first iteration is not in the loop that is found.
@@ -685,11 +685,11 @@ fn what_processors_count_splits_an_excess() {
 
 #[test]
 fn a_file_that_only_samples_lie_in_is_no_problem() {
-    let mut definitions = Definitions::default();
+    let mut definitions = RankDefinitions::default();
     let path = "[vdso]".to_owned();
     definitions.add(Definition::Module(Module { id: 0, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
-    let mut sites = Sites::default();
-    sites.enter_sampled(&definitions, [(ModuleAddress { module: 0, offset: 0x10 }, NONE)].iter());
+    let mut sites = CallSiteTable::default();
+    sites.enter_sampled(&definitions, [(CodeAddress { module: 0, offset: 0x10 }, NONE)].iter());
     let resolved = resolve(&sites, &CodeReaders::default(), MOST_TIME);
     assert!(resolved.problems.is_empty(), "{:?}", resolved.problems);
     let stack = resolved.sampled.stack((Some(0), 0x10), None).unwrap();

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use lbprof_analysis::model::sites::Sites;
-use lbprof_analysis::read::definitions::Definitions;
+use lbprof_analysis::model::sites::CallSiteTable;
+use lbprof_analysis::read::definitions::RankDefinitions;
 use lbprof_analysis::structure::code_readers::CodeReaders;
-use lbprof_analysis::structure::symbols::{Resolved, resolve};
+use lbprof_analysis::structure::symbols::{ResolvedNames, resolve};
 use lbprof_collector::definition::{CallSite, Module};
 use lbprof_collector::{Definition, ProblemKind};
 use object::{Object, ObjectSymbol};
@@ -136,14 +136,14 @@ fn command() -> Command {
 }
 
 /// What is known of a call that returns to an address of the program, and the files that were used.
-fn resolved(files: &[(&Path, u64)]) -> Resolved {
-    let mut definitions = Definitions::default();
+fn resolved(files: &[(&Path, u64)]) -> ResolvedNames {
+    let mut definitions = RankDefinitions::default();
     for (id, &(path, address)) in (0..).zip(files) {
         let path = path.to_str().unwrap().to_owned();
         definitions.add(Definition::Module(Module { id, path, build_id: Vec::new(), base: 0, end: u64::MAX }));
         definitions.add(Definition::CallSite(CallSite::alone(id, id, address)));
     }
-    let mut sites = Sites::default();
+    let mut sites = CallSiteTable::default();
     sites.enter(&definitions);
     resolve(&sites, &CodeReaders::apart(command), NAMES_WITHIN)
 }
@@ -153,7 +153,7 @@ fn resolved(files: &[(&Path, u64)]) -> Resolved {
 fn assert_costs_lines_alone(sections: impl FnOnce(CodeRange) -> DebugSections) {
     let (_dir, path, address) = program(sections);
     let begun = Instant::now();
-    let Resolved { places, problems, .. } = resolved(&[(&path, address)]);
+    let ResolvedNames { places, problems, .. } = resolved(&[(&path, address)]);
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
     assert_eq!((places[0].function.as_deref(), places[0].line), (Some("main"), None));
     let [problem] = &problems[..] else { panic!("{problems:?}") };
@@ -195,7 +195,7 @@ fn a_function_that_is_itself_and_tables_of_millions_of_lines_are_survived() {
         let entries = [code.function(), code.inlined(FIRST_ENTRY).repeat(1_000_000), vec![0; 1_000_002]].concat();
         DebugSections { info: code.unit(&entries), lines: code.lines(1), ..DebugSections::default() }
     });
-    let Resolved { places, problems, .. } = resolved(&[(&circular, at), (&deep, at_deep), (&long, at_long)]);
+    let ResolvedNames { places, problems, .. } = resolved(&[(&circular, at), (&deep, at_deep), (&long, at_long)]);
     let functions: Vec<Option<&str>> = places.iter().map(|place| place.function.as_deref()).collect();
     assert_eq!(
         functions,

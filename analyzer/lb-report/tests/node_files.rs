@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
-use lbprof_analysis::analyse::{Options, analyse};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_collector::ProblemKind;
 use lbprof_collector::format::log_name;
 use lbprof_collector::node::frame::{node_name, node_rings_name};
@@ -42,13 +42,13 @@ fn in_node_files(ranks_a_node: u32) -> TempDir {
 
 /// The JSON report on the run in `dir`, without the folder's name.
 fn report_in(dir: &Path) -> String {
-    let run = Run::open(Some(dir)).expect("the run opens");
-    let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).unwrap().model;
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
+    let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
     json(&report_on(&model)).replace(dir.to_str().unwrap(), "DIR")
 }
 
 fn problems_in(dir: &Path) -> Vec<(ProblemKind, Option<u32>, String)> {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     run.problems.into_iter().map(|problem| (problem.kind, problem.rank, problem.detail)).collect()
 }
 
@@ -151,7 +151,7 @@ fn a_rank_that_is_there_twice_counts_once() {
     fs::copy(other.path().join(log_name(1)), dir.path().join(log_name(1))).unwrap();
     let detail = "another run of ./scenario".to_owned();
     assert_eq!(problems_in(dir.path()), [(ProblemKind::OtherRun, Some(1), detail)]);
-    let run = Run::open(Some(dir.path())).unwrap();
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
     assert!(run.headers.iter().all(|header| run.log(header).unwrap().header().run_id == RUN_ID));
 }
 
@@ -175,8 +175,8 @@ proptest! {
         let bytes = fs::read(&path).unwrap();
         let length = (bytes.len() as f64 * part) as usize;
         fs::write(&path, &bytes[..length]).unwrap();
-        let Ok(run) = Run::open(Some(dir.path())) else { return Ok(()) };
-        let model = analyse(&run, &Options { symbols: false, ..Options::default() }, |_| ()).unwrap().model;
+        let Ok(run) = RecordedRun::open(Some(dir.path())) else { return Ok(()) };
+        let model = analyse(&run, &AnalysisOptions { symbols: false, ..AnalysisOptions::default() }, |_| ()).unwrap().model;
         let report = report_on(&model);
         let serious = |kind: &str| ["MissingRank", "EndMissing", "Truncated", "Gap", "Damaged"].contains(&kind);
         let whole: Value = serde_json::from_str(&report_in(in_node_files(6).path())).unwrap();

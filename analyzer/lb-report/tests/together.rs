@@ -6,14 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lbprof_analysis::analyse::{AnalysisError, Options, analyse_part};
-use lbprof_analysis::read::open::{Run, TogetherError};
-use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::analyse::{AnalysisError, AnalysisOptions, analyse_part};
+use lbprof_analysis::read::distributed_run::LeaderProcess;
+use lbprof_analysis::read::open::{DistributedOpenError, RecordedRun};
 use lbprof_analysis::select::Selection;
 use lbprof_analysis::serve::serve;
 use lbprof_analysis::transport::threads::in_threads;
-use lbprof_analysis::transport::{Failure, Team};
-use lbprof_analysis::views::Watched;
+use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
+use lbprof_analysis::views::TimelineView;
 use lbprof_collector::Operation;
 use lbprof_collector::format::log_name;
 use lbprof_collector::polling::PollGapRule;
@@ -49,18 +49,18 @@ struct RunOutput {
     /// The JSON report, with all rows.
     json: String,
     /// What the page shows beside that.
-    watched: Option<Watched>,
+    watched: Option<TimelineView>,
     /// In how many segments the run was followed.
     segments: usize,
 }
 
 /// What is found of a part of `run`; why nothing is.
-fn report(run: Run, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
+fn report(run: RecordedRun, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
     let RunRequest { selection, polling, first_look, segment_steps } = wanted;
     let run = if *first_look { run.first_look() } else { run };
     let (run, asked) = (run.polling(*polling), (!first_look).then(Vec::new));
     let segment_steps = segment_steps.or(Some(SEGMENT_STEPS));
-    let options = Options { symbols: false, asked, watch: true, segment_steps, ..Options::default() };
+    let options = AnalysisOptions { symbols: false, asked, watch: true, segment_steps, ..AnalysisOptions::default() };
     let analysis = analyse_part(&run, selection, &options, |_| ())?;
     let mut bytes = Vec::new();
     json::write(&Report::new(&analysis.model, &analysis.names), &ListBounds::ALL, &mut bytes)
@@ -72,21 +72,21 @@ fn report(run: Run, wanted: &RunRequest) -> Result<RunOutput, AnalysisError> {
 
 /// What one process reports.
 fn alone(dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
-    let run = Run::open(Some(dir)).map_err(|error| error.to_string())?;
+    let run = RecordedRun::open(Some(dir)).map_err(|error| error.to_string())?;
     report(run, wanted).map_err(|error| error.to_string())
 }
 
 /// What `n` processes report.
 fn together(n: usize, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, String> {
-    let follow = |team: Team| serve(&team, |_| ()).expect("process 0 ends the work");
+    let follow = |team: ProcessGroup| serve(&team, |_| ()).expect("process 0 ends the work");
     in_threads(n, |team| lead(team, dir, wanted), follow).map_err(|error| error.to_string())
 }
 
-fn lead(team: Team, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, anyhow::Error> {
-    let leader = Arc::new(Leader::new(team));
-    let done = Run::open_together(dir, &leader, None).map_err(|error| match error {
-        TogetherError::Run(error) => error.into(),
-        TogetherError::Failure(failure) => failure.into(),
+fn lead(team: ProcessGroup, dir: &Path, wanted: &RunRequest) -> Result<RunOutput, anyhow::Error> {
+    let leader = Arc::new(LeaderProcess::new(team));
+    let done = RecordedRun::open_together(dir, &leader, None).map_err(|error| match error {
+        DistributedOpenError::Run(error) => error.into(),
+        DistributedOpenError::Failure(failure) => failure.into(),
     });
     let done = done.and_then(|run| Ok(report(run, wanted)?));
     leader.end()?;
@@ -350,13 +350,13 @@ fn profiles_are_reported_as_by_one_process() {
 }
 
 /// What process 0 reports where the others do `follow`.
-fn led(n: usize, dir: &Path, follow: impl Fn(Team) + Sync) -> Result<RunOutput, Failure> {
+fn led(n: usize, dir: &Path, follow: impl Fn(ProcessGroup) + Sync) -> Result<RunOutput, TransportFailure> {
     in_threads(n, |team| lead(team, dir, &all()), follow).map_err(|error| {
         let of_analysis = |error: &AnalysisError| match error {
             AnalysisError::Failure(failure) => Some(failure.clone()),
             AnalysisError::Selection(_) => None,
         };
-        let failure = error.downcast_ref::<Failure>().cloned();
+        let failure = error.downcast_ref::<TransportFailure>().cloned();
         failure.or_else(|| error.downcast_ref().and_then(of_analysis)).unwrap_or_else(|| panic!("{error:#}"))
     })
 }
@@ -389,7 +389,10 @@ fn a_panic_in_a_process_ends_all() {
         let third = team.process() == 2;
         let _ = serve(&team, |_| assert!(!third, "out of luck"));
     });
-    assert_eq!(failure.map(|_| ()), Err(Failure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() }));
+    assert_eq!(
+        failure.map(|_| ()),
+        Err(TransportFailure { process: 2, what: "a mistake in lbprof: out of luck".to_owned() })
+    );
 }
 
 #[test]

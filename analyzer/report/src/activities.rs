@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::DispersionRows;
 use super::serial;
-use lbprof_analysis::model::{Cell, Model};
+use lbprof_analysis::model::{CallTotals, Model};
 
 /// An activity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -54,17 +54,17 @@ pub(super) fn rows(model: &Model, dispersion: &DispersionRows) -> Vec<ActivityRo
     let whole = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<ActivityRow> = Vec::new();
     for activity in Activity::ALL {
-        let mut sum = Cell::default();
+        let mut sum = CallTotals::default();
         let (mut max_s, mut max_rank) = (0.0, 0);
         for rank in &model.ranks {
-            let mut own = Cell::default();
+            let mut own = CallTotals::default();
             rank.cells.iter().filter(|((_, of), _)| *of == activity).for_each(|(_, cell)| own += *cell);
             if own.seconds > max_s {
                 (max_s, max_rank) = (own.seconds, rank.rank);
             }
             sum += own;
         }
-        if sum == Cell::default() {
+        if sum == CallTotals::default() {
             continue;
         }
         let index = dispersion.views.activities[activity as usize];

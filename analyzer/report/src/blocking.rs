@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::blocking_left_out::{self as left_out, CauseIn, CausesOfCluster, ClusterOf, PairsOfClusters};
 use super::bounds::{ListBounds, first};
 use super::serial;
-use lbprof_analysis::metrics::blocking::{BlockingSums, ByClass, Cause, PhaseCost, StateTimes, sums};
+use lbprof_analysis::metrics::blocking::{BlockingSums, PhaseCost, StateTimes, WaitCause, WaitsByClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::followed::{Counts, Followed};
 use lbprof_analysis::model::region_state::RegionState;
+use lbprof_analysis::model::replay_results::{ReplayCounts, ReplayResults};
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
@@ -52,7 +52,7 @@ pub struct BlockingTable {
     pub places: Vec<WaitRow>,
     /// How well calls could be matched.
     #[serde(rename = "matching")]
-    pub counts: Counts,
+    pub counts: ReplayCounts,
 }
 
 /// How much waiting, wherever it is, a selected region causes.
@@ -69,7 +69,7 @@ pub struct CausedByRegion {
 
 impl CausedByRegion {
     /// Of the region of which `model` is; `None` where it is no region's.
-    fn new(model: &Model, followed: &Followed) -> Option<CausedByRegion> {
+    fn new(model: &Model, followed: &ReplayResults) -> Option<CausedByRegion> {
         model.facts.selected.region.as_ref()?;
         let is_inside = |state: &RegionState| {
             let path = followed.regions.get(state.region() as usize).map(|one| one.path.as_str());
@@ -119,7 +119,7 @@ pub struct CauseRow {
     pub activity: Option<Activity>,
     /// Whose work it is, and what it costs.
     #[serde(flatten)]
-    pub cause: Cause,
+    pub cause: WaitCause,
     /// `caused_s` over all waiting.
     pub share: f64,
     /// `caused_s` / `own_s`.
@@ -177,9 +177,9 @@ struct BlockingFigures<'a> {
     /// Time in which ranks could only wait.
     total_s: f64,
     /// The same by what caused it.
-    by_class: &'a ByClass,
+    by_class: &'a WaitsByClass,
     /// That over all waiting.
-    by_class_share: ByClass,
+    by_class_share: WaitsByClass,
     /// Waiting caused by imbalance: the five classes `imbalance_…` together.
     imbalance_s: f64,
     /// That over all waiting.

@@ -6,7 +6,7 @@ use lbprof_collector::Activity;
 use serde::Serialize;
 
 use super::serial;
-use lbprof_analysis::metrics::blocking::{Cause, Class};
+use lbprof_analysis::metrics::blocking::{CauseClass, WaitCause};
 
 /// Causes that are not listed, of the ranks of one cluster.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,7 +21,7 @@ pub struct CausesOfCluster {
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::ActivityName>"))]
     pub activity: Option<Activity>,
     /// What it is.
-    pub class: Class,
+    pub class: CauseClass,
     /// How many causes.
     pub causes: usize,
     /// Of how many ranks.
@@ -59,24 +59,24 @@ pub struct PairsOfClusters {
 pub(super) type ClusterOf<'a> = &'a dyn Fn(u32) -> Option<u32>;
 
 /// A cause, and the path of its region.
-pub(super) type CauseIn<'a> = (&'a Cause, &'a str);
+pub(super) type CauseIn<'a> = (&'a WaitCause, &'a str);
 
 /// `causes` by cluster, region and what is done, most waiting first, their shares those of `total_s`; at most `most` rows, and one for each class.
 pub(super) fn causes(causes: &[CauseIn], total_s: f64, cluster_of: ClusterOf, most: usize) -> Vec<CausesOfCluster> {
-    let mut groups: BTreeMap<_, Vec<&Cause>> = BTreeMap::new();
+    let mut groups: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for &(cause, region) in causes {
         let key = (cluster_of(cause.rank), Some(region), cause.activity, cause.class);
         groups.entry(key).or_default().push(cause);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
-    let caused_s = |causes: &[&Cause]| causes.iter().map(|cause| cause.caused_s).sum::<f64>();
+    let caused_s = |causes: &[&WaitCause]| causes.iter().map(|cause| cause.caused_s).sum::<f64>();
     groups.sort_by(|a, b| caused_s(&b.1).total_cmp(&caused_s(&a.1)));
-    let mut others: BTreeMap<_, Vec<&Cause>> = BTreeMap::new();
+    let mut others: BTreeMap<_, Vec<&WaitCause>> = BTreeMap::new();
     for ((.., class), causes) in groups.split_off(most.min(groups.len())) {
         others.entry((None, None, None, class)).or_default().extend(causes);
     }
     groups.extend(others);
-    let row = |((cluster, region, activity, class), causes): ((_, Option<&str>, _, _), Vec<&Cause>)| {
+    let row = |((cluster, region, activity, class), causes): ((_, Option<&str>, _, _), Vec<&WaitCause>)| {
         let largest = causes.iter().max_by(|a, b| a.caused_s.total_cmp(&b.caused_s));
         CausesOfCluster {
             cluster,

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::BlockingTable;
 use super::serial;
-use lbprof_analysis::model::statistics::Durations;
-use lbprof_analysis::model::{Cell, Model, SiteKey};
+use lbprof_analysis::model::statistics::CallDurations;
+use lbprof_analysis::model::{CallTotals, Model, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
 
@@ -30,9 +30,9 @@ pub struct SiteRow {
     pub activity: Activity,
     /// Time, calls and bytes of the ranks' first threads, summed over ranks and regions.
     #[serde(flatten)]
-    pub sum: Cell,
+    pub sum: CallTotals,
     /// The same of threads other than the one that called `MPI_Init`, which the figures above leave out.
-    pub other_threads: Cell,
+    pub other_threads: CallTotals,
     /// Time over ranks × elapsed time.
     pub share: f64,
     /// Mean of its time over ranks.
@@ -76,7 +76,7 @@ pub struct DurationsRow {
 }
 
 impl DurationsRow {
-    fn of(durations: &Durations) -> Option<DurationsRow> {
+    fn of(durations: &CallDurations) -> Option<DurationsRow> {
         Some(DurationsRow {
             calls: durations.calls,
             min_s: durations.min.0 as f64 * 1e-9,
@@ -92,27 +92,27 @@ impl DurationsRow {
 /// One row a place, operation and activity. Calls on one source line are one place. The longest come first.
 pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let first = first_on_line(places);
-    let by_place = |sites: &[(SiteKey, Cell)]| {
-        let mut sums: BTreeMap<SiteKey, Cell> = BTreeMap::new();
+    let by_place = |sites: &[(SiteTotalsKey, CallTotals)]| {
+        let mut sums: BTreeMap<SiteTotalsKey, CallTotals> = BTreeMap::new();
         for (key, cell) in sites {
             let site = key.site.map(|site| first.get(site as usize).copied().unwrap_or(site));
-            *sums.entry(SiteKey { site, region: 0, ..*key }).or_default() += *cell;
+            *sums.entry(SiteTotalsKey { site, region: 0, ..*key }).or_default() += *cell;
         }
         sums
     };
-    let mut rows: BTreeMap<SiteKey, SiteRow> = BTreeMap::new();
+    let mut rows: BTreeMap<SiteTotalsKey, SiteRow> = BTreeMap::new();
     for rank in &model.ranks {
-        let new = |key: &SiteKey| SiteRow {
+        let new = |key: &SiteTotalsKey| SiteRow {
             id: key.site,
             place: key.site.and_then(|site| places.get(site as usize)).cloned().unwrap_or_default(),
             operation: operation_name(key.operation),
             activity: key.activity,
-            sum: Cell::default(),
+            sum: CallTotals::default(),
             share: 0.0,
             mean_s: 0.0,
             max_s: 0.0,
             max_rank: rank.rank,
-            other_threads: Cell::default(),
+            other_threads: CallTotals::default(),
             other_threads_mean_s: 0.0,
             blocked_s: None,
             blocked_mean_s: None,
@@ -134,7 +134,7 @@ pub(super) fn rows(model: &Model, places: &[CodePlace]) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = rows.into_values().collect();
     let (n, whole) = (model.ranks.len().max(1) as f64, model.elapsed_s() * model.ranks.len() as f64);
     // Calls of one operation at one place may be of two activities; both rows have the durations of all of them.
-    let mut durations: BTreeMap<(Option<u32>, String), Durations> = BTreeMap::new();
+    let mut durations: BTreeMap<(Option<u32>, String), CallDurations> = BTreeMap::new();
     for (&(site, operation), own) in model.statistics.iter().flat_map(|found| &found.calls) {
         let site =
             Some(site).filter(|&site| site != NONE).map(|site| first.get(site as usize).copied().unwrap_or(site));

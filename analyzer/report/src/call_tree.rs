@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::RegionRow;
-use lbprof_analysis::metrics::program_tree::{ProgramTree, Step, Sums};
+use lbprof_analysis::metrics::program_tree::{NodeSums, ProgramNodeKind, ProgramTree};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::call_tree::CallTree;
@@ -118,7 +118,7 @@ pub(super) fn rows(model: &Model, calls: &CallTree, regions: &[RegionRow]) -> Ve
         let parent = tree.nodes[at].parent.and_then(|parent| row_of[parent]);
         row_of[at] = Some(rows.len());
         let (own, sums, balance) = (&alone[at], &tree.inclusive[at], &tree.balance[at]);
-        let followed = |of: fn(&Sums) -> f64, sums: &Sums| is_followed.then(|| of(sums));
+        let followed = |of: fn(&NodeSums) -> f64, sums: &NodeSums| is_followed.then(|| of(sums));
         let region = tree.regions.get(&at).and_then(|&region| regions.get(region as usize));
         let named = named(model, calls, tree.nodes[at].step);
         rows.push(CallTreeRow {
@@ -175,7 +175,7 @@ struct NamedNode {
     at: Option<Caller>,
 }
 
-fn named(model: &Model, calls: &CallTree, step: Step) -> NamedNode {
+fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
     let place = |at: Option<u32>| at.and_then(|at| calls.node(at)).map(|node| &node.place);
     let function = |within: Option<&CodePlace>, at: Option<u32>| {
         let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
@@ -183,7 +183,7 @@ fn named(model: &Model, calls: &CallTree, step: Step) -> NamedNode {
         NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::of) }
     };
     match step {
-        Step::Region(at) => {
+        ProgramNodeKind::Region(at) => {
             let region = model.regions.get(at as usize);
             let kind = match at {
                 0 => CallTreeNodeKind::Program,
@@ -197,9 +197,9 @@ fn named(model: &Model, calls: &CallTree, step: Step) -> NamedNode {
                 at: None,
             }
         }
-        Step::Start(start) => function(place(Some(start)), None),
-        Step::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
-        Step::Call(leaf, operation) => {
+        ProgramNodeKind::Start(start) => function(place(Some(start)), None),
+        ProgramNodeKind::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
+        ProgramNodeKind::Call(leaf, operation) => {
             let name = format!("MPI_{}", operation_name(operation));
             NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::of) }
         }

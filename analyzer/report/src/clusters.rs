@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::bounds::{ListBounds, first};
 use super::efficiency::EfficiencyRow;
 use super::serial;
-use lbprof_analysis::metrics::cluster::{self, Code, Radius};
+use lbprof_analysis::metrics::cluster::{self, ClusterRadius, CodePiece};
 use lbprof_analysis::metrics::load_balance::{is_above_elapsed, phase_profile_ideal};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
@@ -30,7 +30,7 @@ pub struct ClusterTable {
     /// By rank the number of its cluster; `None` for ranks of none.
     pub of: Vec<Option<u32>>,
     /// How near ranks of one cluster are.
-    pub radius: Option<Radius>,
+    pub radius: Option<ClusterRadius>,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
     /// Those of them that were clustered; the ranks of others joined the nearest.
@@ -184,8 +184,8 @@ impl ClusterTable {
         let codes = cluster::codes(model, places);
         let found = cluster::clusters(&codes, radius);
         let name = |piece: u32| match *codes.pieces.get(piece as usize)? {
-            Code::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
-            Code::Call { site, operation, .. } => {
+            CodePiece::Region(region) => Some(CodeName::Region(model.regions.get(region as usize)?.path.clone())),
+            CodePiece::Call { site, operation, .. } => {
                 let place = site.and_then(|site| places.get(site as usize)).cloned();
                 Some(CodeName::Call(operation_name(operation), place))
             }
@@ -193,7 +193,7 @@ impl ClusterTable {
         let parts = found.parts();
         let own_code = if found.differ() { cluster::own_code(&codes, &parts) } else { Vec::new() };
         let own_code = own_code.into_iter().chain(std::iter::repeat(Vec::new()));
-        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::OwnCode>)| {
+        let row = |(part, own): (&cluster::ClusterOrRank, Vec<cluster::DistinctiveCode>)| {
             let own = own.into_iter().filter(|own| own.share >= LEAST_SHARE).take(MOST_CODE);
             ClusterRow {
                 id: part.cluster.map_or(0, |number| number as u32 + 1),

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bounds::{ListBounds, first};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::statistics::{Sizes, Statistics, Volume};
+use lbprof_analysis::model::statistics::{MessageVolume, RunStatistics, SizeHistogram};
 use lbprof_analysis::profile::operation_name;
 
 /// Who communicates with whom, and how much at once. Messages are those of which both sides are known; of collectives, one-sided
@@ -187,11 +187,11 @@ fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
         let found = model.ranks.binary_search_by_key(&rank, |one| one.rank);
         found.map_or("", |at| model.ranks[at].host.as_str())
     };
-    let mut sums: BTreeMap<(&str, &str), Volume> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, &str), MessageVolume> = BTreeMap::new();
     for pair in pairs {
         sums.entry((host(pair.from), host(pair.to))).or_default().add(pair.messages, pair.bytes);
     }
-    let row = |((from, to), sum): ((&str, &str), Volume)| HostVolume {
+    let row = |((from, to), sum): ((&str, &str), MessageVolume)| HostVolume {
         from: from.to_owned(),
         to: to.to_owned(),
         messages: sum.messages,
@@ -202,8 +202,8 @@ fn hosts(model: &Model, pairs: &[PairVolume]) -> Vec<HostVolume> {
     rows
 }
 
-fn sizes(of: &Sizes) -> Vec<SizeRow> {
-    let row = |(from_bytes, to_bytes, of): (u64, u64, Volume)| SizeRow {
+fn sizes(of: &SizeHistogram) -> Vec<SizeRow> {
+    let row = |(from_bytes, to_bytes, of): (u64, u64, MessageVolume)| SizeRow {
         from_bytes,
         to_bytes,
         count: of.messages,
@@ -212,7 +212,7 @@ fn sizes(of: &Sizes) -> Vec<SizeRow> {
     of.occurring().map(row).collect()
 }
 
-fn operations(found: &Statistics) -> Vec<OperationSizes> {
+fn operations(found: &RunStatistics) -> Vec<OperationSizes> {
     let mut rows: Vec<OperationSizes> = Vec::new();
     for (&operation, of) in &found.sizes {
         let sizes = sizes(of);
@@ -224,7 +224,7 @@ fn operations(found: &Statistics) -> Vec<OperationSizes> {
     rows
 }
 
-fn communicators(model: &Model, found: &Statistics) -> Vec<CommunicatorRow> {
+fn communicators(model: &Model, found: &RunStatistics) -> Vec<CommunicatorRow> {
     let whole_s = model.elapsed_s() * model.ranks.len() as f64;
     let mut rows: Vec<CommunicatorRow> = Vec::new();
     for (&comm, of) in &found.communicators {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::serial;
 use crate::iteration::IterationRow;
-use lbprof_analysis::metrics::trend::{Shape, shape};
+use lbprof_analysis::metrics::trend::{SeriesShape, shape};
 use serde::Serialize;
 
 /// What iterations show over the run. Only those count that as many ranks went through as through any: one that a rank did not come
@@ -52,11 +52,11 @@ pub struct SlowestRank {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TimeTrends {
     /// The longest computation of a rank.
-    pub max: Shape,
+    pub max: SeriesShape,
     /// The mean computation of all ranks.
-    pub mean: Shape,
+    pub mean: SeriesShape,
     /// Their difference.
-    pub imbalance: Shape,
+    pub imbalance: SeriesShape,
 }
 
 /// A series of the iterations' times.
@@ -80,7 +80,7 @@ struct SeriesRow<'a> {
     of: SeriesName,
     /// How it changes.
     #[serde(flatten)]
-    shape: &'a Shape,
+    shape: &'a SeriesShape,
 }
 
 /// All series.
@@ -189,6 +189,6 @@ mod tests {
         let course = IterationCourse::new(&rows);
         assert_eq!((course.iterations, course.known, counts(&course)), (20, 19, vec![(1, 19)]));
         assert_eq!((course.unknown, course.first_unknown, course.slowest_mean_s), (1, Some(0), 1.0));
-        assert_eq!(course.trends.unwrap().max, Shape::default());
+        assert_eq!(course.trends.unwrap().max, SeriesShape::default());
     }
 }

@@ -9,7 +9,8 @@ use super::bounds::{ListBounds, per_entry};
 use super::serial;
 use lbprof_analysis::metrics::cluster;
 use lbprof_analysis::metrics::dispersion::{
-    self, Dispersion, Extremes, Level, MostImbalanced, PerActivity, Ranking, RegionTimes, breakdown, extremes,
+    self, Dispersion, MostImbalanced, PerActivity, RegionExtremes, RegionTimes, SeverityCriterion, TimeLevel,
+    breakdown, extremes,
 };
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -35,7 +36,7 @@ pub struct DispersionRows {
     /// What makes an SID severe: `maximum`, `percentile=P` or `threshold=X` (`--rank-by`).
     #[serde(rename = "rank_by", serialize_with = "in_words")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub ranking: Ranking,
+    pub ranking: SeverityCriterion,
     /// The three views; regions by their index in the model, ranks by their index in the report.
     #[serde(skip)]
     pub views: Dispersion,
@@ -51,7 +52,7 @@ pub struct DispersionRows {
     pub dominant: Option<Activity>,
     /// Of each activity the regions with most and with least of its time.
     #[serde(skip)]
-    pub extremes: PerActivity<Extremes>,
+    pub extremes: PerActivity<RegionExtremes>,
     /// Groups of regions that spend their time alike; null if fewer than 3 regions have time of their own, or all are equal.
     pub groups: Option<GroupRows>,
     /// One object per activity and region, of each activity the 64 regions with most of its time.
@@ -77,18 +78,18 @@ pub struct DispersionRows {
     pub longest_imbalanced_rank: Option<u32>,
 }
 
-fn in_words<S: Serializer>(ranking: &Ranking, serializer: S) -> Result<S::Ok, S::Error> {
+fn in_words<S: Serializer>(ranking: &SeverityCriterion, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(ranking)
 }
 
 /// One letter a rank.
-fn letters<S: Serializer>(levels: &[Level], serializer: S) -> Result<S::Ok, S::Error> {
-    let letter = |level: &Level| match level {
-        Level::Minimum => 'm',
-        Level::Lower => 'l',
-        Level::Middle => '-',
-        Level::Upper => 'u',
-        Level::Maximum => 'M',
+fn letters<S: Serializer>(levels: &[TimeLevel], serializer: S) -> Result<S::Ok, S::Error> {
+    let letter = |level: &TimeLevel| match level {
+        TimeLevel::Minimum => 'm',
+        TimeLevel::Lower => 'l',
+        TimeLevel::Middle => '-',
+        TimeLevel::Upper => 'u',
+        TimeLevel::Maximum => 'M',
     };
     serializer.serialize_str(&levels.iter().map(letter).collect::<String>())
 }
@@ -143,12 +144,12 @@ pub struct PatternRow {
     /// most of them have.
     #[serde(rename = "ranks", serialize_with = "letters")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub levels: Vec<Level>,
+    pub levels: Vec<TimeLevel>,
 }
 
 impl DispersionRows {
     /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
-    pub(super) fn new(model: &Model, ranking: Ranking, groups: Option<usize>) -> DispersionRows {
+    pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
         let views = Dispersion::of(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
@@ -210,15 +211,15 @@ impl DispersionRows {
 }
 
 /// The level that stands for those of several ranks: an extreme of all ranks if one has it, else what most have.
-fn level_of_several(levels: &[Level]) -> Level {
-    let n = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
+fn level_of_several(levels: &[TimeLevel]) -> TimeLevel {
+    let n = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();
     match () {
-        () if n(Level::Maximum) > 0 => Level::Maximum,
-        () if n(Level::Minimum) > 0 => Level::Minimum,
-        () => [Level::Lower, Level::Upper, Level::Middle]
+        () if n(TimeLevel::Maximum) > 0 => TimeLevel::Maximum,
+        () if n(TimeLevel::Minimum) > 0 => TimeLevel::Minimum,
+        () => [TimeLevel::Lower, TimeLevel::Upper, TimeLevel::Middle]
             .into_iter()
             .max_by_key(|&level| n(level))
-            .unwrap_or(Level::Middle),
+            .unwrap_or(TimeLevel::Middle),
     }
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::EndReason;
 
-use lbprof_analysis::metrics::asleep::{Asleep, asleep};
 use lbprof_analysis::metrics::findings::UNCLEAR;
-use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, Preemption, preemption};
+use lbprof_analysis::metrics::preemption::{MIN_WITHOUT_CORE_S, PreemptionLoss, preemption};
+use lbprof_analysis::metrics::sleep_time::{SleepTime, asleep};
 use lbprof_analysis::metrics::threads::ThreadEfficiency;
 use lbprof_analysis::model::samples::SampledThreads;
-use lbprof_analysis::model::{Model, RankModel, Usage};
+use lbprof_analysis::model::{Model, RankModel, ResourceUsage};
 
 /// Share of a rank's time, or of its computation, from which on it is said first that the rank had no core, or slept.
 const MUCH: f64 = 1.0 / 3.0;
@@ -59,7 +59,7 @@ pub enum ReportDoubt {
         /// The rank that waited longest.
         rank: u32,
         /// For how long.
-        lost: Preemption,
+        lost: PreemptionLoss,
         /// Other ranks that waited for much of theirs.
         others: usize,
     },
@@ -73,7 +73,7 @@ pub enum ReportDoubt {
         /// The rank that slept longest.
         rank: u32,
         /// For how long.
-        found: Asleep,
+        found: SleepTime,
         /// All such ranks, ascending.
         ranks: Vec<u32>,
     },
@@ -185,13 +185,13 @@ fn fewer_cores(model: &Model) -> Option<ReportDoubt> {
 
 fn no_core(model: &Model) -> Option<ReportDoubt> {
     let is_much =
-        |lost: &Preemption| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
+        |lost: &PreemptionLoss| lost.delayed_s >= MUCH * lost.computation_s && computes(model, lost.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, preemption(rank).filter(is_much)?));
-    let hit: Vec<(u32, Preemption)> = model.ranks.iter().filter_map(of_rank).collect();
+    let hit: Vec<(u32, PreemptionLoss)> = model.ranks.iter().filter_map(of_rank).collect();
     if let Some(&(rank, lost)) = hit.iter().max_by(|a, b| a.1.delayed_s.total_cmp(&b.1.delayed_s).then(b.0.cmp(&a.0))) {
         return Some(ReportDoubt::NoCoreToCompute { rank, lost, others: hit.len() - 1 });
     }
-    let is_long = |usage: &Usage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
+    let is_long = |usage: &ResourceUsage| usage.elapsed_s >= MIN_WITHOUT_CORE_S;
     let usages = || model.ranks.iter().filter_map(|rank| rank.usage).filter(is_long);
     let delayed_s: f64 = usages().map(|usage| usage.thread_delayed_s.min(usage.elapsed_s)).sum();
     let elapsed_s: f64 = usages().map(|usage| usage.elapsed_s).sum();
@@ -199,9 +199,10 @@ fn no_core(model: &Model) -> Option<ReportDoubt> {
 }
 
 fn asleep_ranks(model: &Model) -> Option<ReportDoubt> {
-    let is_much = |found: &Asleep| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
+    let is_much =
+        |found: &SleepTime| found.asleep_s >= MUCH * found.computation_s && computes(model, found.computation_s);
     let of_rank = |rank: &RankModel| Some((rank.rank, asleep(rank).filter(is_much)?));
-    let sleepers: Vec<(u32, Asleep)> = model.ranks.iter().filter_map(of_rank).collect();
+    let sleepers: Vec<(u32, SleepTime)> = model.ranks.iter().filter_map(of_rank).collect();
     let &(rank, found) = sleepers.iter().max_by(|a, b| a.1.asleep_s.total_cmp(&b.1.asleep_s).then(b.0.cmp(&a.0)))?;
     Some(ReportDoubt::Asleep { rank, found, ranks: sleepers.iter().map(|one| one.0).collect() })
 }

@@ -3,9 +3,9 @@
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use lbprof_analysis::metrics::load_balance::{self, PhaseProfileIdeal, Times, is_above_elapsed};
-use lbprof_analysis::metrics::serialization::{Serialization, serialization};
-use lbprof_analysis::model::followed::Followed;
+use lbprof_analysis::metrics::load_balance::{self, EfficiencyTimes, PhaseProfileIdeal, is_above_elapsed};
+use lbprof_analysis::metrics::serialization::{SerializationTimes, serialization};
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::{Model, RegionIdx};
 
 /// Efficiencies, with the times that they follow from.
@@ -39,7 +39,7 @@ pub struct EfficiencyRow {
     pub parallel: Option<f64>,
     /// Elapsed, longest, mean and ideal time.
     #[serde(flatten)]
-    pub times: Times,
+    pub times: EfficiencyTimes,
     /// Upper bound of `t_ideal_s`, likewise.
     pub t_ideal_max_s: Option<f64>,
     /// Whether `t_ideal_s` is reliable: by replay, or by an estimate that is too short by at most 5 % of the elapsed time and not above
@@ -71,7 +71,7 @@ impl EfficiencyRow {
     /// That of `region`, inner regions included.
     pub(super) fn new(model: &Model, region: RegionIdx) -> EfficiencyRow {
         let mut times = load_balance::times(model, region);
-        let replay_s = model.followed.as_ref().filter(|_| region == 0).and_then(Followed::t_ideal_s);
+        let replay_s = model.followed.as_ref().filter(|_| region == 0).and_then(ReplayResults::t_ideal_s);
         // Rounding to nanoseconds must not make it shorter than what a rank computes.
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
         times.t_ideal_s = replay_s.or(times.t_ideal_s);
@@ -92,7 +92,11 @@ impl EfficiencyRow {
     }
 
     /// That of these times, with the ideal time by phase profile and by replay where these are known.
-    pub(super) fn of(times: Times, estimate: Option<PhaseProfileIdeal>, replay_s: Option<f64>) -> EfficiencyRow {
+    pub(super) fn of(
+        times: EfficiencyTimes,
+        estimate: Option<PhaseProfileIdeal>,
+        replay_s: Option<f64>,
+    ) -> EfficiencyRow {
         let elapsed_s = times.elapsed_s;
         let is_above = estimate.is_some_and(|ideal| is_above_elapsed(ideal.seconds, elapsed_s));
         let close = estimate.map(|ideal| ideal.bound_s <= UNCERTAIN * elapsed_s);
@@ -105,7 +109,7 @@ impl EfficiencyRow {
             Some(ideal) if is_close => Some(ideal.seconds),
             other => other.map(longest),
         };
-        let at_longest = Times { t_ideal_s: max_s, ..times };
+        let at_longest = EfficiencyTimes { t_ideal_s: max_s, ..times };
         let bounded = |ratio: Option<f64>| ratio.filter(|_| max_s.is_some());
         EfficiencyRow {
             load_balance: times.load_balance(),
@@ -139,8 +143,8 @@ impl EfficiencyRow {
     }
 
     /// What the ideal time exceeds the longest computation by, where it is known well. `is_sure`: iterations are known for sure, if any are.
-    pub fn serialization(&self, is_sure: bool) -> Option<Serialization> {
-        let Times { elapsed_s, max_computation_s, .. } = self.times;
+    pub fn serialization(&self, is_sure: bool) -> Option<SerializationTimes> {
+        let EfficiencyTimes { elapsed_s, max_computation_s, .. } = self.times;
         let ideal_s = self.certain_ideal()?.min(elapsed_s);
         let by_replay = self.t_ideal_replay_s.is_some();
         let by_iteration_s = self.t_ideal_phase_profile_s.filter(|_| is_sure);
@@ -155,7 +159,7 @@ mod tests {
     /// The longest of the ranks computes 6 of 10 s; the ideal time is 7 s by iterations and may be `bound_s` longer.
     fn row(seconds: f64, bound_s: f64, replay_s: Option<f64>) -> EfficiencyRow {
         let t_ideal_s = replay_s.or(Some(seconds));
-        let times = Times { elapsed_s: 10.0, max_computation_s: 6.0, avg_computation_s: 3.0, t_ideal_s };
+        let times = EfficiencyTimes { elapsed_s: 10.0, max_computation_s: 6.0, avg_computation_s: 3.0, t_ideal_s };
         EfficiencyRow::of(times, Some(PhaseProfileIdeal { seconds, error_s: 0.0, bound_s }), replay_s)
     }
 

@@ -7,8 +7,8 @@ use serde::{Serialize, Serializer};
 
 use super::course::IterationCourse;
 use super::grouped::{GroupRow, IterationGroup, grouped};
-use lbprof_analysis::model::loops::Without;
-use lbprof_analysis::model::{Model, RegionIdx, Slowest};
+use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::model::{Model, RegionIdx, SlowestInIteration};
 
 /// The iterations of the main loop.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -54,7 +54,7 @@ pub enum IterationSource {
 impl IterationSource {
     /// Where the iterations of `model` come from, which has some.
     fn of(model: &Model) -> IterationSource {
-        match model.loops.is_empty() && model.without_loop != Without::Nothing {
+        match model.loops.is_empty() && model.without_loop != NoLoopReason::Nothing {
             true => IterationSource::Marked,
             false => IterationSource::Found,
         }
@@ -98,7 +98,7 @@ impl IterationTable {
 }
 
 /// Of each of these iterations of a region the computation of all ranks, and how many went through it to its end.
-fn sums(model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> Vec<(f64, u32)> {
+fn sums(model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> Vec<(f64, u32)> {
     let mut sums = vec![(0.0, 0); slowest.len()];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
         let is_known = |times: &[f64], at: usize| times.get(at).is_some_and(|time| !time.is_nan());

@@ -72,10 +72,10 @@ pub use functions::FunctionTable;
 use functions::SampledFunctions;
 pub use iteration::IterationRow;
 pub use iterations::IterationTable;
-use lbprof_analysis::metrics::dispersion::Ranking;
+use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::{Model, RunFacts};
 use lbprof_analysis::select::activities::only;
-use lbprof_analysis::structure::symbols::Resolved;
+use lbprof_analysis::structure::symbols::ResolvedNames;
 pub use lifetime::LifetimeTable;
 pub use loops::{LoopRow, LoopTable};
 pub use losses::EfficiencyLoss;
@@ -149,7 +149,7 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReportChoices {
     /// Which indices of dispersion are severe.
-    pub ranking: Ranking,
+    pub ranking: SeverityCriterion,
     /// How many groups of regions there are to be.
     pub groups: Option<usize>,
     /// How near ranks of one cluster are.
@@ -160,12 +160,12 @@ pub struct ReportChoices {
 
 impl Report {
     /// The report on `model`, of whose call sites `names` are known.
-    pub fn new(model: &Model, names: &Resolved) -> Report {
+    pub fn new(model: &Model, names: &ResolvedNames) -> Report {
         Report::with(model, names, &ReportChoices::default())
     }
 
     /// The report on `model`, of whose call sites `names` are known, as the user chose.
-    pub fn with(model: &Model, names: &Resolved, choices: &ReportChoices) -> Report {
+    pub fn with(model: &Model, names: &ResolvedNames, choices: &ReportChoices) -> Report {
         let places = names.places.as_slice();
         let efficiency = EfficiencyRow::new(model, 0);
         let mut call_sites = call_sites::rows(model, places);

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use lbprof_analysis::model::lifetime::Lifetime;
+use lbprof_analysis::model::lifetime::ProcessLifetime;
 use lbprof_analysis::model::{Model, RankModel};
 
 /// Share of the run outside of the window from which on it is worth a line.
@@ -66,7 +66,7 @@ impl LifetimePhase {
         LifetimePhase::AfterFinalize,
     ];
 
-    fn seconds(self, lifetime: &Lifetime) -> Option<f64> {
+    fn seconds(self, lifetime: &ProcessLifetime) -> Option<f64> {
         match self {
             LifetimePhase::BeforeInit => lifetime.before_init_s,
             LifetimePhase::Init => lifetime.init_s,
@@ -95,9 +95,10 @@ pub struct LifetimeRow {
     is_killed: bool,
 }
 
-impl From<&Lifetime> for LifetimeRow {
-    fn from(lifetime: &Lifetime) -> LifetimeRow {
-        let &Lifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed } = lifetime;
+impl From<&ProcessLifetime> for LifetimeRow {
+    fn from(lifetime: &ProcessLifetime) -> LifetimeRow {
+        let &ProcessLifetime { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed } =
+            lifetime;
         LifetimeRow { before_init_s, init_s, recorder_start_s, finalize_s, after_finalize_s, is_killed }
     }
 }

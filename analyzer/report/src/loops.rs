@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::bounds::{ListBounds, first};
 use super::serial;
-use lbprof_analysis::model::loops::Carried;
+use lbprof_analysis::model::loops::CarriedCalls;
 use lbprof_analysis::model::loops::FoundLoopOfRank;
-use lbprof_analysis::model::loops::{Count, Loop, Without};
+use lbprof_analysis::model::loops::{IterationCount, Loop, NoLoopReason};
 use lbprof_analysis::model::{Model, RankModel, Region, RegionIdx};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -18,7 +18,7 @@ pub struct LoopTable {
     /// One row a loop, outer ones before those in them.
     pub rows: Vec<LoopRow>,
     /// Why there are none.
-    pub without: Without,
+    pub without: NoLoopReason,
 }
 
 /// A loop, found in the calls of some ranks.
@@ -277,8 +277,8 @@ impl LoopDoubt {
     }
 
     /// What speaks against a loop of which `one` is known, from what it carries on each rank; the gravest first.
-    fn all(carried: &[Carried], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
-        let sum = |of: fn(&Carried) -> u64| carried.iter().map(of).sum::<u64>() as f64;
+    fn all(carried: &[CarriedCalls], iterations: &[u32], one: &LoopFacts) -> Vec<LoopDoubt> {
+        let sum = |of: fn(&CarriedCalls) -> u64| carried.iter().map(of).sum::<u64>() as f64;
         let calls = sum(|one| one.calls);
         if calls == 0.0 {
             return Vec::new();
@@ -347,7 +347,7 @@ impl LoopTable {
         }
         let mut rows = joined(rows);
         rows.iter_mut().for_each(|row| row.rank_count = row.ranks.len());
-        let without = if model.loops.is_empty() { model.without_loop } else { Without::Nothing };
+        let without = if model.loops.is_empty() { model.without_loop } else { NoLoopReason::Nothing };
         LoopTable { rows, without }
     }
 }
@@ -431,7 +431,7 @@ fn counts(ranks: &[&RankModel], of: impl Fn(&RankModel) -> u32) -> (f64, f64) {
 
 /// What speaks against the loop that was `found` on each rank, the gravest first.
 fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<&EndOfIteration>) -> Vec<LoopDoubt> {
-    let carried: Vec<Carried> = found.iter().map(|found| found.carried).collect();
+    let carried: Vec<CarriedCalls> = found.iter().map(|found| found.carried).collect();
     let iterations: Vec<u32> = found.iter().map(|found| found.iterations).collect();
     let facts = LoopFacts {
         kinds: one.kinds(),
@@ -439,7 +439,7 @@ fn doubts(model: &Model, found: &[FoundLoopOfRank], one: &Loop, ends_at: Option<
         partners: one.others,
         rhythm: longest_inner(model, one).filter(|_| one.by_rhythm).map(|inner| inner.for_each_main.round() as u32),
         is_mostly_inner: longest_inner(model, one).is_some_and(|inner| inner.share_of_main >= MOSTLY_INNER),
-        is_certain: one.count == Count::default(),
+        is_certain: one.count == IterationCount::default(),
         is_unique: one.is_unique,
         is_in_main: one.is_in_main,
     };
@@ -595,7 +595,7 @@ mod tests {
 
     /// The doubt about 100 iterations on each of two ranks, of which so many carry as much as others, with calls of these numbers.
     fn doubt(alike: u32, [calls, foreign, bytes]: [u64; 3], kinds: usize, module: &str) -> Option<LoopDoubt> {
-        let carried = Carried { alike, calls, foreign, bytes };
+        let carried = CarriedCalls { alike, calls, foreign, bytes };
         LoopDoubt::all(&[carried; 2], &[100; 2], &LoopFacts { kinds, module: Some(module), ..LoopFacts::default() })
             .into_iter()
             .next()
@@ -614,7 +614,7 @@ mod tests {
 
     #[test]
     fn a_call_in_main_is_in_no_function_that_is_called_from_many_places() {
-        let carried = Carried { alike: 100, calls: 200, foreign: 0, bytes: 0 };
+        let carried = CarriedCalls { alike: 100, calls: 200, foreign: 0, bytes: 0 };
         let certain = LoopFacts { kinds: 2, is_certain: true, is_in_main: true, ..LoopFacts::default() };
         assert_eq!(LoopDoubt::all(&[carried], &[100], &certain), []);
         let by_rhythm = LoopFacts { rhythm: Some(3), partners: Some(80), ..certain };

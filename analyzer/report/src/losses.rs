@@ -19,9 +19,9 @@ use super::serial;
 use super::verdict::{LossKind, Verdict};
 use super::what_if::{PredictionRow, WhatIfTable};
 use super::{RegionRow, SiteRow};
-use lbprof_analysis::metrics::blocking::{Class, waited_because_of};
+use lbprof_analysis::metrics::blocking::{CauseClass, waited_because_of};
 use lbprof_analysis::metrics::preemption::{MUCH_OF_THE_TIME, preemption, without_core};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::{CodePlace, first_on_line};
@@ -191,10 +191,10 @@ fn by_cause(inputs: &LossInputs, table: &BlockingTable) -> Vec<EfficiencyLoss> {
     for phase in &table.phases {
         let cost = &phase.cost;
         match cost.class {
-            Class::Imbalance => phases.push((LossKind::Imbalance, phase, cost.caused_s)),
-            Class::Control => phases.push((LossKind::Control, phase, cost.caused_s)),
-            Class::Communication | Class::MessageDelay => communication_s += cost.total_s(),
-            Class::Recorder => recorder_s += cost.total_s(),
+            CauseClass::Imbalance => phases.push((LossKind::Imbalance, phase, cost.caused_s)),
+            CauseClass::Control => phases.push((LossKind::Control, phase, cost.caused_s)),
+            CauseClass::Communication | CauseClass::MessageDelay => communication_s += cost.total_s(),
+            CauseClass::Recorder => recorder_s += cost.total_s(),
         }
     }
     let whole = |kind, seconds: f64| EfficiencyLoss {
@@ -236,7 +236,7 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
     let caused_s: f64 = by_rank.values().sum();
     let lost_s = ((own_s + caused_s) / inputs.model.ranks.len().max(1) as f64).min(all.lost_s);
     let most = causes().max_by(|a, b| a.cause.caused_s.total_cmp(&b.cause.caused_s));
-    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIf::Ideal);
+    let ideal = inputs.what_if.rows.iter().find(|row| row.scenario == WhatIfScenario::Ideal);
     let rest = EfficiencyLoss {
         lost_s: all.lost_s - lost_s,
         measured: true,
@@ -257,7 +257,7 @@ fn split_communication(inputs: &LossInputs, table: &BlockingTable, all: Efficien
 }
 
 /// The ranks that cause waiting by computation of these regions and classes, with their shares.
-fn causing(table: &BlockingTable, is_meant: impl Fn(&str, Class) -> bool) -> Vec<(u32, f64)> {
+fn causing(table: &BlockingTable, is_meant: impl Fn(&str, CauseClass) -> bool) -> Vec<(u32, f64)> {
     let mut ranks: BTreeMap<u32, f64> = BTreeMap::new();
     for row in table.causes.iter().filter(|row| is_meant(&row.region, row.cause.class)) {
         *ranks.entry(row.cause.rank).or_default() += row.cause.caused_s;
@@ -287,8 +287,9 @@ fn waits_for(inputs: &LossInputs, ranks: &[(u32, f64)]) -> Option<LossAt> {
 
 /// The replay that says what balancing a region would gain; else, where one rank causes it all, that of the rank.
 fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<PredictionRow> {
-    let of_region =
-        |row: &&PredictionRow| matches!(row.scenario, WhatIf::Balanced(_)) && row.region.as_deref() == Some(region);
+    let of_region = |row: &&PredictionRow| {
+        matches!(row.scenario, WhatIfScenario::Balanced(_)) && row.region.as_deref() == Some(region)
+    };
     what_if
         .rows
         .iter()
@@ -296,7 +297,7 @@ fn remedy(what_if: &WhatIfTable, region: &str, ranks: &[(u32, f64)]) -> Option<P
         .or_else(|| {
             let &(rank, _) = ranks.first().filter(|(_, share)| *share > 0.9)?;
             let of_rank =
-                |row: &&PredictionRow| matches!(row.scenario, WhatIf::RankAsMean(_)) && row.rank == Some(rank);
+                |row: &&PredictionRow| matches!(row.scenario, WhatIfScenario::RankAsMean(_)) && row.rank == Some(rank);
             what_if.rows.iter().find(of_rank).filter(|row| what_if.is_gain(row))
         })
         .cloned()
@@ -355,8 +356,8 @@ fn by_region(inputs: &LossInputs, causes: Option<&BlockingTable>) -> Vec<Efficie
     let all_s: f64 = excesses.iter().map(|(_, excess_s)| excess_s).sum();
     let loss = |(row, excess_s): (&RegionRow, f64)| {
         let (kind, class) = match row.kind {
-            RegionKind::Control => (LossKind::Control, Class::Control),
-            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, Class::Imbalance),
+            RegionKind::Control => (LossKind::Control, CauseClass::Control),
+            RegionKind::Useful | RegionKind::Serial => (LossKind::Imbalance, CauseClass::Imbalance),
         };
         // How much it is, is what one rank computes more: others that are waited for more there do not cause it.
         let found = causes
@@ -391,7 +392,7 @@ fn lacked_core(model: &Model, ranks: &[(u32, f64)]) -> bool {
 /// A kind of serialization. Ranks that are slow in turn are those that are the slowest of an iteration, the others those whose
 /// computation is waited for.
 fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKind, lost_s: f64) -> EfficiencyLoss {
-    let is_computation = |class| matches!(class, Class::Imbalance | Class::Control);
+    let is_computation = |class| matches!(class, CauseClass::Imbalance | CauseClass::Control);
     let ranks = match (kind, causes) {
         (LossKind::SlowInTurn, _) => slowest_in_turn(inputs.model),
         (_, Some(table)) => causing(table, |_, class| is_computation(class)),
@@ -404,7 +405,8 @@ fn serialized(inputs: &LossInputs, causes: Option<&BlockingTable>, kind: LossKin
         Some(_) => waits_for(inputs, &ranks),
         None => longest_call(inputs.verdict),
     };
-    let balanced = |row: &&PredictionRow| kind == LossKind::SlowInTurn && row.scenario == WhatIf::RunBalancedEach;
+    let balanced =
+        |row: &&PredictionRow| kind == LossKind::SlowInTurn && row.scenario == WhatIfScenario::RunBalancedEach;
     let is_gain = |row: &&PredictionRow| inputs.together && balanced(row) && inputs.what_if.is_gain(row);
     let remedy = inputs.what_if.rows.iter().find(is_gain).cloned();
     EfficiencyLoss { measured: causes.is_some(), ranks, region, at, remedy, ..EfficiencyLoss::bare(kind, lost_s) }

@@ -8,8 +8,8 @@ use super::efficiency::EfficiencyRow;
 use super::{largest, serial};
 use lbprof_analysis::metrics::imbalance::{IdealTimes, ImbalanceSplit, split};
 use lbprof_analysis::metrics::load_balance::is_above_elapsed;
-use lbprof_analysis::metrics::overhead::{self, Overheads, PhaseTime};
-use lbprof_analysis::model::alone::Alone;
+use lbprof_analysis::metrics::overhead::{self, OverheadBreakdown, PhaseTime};
+use lbprof_analysis::model::solo_time::SoloTime;
 use lbprof_analysis::model::{Model, RankModel};
 
 /// Overheads of the run.
@@ -18,13 +18,13 @@ use lbprof_analysis::model::{Model, RankModel};
 pub struct OverheadTable {
     /// Phases, time on one rank, efficiency and speedup.
     #[serde(skip)]
-    pub overheads: Overheads,
+    pub overheads: OverheadBreakdown,
     /// Waiting that follows from imbalance, in its parts.
     #[serde(skip)]
     pub imbalance: ImbalanceSplit,
     /// How long one rank works alone.
     #[serde(skip)]
-    pub alone: Result<Alone, NotAlone>,
+    pub alone: Result<SoloTime, NotAlone>,
     /// The figures that follow from these.
     #[serde(flatten)]
     pub figures: OverheadFigures,
@@ -148,9 +148,9 @@ pub struct AloneRow {
 
 impl OverheadFigures {
     fn new(
-        overheads: &Overheads,
+        overheads: &OverheadBreakdown,
         imbalance: &ImbalanceSplit,
-        alone: Option<&Alone>,
+        alone: Option<&SoloTime>,
         ranks: &[RankModel],
     ) -> OverheadFigures {
         let ratio = |seconds: Option<f64>| seconds.and_then(|seconds| overheads.ratio_of(seconds));
@@ -253,7 +253,7 @@ impl OverheadTable {
             None if !model.facts.common_clock => Err(NotAlone::NoCommonClock),
             None => Err(NotAlone::NoCalls),
         };
-        let serial_s = alone.as_ref().ok().map(Alone::serial_s);
+        let serial_s = alone.as_ref().ok().map(SoloTime::serial_s);
         // An estimate above the elapsed time says that ranks do not wait for each other's iterations; how much they do, a replay says.
         let elapsed_s = efficiency.times.elapsed_s;
         let replay_s = efficiency.t_ideal_replay_s.map(|replay_s| replay_s.min(elapsed_s));

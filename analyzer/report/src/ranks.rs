@@ -10,8 +10,8 @@ use super::lifetime::LifetimeRow;
 use super::serial;
 use super::{BlockingTable, ClusterTable, DispersionRows};
 use lbprof_analysis::metrics::functions::{computing, is_sampled};
-use lbprof_analysis::model::lifetime::Lifetime;
-use lbprof_analysis::model::{Model, RankModel, Seconds, Usage};
+use lbprof_analysis::model::lifetime::ProcessLifetime;
+use lbprof_analysis::model::{Model, RankModel, ResourceUsage, Seconds};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -39,7 +39,7 @@ pub struct RankRow {
     /// The life of its process outside of its window.
     #[serde(serialize_with = "serial::written_as::<_, LifetimeRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "LifetimeRow"))]
-    pub lifetime: Lifetime,
+    pub lifetime: ProcessLifetime,
     /// The call in which the rank was when its log ended without an end.
     #[serde(serialize_with = "serial::known_as::<_, serial::MpiCall, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<serial::MpiCall<'static>>"))]
@@ -88,7 +88,7 @@ pub struct RankRow {
     /// Time that they spent in MPI; in no other figure of the rank.
     pub other_threads_mpi_s: f64,
     /// What it used between the first and last sample; null if there are not two, and of a part of the rank's time.
-    pub usage: Option<Usage>,
+    pub usage: Option<ResourceUsage>,
 }
 
 /// How a rank ended.

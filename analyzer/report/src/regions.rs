@@ -10,7 +10,7 @@ use super::DispersionRows;
 use super::efficiency::EfficiencyRow;
 use super::largest;
 use super::serial;
-use lbprof_analysis::model::{Model, OwnLoops, RegionIdx, Seconds, Totals};
+use lbprof_analysis::model::{Model, OwnLoops, RegionCounters, RegionIdx, Seconds};
 
 /// Share of the slowest rank's computation up to which it exceeds the mean by noise alone.
 const NOISE: f64 = 0.01;
@@ -72,7 +72,7 @@ pub struct RegionRow {
     pub compared: ComparedTime,
     /// Invocations and work summed over ranks, memory the largest of any.
     #[serde(flatten)]
-    pub totals: Totals,
+    pub totals: RegionCounters,
     /// `operations` per second of computation of all ranks in it, inner regions included; null if nothing is computed.
     pub operations_per_s: Option<f64>,
     /// `quanta` per second of that.
@@ -228,7 +228,7 @@ fn row(model: &Model, times: &Model, own_loops: &OwnLoops, idx: RegionIdx) -> Re
     let n = model.ranks.len().max(1) as f64;
     let mut sums = Seconds::default();
     let mut longest = Seconds::default();
-    let mut totals = Totals::default();
+    let mut totals = RegionCounters::default();
     for rank in &times.ranks {
         for ((sum, max), seconds) in sums.iter_mut().zip(&mut longest).zip(rank.exclusive(idx)) {
             *sum += seconds;

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::bounds::{ListBounds, first};
-use lbprof_analysis::model::moment::Moment;
-use lbprof_analysis::model::selected::Selected;
+use lbprof_analysis::model::moment::WindowBoundary;
+use lbprof_analysis::model::selected::SelectedPart;
 
 /// The selected part of a run; what was not restricted is null.
 #[derive(Clone, Debug, Serialize)]
@@ -31,17 +31,17 @@ pub struct SelectionRow<'a> {
 
 impl<'a> SelectionRow<'a> {
     /// That of `selected`, with as many ranks as `bounds` says; `None` where it is all of the run.
-    pub(super) fn new(selected: &'a Selected, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
+    pub(super) fn new(selected: &'a SelectedPart, bounds: &ListBounds) -> Option<SelectionRow<'a>> {
         let activities = selected.activities.as_ref();
         (!selected.is_all()).then(|| SelectionRow {
             rank_count: selected.ranks.as_ref().map(Vec::len),
             ranks: selected.ranks.as_deref().map(|ranks| first(ranks, bounds.numbers)),
             region: selected.region.as_deref(),
             activities: activities.map(|all| all.iter().map(|one| one.name()).collect()),
-            from_s: selected.from.and_then(Moment::seconds),
-            from_iteration: selected.from.and_then(Moment::iteration),
-            to_s: selected.to.and_then(Moment::seconds),
-            to_iteration: selected.to.and_then(Moment::iteration),
+            from_s: selected.from.and_then(WindowBoundary::seconds),
+            from_iteration: selected.from.and_then(WindowBoundary::iteration),
+            to_s: selected.to.and_then(WindowBoundary::seconds),
+            to_iteration: selected.to.and_then(WindowBoundary::iteration),
         })
     }
 }

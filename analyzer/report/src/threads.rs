@@ -9,7 +9,7 @@ use lbprof_analysis::metrics::threads::{RankCores, ThreadEfficiency};
 use lbprof_analysis::model::threads::{ParallelRegion, RegionMember, TeamSeconds};
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_analysis::structure::sampled_code::SampledCode;
-use lbprof_analysis::structure::symbols::{CodePlace, Resolved};
+use lbprof_analysis::structure::symbols::{CodePlace, ResolvedNames};
 
 /// Share of the core time from which on a loss is named.
 const MIN_SHARE: f64 = 0.01;
@@ -186,7 +186,7 @@ type RegionKey = (bool, CodePlace, u32);
 
 impl ThreadTable {
     /// Returns the table of a run; `None` where no rank has several threads in regions, or that is not known of the part selected.
-    pub(super) fn new(model: &Model, names: &Resolved) -> Option<ThreadTable> {
+    pub(super) fn new(model: &Model, names: &ResolvedNames) -> Option<ThreadTable> {
         let efficiency = ThreadEfficiency::new(model)?;
         let regions = regions(model, &names.places);
         let mut losses = losses(&efficiency, &regions);

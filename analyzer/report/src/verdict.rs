@@ -12,9 +12,9 @@ use super::{
     ClusterRow, ClusterTable, EfficiencyRow, LoopTable, RegionRow, SiteRow, ThreadTable, call_sites, largest, regions,
 };
 use lbprof_analysis::metrics::blocking::pairs;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::preemption::{Preemption, preemption};
-use lbprof_analysis::metrics::serialization::Serialization;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::preemption::{PreemptionLoss, preemption};
+use lbprof_analysis::metrics::serialization::SerializationTimes;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
@@ -61,7 +61,7 @@ pub struct Verdict {
     /// To serialization, T_ideal − max T_p, and how much of it is of which kind. `None` where T_ideal is not known well.
     #[serde(flatten, serialize_with = "serial::written_as::<_, SerializationOfVerdict, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "SerializationOfVerdict"))]
-    pub serialization: Option<Serialization>,
+    pub serialization: Option<SerializationTimes>,
     /// Why it is not known which kind of serialization it is; null if it is known, or there is none.
     #[serde(rename = "serialization_undivided")]
     pub undivided: Option<UndividedReason>,
@@ -218,7 +218,7 @@ pub struct LongestRank {
     pub over_mean_s: f64,
     /// What of it was waiting for a core, where it was preempted.
     #[serde(skip)]
-    pub preempted: Option<Preemption>,
+    pub preempted: Option<PreemptionLoss>,
     /// The region in which most of the excess lies; `None` where there is only the whole program.
     #[serde(flatten, serialize_with = "serial::written_as::<_, RegionOfWorst, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "RegionOfWorst"))]
@@ -293,8 +293,8 @@ struct SerializationOfVerdict {
     dependency_chains_s: Option<f64>,
 }
 
-impl From<&Option<Serialization>> for SerializationOfVerdict {
-    fn from(all: &Option<Serialization>) -> SerializationOfVerdict {
+impl From<&Option<SerializationTimes>> for SerializationOfVerdict {
+    fn from(all: &Option<SerializationTimes>) -> SerializationOfVerdict {
         SerializationOfVerdict {
             serialization_s: all.map(|all| all.total_s),
             slow_in_turn_s: all.and_then(|all| all.slow_in_turn_s),
@@ -458,7 +458,7 @@ impl ClusterWaits {
 }
 
 /// The largest loss besides writing the log.
-fn kind(times: &Times, parts: &[VerdictPart]) -> VerdictKind {
+fn kind(times: &EfficiencyTimes, parts: &[VerdictPart]) -> VerdictKind {
     match times.parallel().filter(|parallel| *parallel > 0.0) {
         None => VerdictKind::Nothing,
         Some(parallel) if parallel >= GOOD_EFFICIENCY => VerdictKind::Good,

@@ -2,7 +2,7 @@
 //! The matrices are those of [`lbprof_analysis::views`].
 
 use lbprof_analysis::model::Model;
-use lbprof_analysis::views::{IterationView, PairView, RegionView, Rows, Watched, regions};
+use lbprof_analysis::views::{IterationView, PairView, RankRows, RegionView, TimelineView, regions};
 use lbprof_collector::Activity;
 
 use super::Report;
@@ -12,7 +12,7 @@ use super::communication::PairVolume;
 #[derive(Clone, Debug, Default)]
 pub struct PageViews {
     /// The ranks, a row each or several in one.
-    pub rows: Rows,
+    pub rows: RankRows,
     /// Names of the hosts, in the order of the ranks.
     pub hosts: Vec<String>,
     /// By row the host of its first rank, as an index in `hosts`.
@@ -34,16 +34,16 @@ pub struct PageViews {
     /// Regions, those that take longest, in the model's order.
     pub regions: Vec<RegionView>,
     /// What ranks did when; `None` of a region, and where they were not followed.
-    pub timeline: Option<Watched>,
+    pub timeline: Option<TimelineView>,
     /// What was reduced, a sentence each.
     pub left_out: Vec<String>,
 }
 
 impl PageViews {
     /// Those of `model`, on which `report` is, and of what was seen while its ranks were followed.
-    pub fn new(model: &Model, report: &Report, mut seen: Option<Watched>) -> PageViews {
+    pub fn new(model: &Model, report: &Report, mut seen: Option<TimelineView>) -> PageViews {
         let clusters = &report.clusters.of;
-        let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+        let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let mut left_out = Vec::new();
         left_out.extend(rows.reduced());
         let (hosts, host_of_row) = hosts(model, &rows);
@@ -90,14 +90,14 @@ impl PageViews {
 }
 
 /// Sums over the ranks of each row of a figure of each rank.
-fn by_row(rows: &Rows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
+fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
     let mut sums = vec![0.0; rows.len()];
     figures.enumerate().for_each(|(place, figure)| sums[rows.of(place)] += figure);
     sums.into_iter().map(|sum| sum as f32).collect()
 }
 
 /// The hosts, and by row that of its first rank.
-fn hosts(model: &Model, rows: &Rows) -> (Vec<String>, Vec<u32>) {
+fn hosts(model: &Model, rows: &RankRows) -> (Vec<String>, Vec<u32>) {
     let mut hosts: Vec<String> = Vec::new();
     let mut places = std::collections::HashMap::new();
     for rank in &model.ranks {

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::bounds::{ListBounds, first};
 use super::{ClusterTable, serial};
-use lbprof_analysis::model::followed::Followed;
 use lbprof_analysis::model::region_state::RegionState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::replay_results::ReplayResults;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::model::{Model, OwnLoops};
 use lbprof_analysis::replay::what_if::{iterations_are_known, serial_least_s};
 
@@ -20,7 +20,7 @@ pub struct PredictionRow {
     /// The scenario.
     #[serde(flatten, serialize_with = "serial::written_as::<_, ScenarioRow, _>")]
     #[cfg_attr(feature = "schema", schemars(with = "ScenarioRow"))]
-    pub scenario: WhatIf,
+    pub scenario: WhatIfScenario,
     /// Path of the region that it is about; of `threads balanced` the parallel region, null: all; of `function on all threads` the function.
     pub region: Option<String>,
     /// The rank that it is about.
@@ -89,23 +89,23 @@ struct ScenarioRow {
     bytes_per_s: Option<f64>,
 }
 
-impl From<&WhatIf> for ScenarioRow {
-    fn from(scenario: &WhatIf) -> ScenarioRow {
+impl From<&WhatIfScenario> for ScenarioRow {
+    fn from(scenario: &WhatIfScenario) -> ScenarioRow {
         let of = |scenario| ScenarioRow { scenario, times: None, latency_s: None, bytes_per_s: None };
         match *scenario {
-            WhatIf::Ideal => of(ScenarioKind::IdealNetwork),
-            WhatIf::Measured => of(ScenarioKind::AsMeasured),
-            WhatIf::Network(latency_s, bytes_per_s) => {
+            WhatIfScenario::Ideal => of(ScenarioKind::IdealNetwork),
+            WhatIfScenario::Measured => of(ScenarioKind::AsMeasured),
+            WhatIfScenario::Network(latency_s, bytes_per_s) => {
                 ScenarioRow { latency_s: Some(latency_s), bytes_per_s: Some(bytes_per_s), ..of(ScenarioKind::Network) }
             }
-            WhatIf::Balanced(_) => of(ScenarioKind::RegionBalanced),
-            WhatIf::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
-            WhatIf::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
-            WhatIf::RegionsBalanced => of(ScenarioKind::RegionsBalanced),
-            WhatIf::RankAsMean(_) => of(ScenarioKind::RankAsMean),
-            WhatIf::ThreadsBalanced(_) => of(ScenarioKind::ThreadsBalanced),
-            WhatIf::Spread(_) => of(ScenarioKind::FunctionOnAllThreads),
-            WhatIf::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
+            WhatIfScenario::Balanced(_) => of(ScenarioKind::RegionBalanced),
+            WhatIfScenario::BalancedEach(_) => of(ScenarioKind::RegionBalancedEach),
+            WhatIfScenario::RunBalancedEach => of(ScenarioKind::RunBalancedEach),
+            WhatIfScenario::RegionsBalanced => of(ScenarioKind::RegionsBalanced),
+            WhatIfScenario::RankAsMean(_) => of(ScenarioKind::RankAsMean),
+            WhatIfScenario::ThreadsBalanced(_) => of(ScenarioKind::ThreadsBalanced),
+            WhatIfScenario::Spread(_) => of(ScenarioKind::FunctionOnAllThreads),
+            WhatIfScenario::Faster(_, times) => ScenarioRow { times: Some(times), ..of(ScenarioKind::RegionFaster) },
         }
     }
 }
@@ -171,7 +171,7 @@ fn share_of(part: f64, whole: f64) -> f64 {
 }
 
 /// The critical path by region and activity, by rank, both the longest first, and its length in seconds.
-fn path_rows(followed: &Followed) -> (Vec<PathRow>, Vec<PathRank>, f64) {
+fn path_rows(followed: &ReplayResults) -> (Vec<PathRow>, Vec<PathRank>, f64) {
     let mut by_state: BTreeMap<RegionState, BTreeMap<u32, f64>> = BTreeMap::new();
     let mut by_rank: BTreeMap<u32, f64> = BTreeMap::new();
     for part in &followed.critical_path {
@@ -282,7 +282,8 @@ impl WhatIfTable {
     pub fn shown_rows(&self) -> impl Iterator<Item = &PredictionRow> {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
-        let is_change = |scenario: WhatIf| scenario.moves_work() || matches!(scenario, WhatIf::Faster(..));
+        let is_change =
+            |scenario: WhatIfScenario| scenario.moves_work() || matches!(scenario, WhatIfScenario::Faster(..));
         self.rows.iter().filter(move |row| row.is_asked || !is_change(row.scenario) || row.saved_s > least_s)
     }
 
@@ -291,31 +292,35 @@ impl WhatIfTable {
         let Some(followed) = &model.followed else { return WhatIfTable::default() };
         let time = |scenario| followed.replays.iter().find(|(one, _)| *one == scenario).map(|&(_, time_s)| time_s);
         let least_s = |scenario| match scenario {
-            WhatIf::Balanced(region) => serial_least_s(model, region),
+            WhatIfScenario::Balanced(region) => serial_least_s(model, region),
             _ => 0.0,
         };
-        let measured_s = time(WhatIf::Measured);
+        let measured_s = time(WhatIfScenario::Measured);
         let region = |region: u32| model.regions.get(region as usize).map(|one| one.path.clone());
         let rank = |rank: u32| model.ranks.get(rank as usize).map(|one| one.rank);
         // Who can balance each iteration can balance all of them in the same way. Both change all work of a rank in an iteration by one factor; every region balanced by
         // itself may gain more than either.
-        let in_sum_s = time(WhatIf::Balanced(0)).unwrap_or(f64::INFINITY);
-        let row = |&(scenario, time_s): &(WhatIf, f64)| {
-            let most_s = if scenario == WhatIf::RunBalancedEach { in_sum_s } else { f64::INFINITY };
+        let in_sum_s = time(WhatIfScenario::Balanced(0)).unwrap_or(f64::INFINITY);
+        let row = |&(scenario, time_s): &(WhatIfScenario, f64)| {
+            let most_s = if scenario == WhatIfScenario::RunBalancedEach { in_sum_s } else { f64::INFINITY };
             let time_s = time_s.min(most_s).max(least_s(scenario));
             let saved_s = measured_s.unwrap_or(time_s) - time_s;
             PredictionRow {
                 scenario,
                 region: match scenario {
-                    WhatIf::Balanced(one) | WhatIf::BalancedEach(one) | WhatIf::Faster(one, _) => region(one),
-                    WhatIf::ThreadsBalanced(one) => {
+                    WhatIfScenario::Balanced(one)
+                    | WhatIfScenario::BalancedEach(one)
+                    | WhatIfScenario::Faster(one, _) => region(one),
+                    WhatIfScenario::ThreadsBalanced(one) => {
                         one.and_then(|one| model.asked_threads.regions.get(one as usize)).map(|one| one.name.clone())
                     }
-                    WhatIf::Spread(one) => model.asked_threads.functions.get(one as usize).map(|one| one.name.clone()),
+                    WhatIfScenario::Spread(one) => {
+                        model.asked_threads.functions.get(one as usize).map(|one| one.name.clone())
+                    }
                     _ => None,
                 },
                 rank: match scenario {
-                    WhatIf::RankAsMean(one) => rank(one),
+                    WhatIfScenario::RankAsMean(one) => rank(one),
                     _ => None,
                 },
                 time_s,
@@ -326,7 +331,7 @@ impl WhatIfTable {
         };
         let (path, path_ranks, path_s) = path_rows(followed);
         let (all_is_known, on_demand) = (followed.counts.all_is_known(), followed.counts.hands_out_work);
-        let is_known = |&&(scenario, _): &&(WhatIf, f64)| {
+        let is_known = |&&(scenario, _): &&(WhatIfScenario, f64)| {
             // Who asks for it is answered.
             let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
             all_is_known && !(scenario.moves_work() && (on_demand || mixes()))
@@ -385,8 +390,10 @@ impl WhatIfTable {
     /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance in each iteration,
     /// which is harder to have, only where it gains considerably more than the others.
     pub fn best(&self) -> Option<&PredictionRow> {
-        let is_each = |row: &&PredictionRow| matches!(row.scenario, WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach);
-        let is_known = |row: &PredictionRow| row.is_asked || !matches!(row.scenario, WhatIf::Faster(..));
+        let is_each = |row: &&PredictionRow| {
+            matches!(row.scenario, WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach)
+        };
+        let is_known = |row: &PredictionRow| row.is_asked || !matches!(row.scenario, WhatIfScenario::Faster(..));
         let predictions = || self.rows.iter().filter(|row| place(row).0 == LAST && is_known(row) && self.is_gain(row));
         let (once, each) = (predictions().find(|row| !is_each(row)), predictions().find(is_each));
         each.filter(|each| once.is_none_or(|once| each.saved_s > WORTH_THE_PAINS * once.saved_s.max(0.0))).or(once)
@@ -395,8 +402,8 @@ impl WhatIfTable {
     /// Whether what a prediction saves is a gain: not where ranks with loops by themselves, or with other code, would do each other's work.
     pub fn is_gain(&self, row: &PredictionRow) -> bool {
         let of_all = match row.scenario {
-            WhatIf::Balanced(region) => region == 0,
-            WhatIf::RunBalancedEach | WhatIf::RegionsBalanced | WhatIf::RankAsMean(_) => true,
+            WhatIfScenario::Balanced(region) => region == 0,
+            WhatIfScenario::RunBalancedEach | WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,
             _ => false,
         };
         !(of_all && self.notes.iter().any(|note| matches!(note, PredictionNote::OwnLoops | PredictionNote::OtherCode)))
@@ -404,7 +411,7 @@ impl WhatIfTable {
 
     /// A region, and one within it, of which the outer one gains less by being balanced, where that is `least_s` seconds or more: the paths.
     pub fn outer_gains_less(&self, least_s: f64) -> Option<(&str, &str)> {
-        let balanced = || self.rows.iter().filter(|row| matches!(row.scenario, WhatIf::Balanced(_)));
+        let balanced = || self.rows.iter().filter(|row| matches!(row.scenario, WhatIfScenario::Balanced(_)));
         let regions = || balanced().filter_map(|row| Some((row.region.as_deref()?, row.saved_s)));
         let is_within = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
         regions().find_map(|(inner, inner_s)| {
@@ -424,13 +431,13 @@ const LEAST_SHOWN: f64 = 1e-4;
 const LEAST_OF_NOTE: f64 = 0.01;
 
 /// Whether a scenario would move work between ranks that run different code in iterations of their own.
-fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIf) -> bool {
+fn mixes_codes(model: &Model, clusters: &ClusterTable, scenario: WhatIfScenario) -> bool {
     let region = match scenario {
-        WhatIf::Balanced(region) | WhatIf::BalancedEach(region) => region,
+        WhatIfScenario::Balanced(region) | WhatIfScenario::BalancedEach(region) => region,
         _ => 0,
     };
     let own_s = model.inclusive_s(region, Activity::Computation);
-    let is_changed = |own_s: f64| own_s > 0.0 || matches!(scenario, WhatIf::RankAsMean(_));
+    let is_changed = |own_s: f64| own_s > 0.0 || matches!(scenario, WhatIfScenario::RankAsMean(_));
     let mut codes: Vec<Option<u32>> =
         clusters.of.iter().zip(own_s).filter(|&(_, own_s)| is_changed(own_s)).map(|(of, _)| *of).collect();
     // A marked phase of one rank alone would be spread over all.
@@ -447,8 +454,8 @@ const LAST: u8 = 2;
 fn place(row: &PredictionRow) -> (u8, i64, bool) {
     let lost_ns = (-row.saved_s * 1e9).round() as i64;
     match row.scenario {
-        WhatIf::Measured => (0, 0, false),
-        WhatIf::Ideal => (1, 0, false),
+        WhatIfScenario::Measured => (0, 0, false),
+        WhatIfScenario::Ideal => (1, 0, false),
         _ => (LAST, lost_ns, row.rank.is_none()),
     }
 }

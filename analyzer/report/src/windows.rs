@@ -3,8 +3,8 @@
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::model::{Model, Series};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::model::{IterationSeries, Model};
 use lbprof_analysis::views::timeline::state_name;
 
 /// Most blocks of iterations.
@@ -78,7 +78,7 @@ pub struct PartEfficiency {
 impl PartEfficiency {
     /// That of the model's ranks, which compute so long.
     fn of(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
-        let times = Times::of(computation, elapsed_s, None);
+        let times = EfficiencyTimes::of(computation, elapsed_s, None);
         PartEfficiency {
             load_balance: times.load_balance(),
             communication: times.communication(),
@@ -118,7 +118,7 @@ pub(super) fn windows(model: &Model) -> Vec<WindowRow> {
 /// loop is known, or the computation of its iterations is not.
 pub(super) fn blocks(model: &Model) -> Vec<BlockRow> {
     let Some(region) = model.main_loop() else { return Vec::new() };
-    let series: Vec<Option<&Series>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
+    let series: Vec<Option<&IterationSeries>> = model.ranks.iter().map(|rank| rank.series(region)).collect();
     let mut numbers: Vec<u32> = series.iter().flatten().flat_map(|series| series.numbers.iter().copied()).collect();
     numbers.sort_unstable();
     numbers.dedup();

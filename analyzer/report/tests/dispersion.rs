@@ -1,6 +1,6 @@
 //! Dispersion, patterns and clusters of whole runs, as the report shows them.
 
-use lbprof_analysis::metrics::dispersion::Ranking;
+use lbprof_analysis::metrics::dispersion::SeverityCriterion;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::{Activity, Operation};
@@ -105,14 +105,14 @@ fn with_one_region_there_is_no_table_of_regions() {
 #[test]
 fn what_is_severe_is_the_users_choice() {
     let model = model(one_slow_region(4));
-    let severe = |ranking: Ranking| {
+    let severe = |ranking: SeverityCriterion| {
         let report = chosen(&model, &ReportChoices { ranking, ..ReportChoices::default() });
         report.dispersion.severe_regions.iter().filter(|severe| **severe).count()
     };
     // "main" itself has no time of its own beside the calls of MPI_Finalize.
-    assert_eq!(severe(Ranking::Maximum), 1);
-    assert!(severe(Ranking::Percentile(0.0)) >= severe(Ranking::Percentile(80.0)));
-    assert_eq!(severe(Ranking::Threshold(1e9)), 0);
+    assert_eq!(severe(SeverityCriterion::Maximum), 1);
+    assert!(severe(SeverityCriterion::Percentile(0.0)) >= severe(SeverityCriterion::Percentile(80.0)));
+    assert_eq!(severe(SeverityCriterion::Threshold(1e9)), 0);
     let grouped = chosen(&model, &ReportChoices { groups: Some(2), ..ReportChoices::default() });
     assert_eq!(document(&grouped)["dispersion"]["groups"]["count"], 2);
     let text = anstream::adapter::strip_str(&text::render(
@@ -268,7 +268,7 @@ fn hostile_models_have_a_report() {
         for choices in [
             ReportChoices::default(),
             ReportChoices {
-                ranking: Ranking::Percentile(50.0),
+                ranking: SeverityCriterion::Percentile(50.0),
                 groups: Some(3),
                 cluster_radius: Some(0.2),
                 all_iterations: true,

@@ -3,8 +3,8 @@
 
 use lbprof_analysis::metrics::load_balance::{phase_profile_ideal, phase_profile_ideal_of, times};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::loops::Without;
-use lbprof_analysis::structure::Wanted;
+use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::{Activity, Operation};
 use lbprof_report::loops::{LoopConfidence, LoopDoubt};
 use lbprof_simulator::scenario::{RankScript, Scenario};
@@ -222,7 +222,7 @@ fn marked_phases_stay_regions_within_the_found_loop() {
 fn marked_iterations_win_and_code_in_them_is_named_by_its_calls() {
     let model = found_model(steps(true, |_, _| 1.0, 1.0));
     assert_eq!(iterations(&model), [None; 4]);
-    assert_eq!(model.without_loop, Without::Marked);
+    assert_eq!(model.without_loop, NoLoopReason::Marked);
     let within = region(&model, "main/loop/scenario+0x30 → scenario+0x40");
     assert_near(phase_profile_ideal(&model, within).unwrap().seconds, 20.0 * 0.000_25);
 }
@@ -360,21 +360,24 @@ fn the_user_names_the_call_that_ends_an_iteration() {
             })
         })
     };
-    let wanted = |label: &str| Wanted { loop_at: Some(label.to_owned()), ..Wanted::default() };
+    let wanted = |label: &str| StructureOptions { loop_at: Some(label.to_owned()), ..StructureOptions::default() };
     assert_eq!(iterations(&found_model_of(nested(), wanted("scenario+0x10"))), [Some(30); 2]);
     assert_eq!(iterations(&found_model_of(nested(), wanted("scenario+0x20"))), [Some(6); 2]);
     let none = found_model_of(nested(), wanted("nowhere.c:7"));
-    assert_eq!((iterations(&none), none.without_loop), (vec![None; 2], Without::NoSuchCallSite));
+    assert_eq!((iterations(&none), none.without_loop), (vec![None; 2], NoLoopReason::NoSuchCallSite));
 }
 
 #[test]
 fn nothing_is_found_where_nothing_is_wanted_or_recorded() {
-    let off = found_model_of(steps(false, |_, _| 1.0, 1.0), Wanted { detect: false, ..Wanted::default() });
-    assert_eq!((off.without_loop, off.regions.len()), (Without::NotWanted, 1));
+    let off = found_model_of(
+        steps(false, |_, _| 1.0, 1.0),
+        StructureOptions { detect: false, ..StructureOptions::default() },
+    );
+    assert_eq!((off.without_loop, off.regions.len()), (NoLoopReason::NotWanted, 1));
     let profiles = found_model(steps(false, |_, _| 1.0, 1.0).profile_mode());
-    assert_eq!((profiles.without_loop, profiles.regions.len()), (Without::Profiles, 1));
+    assert_eq!((profiles.without_loop, profiles.regions.len()), (NoLoopReason::Profiles, 1));
     let once = found_model(Scenario::ranks(2).each(|_, script| script.compute(5).at("end").barrier(1)));
-    assert_eq!(once.without_loop, Without::NoneFound);
+    assert_eq!(once.without_loop, NoLoopReason::NoneFound);
 }
 
 #[test]
@@ -437,7 +440,7 @@ fn iterations_of_a_program_that_wraps_its_calls_are_right_or_called_unsure() {
 
 #[test]
 fn a_call_that_the_user_names_leaves_no_doubt() {
-    let named = Wanted { loop_at: Some("scenario+0x30".to_owned()), ..Wanted::default() };
+    let named = StructureOptions { loop_at: Some("scenario+0x30".to_owned()), ..StructureOptions::default() };
     let report = report_on(&found_model_of(cycles(20, 4, 1, false), named));
     let main = report.loops.rows.iter().find(|row| row.main).expect("a main loop");
     assert_eq!((main.confidence, &main.doubt), (Some(LoopConfidence::Sure), &None), "{main:?}");

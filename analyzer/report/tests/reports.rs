@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use lbprof_analysis::analyse::{Options, analyse};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::analyse::{AnalysisOptions, analyse};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::{LifetimePoint, RegionKind};
 use lbprof_collector::format::{RecordingMode, log_name};
@@ -351,9 +351,10 @@ fn every_key_of_the_json_is_in_the_schema_and_every_key_of_the_schema_exists() {
         .path(),
     );
     let dir = written(one_slow_rank());
-    let run = Run::open(Some(dir.path())).unwrap().first_look();
-    let first_look =
-        report_on(&analyse(&run, &Options { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model);
+    let run = RecordedRun::open(Some(dir.path())).unwrap().first_look();
+    let first_look = report_on(
+        &analyse(&run, &AnalysisOptions { asked: None, statistics: false, ..marked() }, |_| ()).unwrap().model,
+    );
     let (path, build_id) = (program.path.to_str().unwrap(), &program.build_id);
     let teams = ranks_with_teams(|script| script.program(path, build_id).sampled(1000).compute_at(force, 20.0));
     let teams = sampled_report(written(teams).path());

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lbprof_analysis::analyse::{Options, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse_part};
 use lbprof_analysis::model::Model;
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation, ProblemKind};
@@ -420,8 +420,8 @@ fn unmarked() -> Scenario {
 
 /// The model of a part of the run in `dir`, loops and regions found in it where none are marked.
 fn found_part_in(dir: &Path, selection: &Selection) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
-    let options = Options { symbols: false, ..Options::default() };
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
+    let options = AnalysisOptions { symbols: false, ..AnalysisOptions::default() };
     let model = analyse_part(&run, selection, &options, |_| ()).expect("the run has the part").model;
     check_invariants(&model);
     model
@@ -710,9 +710,9 @@ fn the_main_loop_is_the_users_choice() {
         let script = script.repeat(3, |_, script| script.iteration("long", |script| script.compute(20).barrier(1.0)));
         script.repeat(5, |_, script| script.iteration("short", |script| script.compute(2).barrier(1.0)))
     }));
-    let run = Run::open(Some(dir.path())).unwrap();
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
     let chosen = |name: &str, selection: &Selection| {
-        let options = Options { iteration_region: Some(name.into()), ..lbprof_test_runs::marked() };
+        let options = AnalysisOptions { iteration_region: Some(name.into()), ..lbprof_test_runs::marked() };
         analyse_part(&run, selection, &options, |_| ()).map(|analysis| report_on(&analysis.model))
     };
     let loop_of = |report: Report| report.iterations.map(|one| (one.region, one.rows.len()));

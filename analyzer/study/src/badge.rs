@@ -128,10 +128,10 @@ impl Display for RunBadge {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbprof_analysis::metrics::load_balance::Times;
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
     fn run(avg_computation_s: f64) -> RunMetrics {
-        let times = Times { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
+        let times = EfficiencyTimes { elapsed_s: 4.0, max_computation_s: 2.0, avg_computation_s, t_ideal_s: None };
         RunMetrics { complete: true, times, ..RunMetrics::default() }
     }
 
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn figures_that_are_not_known_are_not_made_up() {
-        let none = RunMetrics { times: Times::default(), ..run(1.0) };
+        let none = RunMetrics { times: EfficiencyTimes::default(), ..run(1.0) };
         assert_eq!(RunBadge::new(BadgeMetric::LoadBalance, &none).value, "not known");
         let partial = RunMetrics { complete: false, ..run(1.0) };
         assert!(BadgeMetric::ALL.iter().all(|metric| RunBadge::new(*metric, &partial).value == "incomplete data"));

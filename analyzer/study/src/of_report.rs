@@ -8,7 +8,7 @@ use super::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
 use lbprof_analysis::metrics::functions::computing;
-use lbprof_analysis::model::samples::Counted;
+use lbprof_analysis::model::samples::HardwareCounts;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
 use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
@@ -103,10 +103,10 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
 
 /// What was counted in the computation of all ranks that count.
 fn counted(model: &Model) -> Option<CountedFigures> {
-    let mut sum = Counted::default();
+    let mut sum = HardwareCounts::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
     computing.for_each(|(_, time)| sum.add(&time.counted));
-    let Counted { instructions, cycles, seconds } = sum;
+    let HardwareCounts { instructions, cycles, seconds } = sum;
     let figures = CountedFigures { instructions: instructions as f64, cycles: cycles as f64, seconds };
     (instructions > 0 && cycles > 0 && seconds > 0.0).then_some(figures)
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RegionKind;
 
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::overhead::PhaseTime;
 
 /// A run's figures.
@@ -33,7 +33,7 @@ pub struct RunMetrics {
     /// The user's parameters: of the program (LBPROF_PARAM), and those given when it was added, which win.
     pub params: BTreeMap<String, f64>,
     /// Elapsed, longest, mean and ideal time of the whole program.
-    pub times: Times,
+    pub times: EfficiencyTimes,
     /// Whether the ideal time is that of a replay, not an estimate by phase profile.
     pub ideal_by_replay: bool,
     /// The phases that occur, by rank; over all of them a rank's times add up to the elapsed time (docs/metrics.md §3).
@@ -139,7 +139,7 @@ pub struct RegionFigures {
     /// Whether it was found in the calls, not marked.
     pub found: bool,
     /// Its elapsed, longest, mean and ideal time, inner regions included.
-    pub times: Times,
+    pub times: EfficiencyTimes,
     /// Seconds in it alone by activity: one entry a rank, in the order of [`RunMetrics::ranks`]; of the activities that occur.
     pub activities: BTreeMap<Activity, Vec<f64>>,
     /// Seconds in MPI calls of it alone in which ranks can only wait, messages' delays included, summed over ranks; `None` where they
@@ -176,7 +176,7 @@ pub struct CauseFigures {
     /// What it does there; `None`: a message's delay, or not known.
     pub activity: Option<Activity>,
     /// Its class.
-    pub class: Class,
+    pub class: CauseClass,
     /// Seconds of waiting that it causes, all ranks together.
     pub caused_s: f64,
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_study::table::{FigureTable, TableRemark, TableRequest, tables};
 use lbprof_study::{RunMetrics, StudyFile};
 
@@ -24,7 +24,7 @@ fn run(id: u64, column: &PaperColumn) -> RunMetrics {
         n_ranks: column.n_ranks,
         complete: true,
         params: column.param.map(|(name, value)| (name.to_owned(), value)).into_iter().collect::<BTreeMap<_, _>>(),
-        times: Times { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) },
+        times: EfficiencyTimes { elapsed_s, max_computation_s, avg_computation_s, t_ideal_s: Some(t_ideal_s) },
         // CPMD runs 20 iterations.
         iterations: Some(20),
         ..RunMetrics::default()

@@ -1,7 +1,7 @@
 //! Which runs stand side by side in a study's tables, and what their figures are against.
 
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 use lbprof_collector::Activity;
 use lbprof_study::run::{RegionFigures, RunMetrics};
 use lbprof_study::table::{FigureTable, TableRemark, TableRequest, tables};
@@ -10,7 +10,7 @@ use lbprof_study::{NotInStudy, StoredRun};
 /// A run of `n_ranks` that compute all but 1 s of `elapsed_s`, which they spend in collective calls.
 fn run(number: u32, n_ranks: u32, params: &[(&str, f64)], elapsed_s: f64) -> StoredRun {
     let all = |seconds: f64| vec![seconds; n_ranks as usize];
-    let times = |t_ideal_s| Times {
+    let times = |t_ideal_s| EfficiencyTimes {
         elapsed_s,
         max_computation_s: elapsed_s - 1.0,
         avg_computation_s: elapsed_s - 1.0,
@@ -25,8 +25,8 @@ fn run(number: u32, n_ranks: u32, params: &[(&str, f64)], elapsed_s: f64) -> Sto
         times: times(elapsed_s - 1.0),
         ideal_by_replay: true,
         phases: vec![
-            PhaseTime { phase: Phase::Useful, seconds: all(elapsed_s - 1.0) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: all(1.0) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: all(elapsed_s - 1.0) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: all(1.0) },
         ],
         regions: vec![
             RegionFigures { path: "main".to_owned(), ..RegionFigures::default() },

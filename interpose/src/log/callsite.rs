@@ -10,7 +10,7 @@ use lbprof_collector::Definition;
 use lbprof_collector::definition::{CallSite, InterpretedFunction, Module};
 use lbprof_collector::problem::ProblemKind;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, Sample, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, Sample, SampleCaller};
 
 use crate::harmless::guard;
 use crate::system::objects::{self, LoadedObject};
@@ -137,7 +137,7 @@ impl CallSiteTable {
             });
             if let Some(at) = last {
                 let (module, base) = self.defined(at, new);
-                sample.location = ModuleAddress { module, offset: address - base };
+                sample.location = CodeAddress { module, offset: address - base };
             }
         }
     }

@@ -6,7 +6,7 @@ use lbprof_collector::gap_survey::CpuSample;
 use lbprof_collector::placing::ThreadLocator;
 use lbprof_collector::record::{NONE, Record};
 use lbprof_collector::sample::{
-    HardwareCounts, MAX_SAMPLES, ModuleAddress, Place, Sample, SampleHead, SamplePlaces, SampledThread,
+    CodeAddress, MAX_SAMPLES, Place, ProcessorCounts, Sample, SampleHead, SamplePlaces, SampledThread,
 };
 
 use crate::log::OpenLog;
@@ -222,12 +222,12 @@ impl ThreadSampling {
     }
 }
 
-fn sample(raw: RawSample, ticks: u64, counts: Option<HardwareCounts>) -> Sample {
-    Sample { ticks, location: ModuleAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
+fn sample(raw: RawSample, ticks: u64, counts: Option<ProcessorCounts>) -> Sample {
+    Sample { ticks, location: CodeAddress::outside(raw.address), call_path: NONE, weight_ns: raw.period_ns, counts }
 }
 
 /// What was counted since the sample before; where the counters were another's for a part of that time, extrapolated.
-fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<HardwareCounts> {
+fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<ProcessorCounts> {
     let now = now?;
     let before = std::mem::replace(before, now);
     let enabled = now.enabled_ns.wrapping_sub(before.enabled_ns);
@@ -240,5 +240,5 @@ fn since(before: &mut RawCounts, now: Option<RawCounts>) -> Option<HardwareCount
         (u128::from(counted) * u128::from(enabled) / u128::from(running)) as u64
     };
     let instructions = whole(now.instructions, before.instructions);
-    Some(HardwareCounts { instructions, cycles: whole(now.cycles, before.cycles) })
+    Some(ProcessorCounts { instructions, cycles: whole(now.cycles, before.cycles) })
 }

@@ -5,13 +5,13 @@ pub mod md;
 
 use std::path::Path;
 
-use lbprof_analysis::analyse::{Options, analyse, analyse_part};
+use lbprof_analysis::analyse::{AnalysisOptions, analyse, analyse_part};
 use lbprof_analysis::metrics::program_tree::ProgramTree;
 use lbprof_analysis::metrics::{load_balance, overhead};
 use lbprof_analysis::model::Model;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::Selection;
-use lbprof_analysis::structure::Wanted;
+use lbprof_analysis::structure::StructureOptions;
 use lbprof_analysis::structure::symbols;
 use lbprof_collector::definition::ResourceUsage;
 use lbprof_collector::polling::PollGapRule;
@@ -22,8 +22,12 @@ use lbprof_simulator::scenario::{START, Scenario};
 use tempfile::TempDir;
 
 /// Only what is marked: most scenarios are about something else than loops and regions that are found.
-pub fn marked() -> Options {
-    Options { symbols: false, wanted: Wanted { detect: false, ..Wanted::default() }, ..Options::default() }
+pub fn marked() -> AnalysisOptions {
+    AnalysisOptions {
+        symbols: false,
+        wanted: StructureOptions { detect: false, ..StructureOptions::default() },
+        ..AnalysisOptions::default()
+    }
 }
 
 /// A scenario in a folder that goes away with it.
@@ -40,9 +44,9 @@ pub fn model_in(dir: &Path) -> Model {
 
 /// The same with predictions of --what-if.
 pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let asked = asked.iter().map(|one| one.parse().expect("a scenario")).collect();
-    let options = Options { asked: Some(asked), ..marked() };
+    let options = AnalysisOptions { asked: Some(asked), ..marked() };
     let model = analyse(&run, &options, |_| ()).unwrap().model;
     check_invariants(&model);
     model
@@ -50,7 +54,7 @@ pub fn model_asking(dir: &Path, asked: &[&str]) -> Model {
 
 /// The model of the run in `dir`, of which the time between unsuccessful polls is taken for what `polling` says.
 pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
-    let run = Run::open(Some(dir)).expect("the run opens").polling(polling);
+    let run = RecordedRun::open(Some(dir)).expect("the run opens").polling(polling);
     let model = analyse(&run, &marked(), |_| ()).unwrap().model;
     check_invariants(&model);
     model
@@ -58,7 +62,7 @@ pub fn model_polling(dir: &Path, polling: PollGapRule) -> Model {
 
 /// The model of a part of the run in `dir`, or why there is none.
 pub fn try_part_in(dir: &Path, selection: &Selection) -> Result<Model, String> {
-    let run = Run::open(Some(dir)).expect("the run opens");
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
     let analysis = analyse_part(&run, selection, &marked(), |_| ());
     let model = analysis.map_err(|error| error.to_string())?.model;
     check_invariants(&model);
@@ -77,14 +81,14 @@ pub fn model(scenario: Scenario) -> Model {
 
 /// The model of a scenario, with all that is found in its calls.
 pub fn found_model(scenario: Scenario) -> Model {
-    found_model_of(scenario, Wanted::default())
+    found_model_of(scenario, StructureOptions::default())
 }
 
 /// The same with what is wanted.
-pub fn found_model_of(scenario: Scenario, wanted: Wanted) -> Model {
+pub fn found_model_of(scenario: Scenario, wanted: StructureOptions) -> Model {
     let dir = written(scenario);
-    let run = Run::open(Some(dir.path())).expect("the run opens");
-    let options = Options { symbols: false, wanted, ..Options::default() };
+    let run = RecordedRun::open(Some(dir.path())).expect("the run opens");
+    let options = AnalysisOptions { symbols: false, wanted, ..AnalysisOptions::default() };
     let model = analyse_part(&run, &Selection::default(), &options, |_| ()).expect("all of the run").model;
     check_invariants(&model);
     model
@@ -226,7 +230,7 @@ fn check_tree(model: &Model) {
 
 /// The report on the run in `dir`, with the names of the functions that samples hit.
 pub fn sampled_report(dir: &Path) -> Report {
-    let run = Run::open(Some(dir)).expect("the run opens");
-    let analysis = analyse(&run, &Options { symbols: true, ..marked() }, |_| ()).unwrap();
+    let run = RecordedRun::open(Some(dir)).expect("the run opens");
+    let analysis = analyse(&run, &AnalysisOptions { symbols: true, ..marked() }, |_| ()).unwrap();
     Report::new(&analysis.model, &analysis.names)
 }

@@ -1,13 +1,13 @@
 //! What is passed on of a part of a run while its ranks are followed, to be exported.
 
 use crate::model::{Model, RegionIdx};
-use crate::replay::{EndedRequest, Message, StateInterval, TeamInterval, Watcher};
+use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use crate::select::SelectionError;
 use crate::structure::symbols::CodePlace;
 
 /// The part of a run that is exported.
 #[derive(Clone, Copy)]
-pub struct Exported<'a> {
+pub struct ExportSelection<'a> {
     /// Its model: ranks are numbered by place in it, regions, call sites and communicators by index. Times are since its begin.
     pub model: &'a Model,
     /// The places of its call sites.
@@ -16,7 +16,7 @@ pub struct Exported<'a> {
     pub region: Option<RegionIdx>,
 }
 
-impl Exported<'_> {
+impl ExportSelection<'_> {
     /// Calls in the part, of all threads.
     pub fn calls(&self) -> u64 {
         let is_in = |region| self.region.is_none_or(|wanted| self.model.chain(region).contains(&wanted));
@@ -25,13 +25,13 @@ impl Exported<'_> {
     }
 }
 
-/// A file of what ranks do when. All that it gets comes from [`Watcher`], in the order in which ranks are followed: of a thread that is the order
+/// A file of what ranks do when. All that it gets comes from [`ReplayObserver`], in the order in which ranks are followed: of a thread that is the order
 /// of time. What it keeps must not grow with events.
-pub trait Format: Watcher {
+pub trait ExportFormat: ReplayObserver {
     /// Before anything else: what the part has.
     ///
     /// Errors: it cannot be made of that.
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError>;
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError>;
 
     /// After the ranks were followed: whether it needs to see all of it once more.
     fn again(&mut self) -> bool {
@@ -40,24 +40,24 @@ pub trait Format: Watcher {
 }
 
 /// Passes on what lies in a region.
-pub struct InRegion<'a> {
-    format: &'a mut dyn Format,
+pub struct RegionObserver<'a> {
+    format: &'a mut dyn ExportFormat,
     /// By index of the region, whether it is or lies in the one that is wanted; `None`: all are.
     regions: Option<Vec<bool>>,
     /// Whether the interval that came last does.
     inside: bool,
 }
 
-impl<'a> InRegion<'a> {
+impl<'a> RegionObserver<'a> {
     /// Passes to `format` what lies in the region of `part`.
-    pub fn new(part: &Exported, format: &'a mut dyn Format) -> Self {
+    pub fn new(part: &ExportSelection, format: &'a mut dyn ExportFormat) -> Self {
         let lies_in =
             |region| (0..part.model.regions.len() as u32).map(|idx| part.model.chain(idx).contains(&region)).collect();
-        InRegion { format, regions: part.region.map(lies_in), inside: false }
+        RegionObserver { format, regions: part.region.map(lies_in), inside: false }
     }
 }
 
-impl Watcher for InRegion<'_> {
+impl ReplayObserver for RegionObserver<'_> {
     fn spends(&mut self, state: &StateInterval) {
         let is_in = |regions: &Vec<bool>| regions.get(state.kind.region() as usize) == Some(&true);
         self.inside = self.regions.as_ref().is_none_or(is_in);
@@ -72,7 +72,7 @@ impl Watcher for InRegion<'_> {
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         if self.inside {
             self.format.receives(message);
         }

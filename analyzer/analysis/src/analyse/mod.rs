@@ -1,40 +1,40 @@
 //! A run → its model and the places of its call sites: the passes, in their order.
 
 pub mod exported;
-pub(crate) mod share;
-mod watchers;
+mod observers;
+pub(crate) mod replay_job;
 
 use std::time::Duration;
 
 use lbprof_collector::format::RecordingMode;
 
-use self::exported::{Exported, Format, InRegion};
-use self::watchers::{WantedWatchers, Watchers};
+use self::exported::{ExportFormat, ExportSelection, RegionObserver};
+use self::observers::{RequiredObservers, RunObservers};
 use crate::metrics::cluster::{self, ClusterOrRank};
 use crate::metrics::findings::findings;
 use crate::model::Model;
-use crate::model::followed::Followed;
-use crate::model::statistics::Statistics;
-use crate::model::what_if::WhatIf;
+use crate::model::replay_results::ReplayResults;
+use crate::model::statistics::RunStatistics;
+use crate::model::what_if::WhatIfScenario;
 use crate::profile::gather;
-use crate::read::open::Run;
-use crate::read::pass::Progress;
+use crate::read::open::RecordedRun;
+use crate::read::pass::FoldProgress;
 use crate::read::spawned;
 use crate::replay::what_if::{condition, plan, plan_within};
-use crate::replay::{FollowOptions, PartWatcher, Scope, Surveyed, Watcher, follow};
-use crate::select::asked::Asked;
+use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow};
+use crate::select::scenario::AskedScenario;
 use crate::select::{Selection, SelectionError, region};
 use crate::structure::code_readers::CodeReaders;
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::{Survey, survey};
-use crate::structure::symbols::{self, CodePlace, Resolved};
-use crate::structure::{Structure, Wanted};
-use crate::transport::Failure;
-use crate::views::Watched;
+use crate::structure::survey::{CallSurvey, survey};
+use crate::structure::symbols::{self, CodePlace, ResolvedNames};
+use crate::structure::{RunStructure, StructureOptions};
+use crate::transport::TransportFailure;
+use crate::views::TimelineView;
 
 /// How to analyse a run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct AnalysisOptions {
     /// Whether to look up functions and lines.
     pub symbols: bool,
     /// Processor time after which no more of them are looked up.
@@ -42,13 +42,13 @@ pub struct Options {
     /// What looks them up.
     pub code_readers: CodeReaders,
     /// What to find that is not marked.
-    pub wanted: Wanted,
+    pub wanted: StructureOptions,
     /// The region whose iterations are the main loop's, by its name, where the user says so.
     pub iteration_region: Option<String>,
     /// How near ranks of one cluster are, where the user says so.
     pub cluster_radius: Option<f64>,
     /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
-    pub asked: Option<Vec<Asked>>,
+    pub asked: Option<Vec<AskedScenario>>,
     /// Whether to keep what ranks did when, for a page.
     pub watch: bool,
     /// Whether to look at calls and messages one by one, for what they add up to.
@@ -57,14 +57,14 @@ pub struct Options {
     pub segment_steps: Option<usize>,
 }
 
-impl Default for Options {
+impl Default for AnalysisOptions {
     /// All that can be found.
     fn default() -> Self {
-        Options {
+        AnalysisOptions {
             symbols: true,
             names_within: symbols::MOST_TIME,
             code_readers: CodeReaders::default(),
-            wanted: Wanted::default(),
+            wanted: StructureOptions::default(),
             iteration_region: None,
             cluster_radius: None,
             asked: Some(Vec::new()),
@@ -77,17 +77,17 @@ impl Default for Options {
 
 /// What is done at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum AnalysisStage {
     /// The first pass over the records.
-    Surveying(Progress),
+    Surveying(FoldProgress),
     /// The names of functions are looked up.
     Naming,
     /// Loops are looked for.
     Finding,
     /// The second pass.
-    AddingUp(Progress),
+    AddingUp(FoldProgress),
     /// The third pass.
-    Following(Progress),
+    Following(FoldProgress),
 }
 
 /// Why a run was not analysed.
@@ -98,7 +98,7 @@ pub enum AnalysisError {
     Selection(#[from] SelectionError),
     /// One of the processes that analyse it together failed.
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] TransportFailure),
 }
 
 /// A run, analysed.
@@ -107,27 +107,35 @@ pub struct Analysis {
     /// Its model.
     pub model: Model,
     /// What is known of the model's call sites.
-    pub names: Resolved,
+    pub names: ResolvedNames,
     /// What ranks did when; `None` where that was not wanted, or they were not followed.
-    pub watched: Option<Watched>,
+    pub watched: Option<TimelineView>,
 }
 
 /// Analyses `run`; `show` is called with what is done, from any thread.
 ///
 /// Errors: what is asked about the run does not have; a process that failed.
-pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> Result<Analysis, AnalysisError> {
-    let first = First::new(run, options, &report)?;
+pub fn analyse(
+    run: &RecordedRun,
+    options: &AnalysisOptions,
+    report: impl Fn(AnalysisStage) + Sync,
+) -> Result<Analysis, AnalysisError> {
+    let first = RunPreparation::new(run, options, &report)?;
     let mut model = first.gather(run)?;
     model.found = findings(&model);
     choose_loop(&mut model, options)?;
     let mut watched = None;
     if options.asked.is_some() {
         model.asked = asked(&mut model, &first.names, options)?;
-        let all = Scope::all(&model);
+        let all = ReplayScope::all(&model);
         let scenarios = plan(&model, &model.asked);
-        let wanted = WantedWatchers::of(options);
-        let found =
-            first.follow_watched((&model, &all), &model, Wishes { watchers: wanted, scenarios }, (true, options))?;
+        let wanted = RequiredObservers::of(options);
+        let found = first.follow_watched(
+            (&model, &all),
+            &model,
+            ReplayWishes { watchers: wanted, scenarios },
+            (true, options),
+        )?;
         let followed;
         (followed, watched, model.statistics) = found;
         model.followed = followed;
@@ -141,10 +149,10 @@ pub fn analyse(run: &Run, options: &Options, report: impl Fn(Stage) + Sync) -> R
 ///
 /// Errors: what the run does not have.
 pub fn analyse_part(
-    run: &Run,
+    run: &RecordedRun,
     selection: &Selection,
-    options: &Options,
-    report: impl Fn(Stage) + Sync,
+    options: &AnalysisOptions,
+    report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
     analyse_with(run, selection, options, None, &report)
 }
@@ -153,26 +161,26 @@ pub fn analyse_part(
 ///
 /// Errors: what the run does not have, and what `format` cannot be made of.
 pub fn export_part(
-    run: &Run,
+    run: &RecordedRun,
     selection: &Selection,
-    options: &Options,
-    format: &mut dyn Format,
-    report: impl Fn(Stage) + Sync,
+    options: &AnalysisOptions,
+    format: &mut dyn ExportFormat,
+    report: impl Fn(AnalysisStage) + Sync,
 ) -> Result<Analysis, AnalysisError> {
     analyse_with(run, selection, options, Some(format), &report)
 }
 
 fn analyse_with(
-    run: &Run,
+    run: &RecordedRun,
     selection: &Selection,
-    options: &Options,
-    format: Option<&mut dyn Format>,
-    report: Report,
+    options: &AnalysisOptions,
+    format: Option<&mut dyn ExportFormat>,
+    report: ProgressReport,
 ) -> Result<Analysis, AnalysisError> {
     let follows = options.asked.is_some();
     let narrows = selection.needs_all() || follows && selection.ranks.is_some();
     let base = if narrows { run } else { &selection.ranks_of(run, &[])? };
-    let first = First::new(base, options, report)?;
+    let first = RunPreparation::new(base, options, report)?;
     let mut all = first.gather(base)?;
     choose_loop(&mut all, options)?;
     let (part, mut model) = match narrows {
@@ -185,15 +193,15 @@ fn analyse_with(
     if follows {
         model.asked = asked(&mut model, &first.names, options)?;
         let all = if narrows { &all } else { &model };
-        let scope = Scope::part(all, &first.survey, &part, &model, region);
+        let scope = ReplayScope::part(all, &first.survey, &part, &model, region);
         let (followed, statistics);
         (followed, watched, statistics) = match format {
             Some(format) => {
-                let part = Exported { model: &model, places: &first.names.places, region };
+                let part = ExportSelection { model: &model, places: &first.names.places, region };
                 format.begins(&part)?;
                 loop {
-                    let watcher = &mut InRegion::new(&part, format);
-                    let options = FollowOptions { watcher: Some(watcher), ..FollowOptions::new(&scope) };
+                    let watcher = &mut RegionObserver::new(&part, format);
+                    let options = ReplayOptions { watcher: Some(watcher), ..ReplayOptions::new(&scope) };
                     let followed = first.follow(all, options)?;
                     if !format.again() {
                         break (followed, None, None);
@@ -201,10 +209,11 @@ fn analyse_with(
                 }
             }
             None => {
-                let wanted = if region.is_none() { WantedWatchers::of(options) } else { WantedWatchers::default() };
+                let wanted =
+                    if region.is_none() { RequiredObservers::of(options) } else { RequiredObservers::default() };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                let wishes = Wishes { watchers: wanted, scenarios };
+                let wishes = ReplayWishes { watchers: wanted, scenarios };
                 first.follow_watched((all, &scope), &model, wishes, (!narrows, options))?
             }
         };
@@ -226,19 +235,23 @@ fn analyse_with(
 }
 
 /// Makes the region that the user names the main loop's.
-fn choose_loop(model: &mut Model, options: &Options) -> Result<(), SelectionError> {
+fn choose_loop(model: &mut Model, options: &AnalysisOptions) -> Result<(), SelectionError> {
     let name = options.iteration_region.as_deref();
     model.chosen_loop = name.map(|name| region::find_iterated(model, name)).transpose()?;
     Ok(())
 }
 
 /// The scenarios that the user asks for; none where ranks are not followed.
-fn asked(model: &mut Model, names: &Resolved, options: &Options) -> Result<Vec<WhatIf>, SelectionError> {
+fn asked(
+    model: &mut Model,
+    names: &ResolvedNames,
+    options: &AnalysisOptions,
+) -> Result<Vec<WhatIfScenario>, SelectionError> {
     options.asked.iter().flatten().map(|one| one.scenario(model, names)).collect()
 }
 
 /// Numbers of clusters of ranks that run the same code, and their ranks.
-fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32, Vec<u32>)> {
+fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> Vec<(u32, Vec<u32>)> {
     let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
     let numbered = |part: ClusterOrRank| {
         let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
@@ -248,41 +261,50 @@ fn clusters(model: &Model, places: &[CodePlace], options: &Options) -> Vec<(u32,
 }
 
 /// What is wanted of ranks that are followed.
-struct Wishes {
-    watchers: WantedWatchers,
-    scenarios: Vec<WhatIf>,
+struct ReplayWishes {
+    watchers: RequiredObservers,
+    scenarios: Vec<WhatIfScenario>,
 }
 
 /// Who receives what is done.
-type Report<'a> = &'a (dyn Fn(Stage) + Sync);
+type ProgressReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
 
 /// What following the ranks gives, and what watchers have seen; of each nothing where ranks were not followed, or it was not wanted.
-type FollowedAndSeen = (Option<Followed>, Option<Watched>, Option<Statistics>);
+type ReplayOutcome = (Option<ReplayResults>, Option<TimelineView>, Option<RunStatistics>);
 
 /// What is known before a run is gathered.
-struct First<'a> {
-    run: &'a Run,
-    report: Report<'a>,
-    survey: Survey,
-    structure: Structure,
-    names: Resolved,
+struct RunPreparation<'a> {
+    run: &'a RecordedRun,
+    report: ProgressReport<'a>,
+    survey: CallSurvey,
+    structure: RunStructure,
+    names: ResolvedNames,
 }
 
-impl<'a> First<'a> {
-    fn new(run: &'a Run, options: &Options, report: Report<'a>) -> Result<Self, Failure> {
-        let survey = survey(run, |progress| report(Stage::Surveying(progress)))?;
-        report(Stage::Naming);
+impl<'a> RunPreparation<'a> {
+    fn new(
+        run: &'a RecordedRun,
+        options: &AnalysisOptions,
+        report: ProgressReport<'a>,
+    ) -> Result<Self, TransportFailure> {
+        let survey = survey(run, |progress| report(AnalysisStage::Surveying(progress)))?;
+        report(AnalysisStage::Naming);
         let names = match options.symbols {
             true => symbols::resolve(&survey.sites, &options.code_readers, options.names_within),
             false => symbols::unnamed(&survey.sites),
         };
-        report(Stage::Finding);
-        let structure = Structure::find(run, &survey, &names, &options.wanted);
-        Ok(First { run, report, survey, structure, names })
+        report(AnalysisStage::Finding);
+        let structure = RunStructure::find(run, &survey, &names, &options.wanted);
+        Ok(RunPreparation { run, report, survey, structure, names })
     }
 
     /// The selected ranks and time of the run, of which `all` is, regions left aside.
-    fn part(&self, selection: &Selection, all: &Model, options: &Options) -> Result<(Run, Model), AnalysisError> {
+    fn part(
+        &self,
+        selection: &Selection,
+        all: &Model,
+        options: &AnalysisOptions,
+    ) -> Result<(RecordedRun, Model), AnalysisError> {
         let clusters = if selection.needs_clusters() { clusters(all, &self.names.places, options) } else { Vec::new() };
         let part = selection.part_of(self.run, &self.survey, all, &clusters)?;
         let mut model = self.gather(&part)?;
@@ -302,24 +324,24 @@ impl<'a> First<'a> {
     /// `shares`: whether other processes may follow a part of it.
     fn follow_watched(
         &self,
-        (all, scope): (&Model, &Scope),
+        (all, scope): (&Model, &ReplayScope),
         model: &Model,
-        wanted: Wishes,
-        (shares, options): (bool, &Options),
-    ) -> Result<FollowedAndSeen, Failure> {
+        wanted: ReplayWishes,
+        (shares, options): (bool, &AnalysisOptions),
+    ) -> Result<ReplayOutcome, TransportFailure> {
         // What a rank did whose calls are sums cannot be replayed.
-        let Wishes { watchers: wanted, scenarios } = wanted;
+        let ReplayWishes { watchers: wanted, scenarios } = wanted;
         let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
-        let input = || share::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
-        let mut watchers = Watchers::new(model, wanted);
-        let options = FollowOptions {
+        let input = || replay_job::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
+        let mut watchers = RunObservers::new(model, wanted);
+        let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
             watcher: watchers.any(),
             code: self.code(),
             segment_steps,
             input: shares.then_some(&input),
-            ..FollowOptions::new(scope)
+            ..ReplayOptions::new(scope)
         };
         let followed = self.follow(all, options)?;
         let (watched, statistics) = watchers.finish(followed.is_some());
@@ -328,20 +350,20 @@ impl<'a> First<'a> {
 
     /// Follows the ranks of the run, of which `all` is; nothing where the calls of all ranks were recorded as sums, which say nothing of who waited for
     /// whom.
-    fn follow(&self, all: &Model, options: FollowOptions) -> Result<Option<Followed>, Failure> {
+    fn follow(&self, all: &Model, options: ReplayOptions) -> Result<Option<ReplayResults>, TransportFailure> {
         if self.run.headers.iter().all(|header| header.mode == RecordingMode::Profile) {
             return Ok(None);
         }
         let scope = options.scope;
-        let mut part = options.watcher.map(|watcher| PartWatcher::new(scope, watcher));
-        let watcher = part.as_mut().map(|part| part as &mut dyn Watcher);
-        let surveyed = Surveyed { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = FollowOptions { watcher, ..options };
-        follow(surveyed, options, |progress| (self.report)(Stage::Following(progress))).map(Some)
+        let mut part = options.watcher.map(|watcher| ScopeObserver::new(scope, watcher));
+        let watcher = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
+        let surveyed = SurveyedRun { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
+        let options = ReplayOptions { watcher, ..options };
+        follow(surveyed, options, |progress| (self.report)(AnalysisStage::Following(progress))).map(Some)
     }
 
-    fn gather(&self, run: &Run) -> Result<Model, Failure> {
-        let progress = |progress| (self.report)(Stage::AddingUp(progress));
+    fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
+        let progress = |progress| (self.report)(AnalysisStage::AddingUp(progress));
         let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));

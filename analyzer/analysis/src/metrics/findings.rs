@@ -7,8 +7,8 @@ use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::words::{CountedNoun, GroupedNumber, seconds, seconds_like};
 use lbprof_collector::{Activity, Problem, ProblemKind};
 
-use crate::metrics::functions::{Estimate, SIGNIFICANT};
-use crate::metrics::preemption::{MAX_SWITCHES_PER_S, Preemption, preemption, without_core};
+use crate::metrics::functions::{SIGNIFICANT, SampledEstimate};
+use crate::metrics::preemption::{MAX_SWITCHES_PER_S, PreemptionLoss, preemption, without_core};
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
@@ -16,9 +16,9 @@ use crate::read::open::n_recorded;
 pub fn findings(model: &Model) -> Vec<Problem> {
     let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
     let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
-    let mut by_loss: Vec<(Option<Preemption>, &RankModel)> =
+    let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
         model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
-    let delayed_s = |lost: &Option<Preemption>| lost.map_or(0.0, |lost| lost.delayed_s);
+    let delayed_s = |lost: &Option<PreemptionLoss>| lost.map_or(0.0, |lost| lost.delayed_s);
     by_loss.sort_by(|a, b| delayed_s(&b.0).total_cmp(&delayed_s(&a.0)));
     let of_ranks = by_loss.into_iter().flat_map(|(lost, rank)| {
         let ended_early = rank.end_reason.is_none() && not_closed.contains(&rank.rank);
@@ -86,14 +86,14 @@ fn polling_decided(model: &Model) -> Option<Problem> {
 /// Returns what the recorder cost a rank's first thread: the time of writing the log, and that of its code in calls, by samples.
 ///
 /// So it is the cost in this program, with the caches as they are there. The time in the kernel is part of writing the log; that of taking samples is not included.
-pub fn recorder_cost(rank: &RankModel) -> Estimate {
+pub fn recorder_cost(rank: &RankModel) -> SampledEstimate {
     let in_calls = rank.samples.recorder;
     let seconds = rank.inclusive(0)[Activity::Recorder as usize] + in_calls.seconds;
-    Estimate { seconds, error_s: in_calls.error_s() }
+    SampledEstimate { seconds, error_s: in_calls.error_s() }
 }
 
 /// Returns how often a rank was pushed off its core, or nothing if that is mostly how its MPI waits: it gives the core away again and again.
-fn pushed_off(lost: &Preemption) -> String {
+fn pushed_off(lost: &PreemptionLoss) -> String {
     match lost.switches_per_s <= MAX_SWITCHES_PER_S {
         true => format!(", pushed off {} times per second", GroupedNumber(lost.switches_per_s.round() as u64)),
         false => String::new(),
@@ -101,7 +101,7 @@ fn pushed_off(lost: &Preemption) -> String {
 }
 
 /// Problems of a rank that its log does not state. `lost`: what it lost to other users of its core.
-fn of_rank(model: &Model, rank: &RankModel, lost: Option<Preemption>, ended_early: bool) -> Vec<Problem> {
+fn of_rank(model: &Model, rank: &RankModel, lost: Option<PreemptionLoss>, ended_early: bool) -> Vec<Problem> {
     let problem = |kind, count, detail| Problem { kind, rank: Some(rank.rank), count, detail };
     let mut found = Vec::new();
     if ended_early {

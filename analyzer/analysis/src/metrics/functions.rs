@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, OverRanks, SampledAt, SampledThreads};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledAt, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
@@ -26,14 +26,14 @@ const NEARLY_ALL: f64 = 0.8;
 
 /// A figure by samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Estimate {
+pub struct SampledEstimate {
     /// The figure.
     pub seconds: f64,
     /// Its standard error.
     pub error_s: f64,
 }
 
-impl Estimate {
+impl SampledEstimate {
     /// Whether it differs from 0 by more than its error explains.
     pub fn is_significant(&self) -> bool {
         self.seconds.abs() >= SIGNIFICANT * self.error_s && self.seconds != 0.0
@@ -42,52 +42,52 @@ impl Estimate {
 
 /// The CPU time of all ranks in a place, and that of one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Compared {
+pub struct CpuTimeComparison {
     /// Of all.
     pub all: CpuTime,
     /// Of the one.
     pub own: CpuTime,
 }
 
-impl Compared {
+impl CpuTimeComparison {
     /// Adds that of another place.
-    pub fn add(&mut self, other: &Compared) {
+    pub fn add(&mut self, other: &CpuTimeComparison) {
         self.all.add(&other.all);
         self.own.add(&other.own);
     }
 
     /// What the one has more than the mean of all `n` ranks, of which a sample stands for `period_s`.
-    pub fn excess(&self, n: usize, period_s: f64) -> Estimate {
+    pub fn excess(&self, n: usize, period_s: f64) -> SampledEstimate {
         let n = n.max(1) as f64;
         let others = (self.all.squares - self.own.squares).max(0.0);
         let own = self.own.squares.max(period_s * period_s);
         let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
-        Estimate { seconds: self.own.seconds - self.all.seconds / n, error_s: variance.sqrt() }
+        SampledEstimate { seconds: self.own.seconds - self.all.seconds / n, error_s: variance.sqrt() }
     }
 }
 
 /// A place in the code, and a share of the excess that is there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Concentrated {
+pub struct ExcessConcentration {
     /// The node of the function, with those that were put into it.
     pub node: u32,
     /// What the rank spends there more than the mean.
-    pub excess: Estimate,
+    pub excess: SampledEstimate,
 }
 
 /// CPU time of a function over ranks, and that of one of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FunctionTime {
     /// Of those that have any.
-    pub over: OverRanks,
+    pub over: CpuTimeOverRanks,
     /// Of the one.
     pub own: CpuTime,
 }
 
 impl FunctionTime {
     /// It against the mean.
-    pub fn compared(&self) -> Compared {
-        Compared { all: self.over.sum, own: self.own }
+    pub fn compared(&self) -> CpuTimeComparison {
+        CpuTimeComparison { all: self.over.sum, own: self.own }
     }
 }
 
@@ -124,7 +124,7 @@ impl<'a> FunctionTimes<'a> {
             }
             for (function, time) in of_rank {
                 let sums = functions.entry(function).or_default();
-                sums.over.add(&OverRanks::of(rank.rank, &time));
+                sums.over.add(&CpuTimeOverRanks::of(rank.rank, &time));
                 if Some(position) == at {
                     sums.own = time;
                 }
@@ -157,8 +157,8 @@ impl<'a> FunctionTimes<'a> {
     }
 
     /// The same by node.
-    pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<Compared> {
-        let mut nodes = vec![Compared::default(); self.code.nodes.len()];
+    pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
+        let mut nodes = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
             for (node, time) in executing(rank, self.threads, region) {
                 let Some(node) = nodes.get_mut(node as usize) else { continue };
@@ -172,8 +172,8 @@ impl<'a> FunctionTimes<'a> {
     }
 
     /// The same, whatever calls led to the program's functions.
-    fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<Compared> {
-        let mut uncalled = vec![Compared::default(); self.code.nodes.len()];
+    fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
+        let mut uncalled = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (node, &to) in self.by_node(region, at).iter().zip(&self.code.uncalled) {
             uncalled[to as usize].add(node);
         }
@@ -181,7 +181,7 @@ impl<'a> FunctionTimes<'a> {
     }
 
     /// Each node with those in it.
-    pub fn with_inner(&self, mut nodes: Vec<Compared>) -> Vec<Compared> {
+    pub fn with_inner(&self, mut nodes: Vec<CpuTimeComparison>) -> Vec<CpuTimeComparison> {
         for at in (0..nodes.len()).rev() {
             let own = nodes[at];
             let parent = self.code.nodes.get(at).and_then(|node| node.parent);
@@ -194,9 +194,9 @@ impl<'a> FunctionTimes<'a> {
 
     /// The functions in which a rank exceeds the mean most, the first one first: of functions that were put into one another the innermost that has nearly
     /// all. Only those in which the excess is significant, at most `most`.
-    pub fn concentrated(&self, region: Option<RegionIdx>, at: usize, most: usize) -> Vec<Concentrated> {
+    pub fn concentrated(&self, region: Option<RegionIdx>, at: usize, most: usize) -> Vec<ExcessConcentration> {
         let inclusive = self.with_inner(self.by_uncalled_node(region, Some(at)));
-        let excess: Vec<Estimate> = inclusive.iter().map(|one| one.excess(self.ranks, self.period_s)).collect();
+        let excess: Vec<SampledEstimate> = inclusive.iter().map(|one| one.excess(self.ranks, self.period_s)).collect();
         let mut inner: Vec<Vec<u32>> = vec![Vec::new(); excess.len()];
         let mut outermost: Vec<u32> = Vec::new();
         for (at, node) in (0..).zip(&self.code.nodes) {
@@ -217,7 +217,7 @@ impl<'a> FunctionTimes<'a> {
             {
                 node = next;
             }
-            Concentrated { node, excess: excess[node as usize] }
+            ExcessConcentration { node, excess: excess[node as usize] }
         });
         found.filter(|one| one.excess.seconds > 0.0 && one.excess.is_significant()).collect()
     }
@@ -235,14 +235,14 @@ impl<'a> FunctionTimes<'a> {
     }
 
     /// What of that the rank at a place has more than the mean.
-    pub fn not_running_excess(&self, region: Option<RegionIdx>, at: usize) -> Option<Estimate> {
+    pub fn not_running_excess(&self, region: Option<RegionIdx>, at: usize) -> Option<SampledEstimate> {
         let all = self.not_running(region);
         let n = all.len().max(1) as f64;
         let (_, own_s, own) = *all.iter().find(|one| one.0 == at)?;
         let mean_s = all.iter().map(|one| one.1).sum::<f64>() / n;
         let others: f64 = all.iter().map(|one| one.2).sum::<f64>() - own;
         let variance = (1.0 - 1.0 / n).powi(2) * own + others / (n * n);
-        Some(Estimate { seconds: own_s - mean_s, error_s: variance.sqrt() })
+        Some(SampledEstimate { seconds: own_s - mean_s, error_s: variance.sqrt() })
     }
 }
 
@@ -284,22 +284,22 @@ mod tests {
     #[test]
     fn an_excess_is_known_as_well_as_samples_can_be_counted() {
         // 400 samples on one of four ranks, 100 on each of the others: 2.25 s more than the mean of 1.75 s.
-        let one = Compared { all: samples(700), own: samples(400) };
+        let one = CpuTimeComparison { all: samples(700), own: samples(400) };
         let excess = one.excess(4, 0.01);
         assert!((excess.seconds - 2.25).abs() < 1e-9);
         // (3/4)² · 400 + (1/4)² · 300 samples squared.
         assert!((excess.error_s - 0.01 * (225.0_f64 + 18.75).sqrt()).abs() < 1e-9);
         assert!(excess.is_significant());
         // 110 against a mean of 102.5: as chance has it.
-        assert!(!Compared { all: samples(410), own: samples(110) }.excess(4, 0.01).is_significant());
+        assert!(!CpuTimeComparison { all: samples(410), own: samples(110) }.excess(4, 0.01).is_significant());
     }
 
     #[test]
     fn that_a_rank_has_no_sample_is_not_certain_to_be_no_time() {
-        let none = Compared { all: samples(3), own: samples(0) };
+        let none = CpuTimeComparison { all: samples(3), own: samples(0) };
         let excess = none.excess(4, 0.01);
         assert!(excess.seconds < 0.0 && !excess.is_significant(), "{excess:?}");
-        let alone = Compared { all: samples(1), own: samples(1) }.excess(1, 0.01);
+        let alone = CpuTimeComparison { all: samples(1), own: samples(1) }.excess(1, 0.01);
         assert_eq!((alone.seconds, alone.is_significant()), (0.0, false));
     }
 }

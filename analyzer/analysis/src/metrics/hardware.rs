@@ -10,17 +10,17 @@
 //!
 //! The two add up to the excess of CPU time.
 
-use crate::model::samples::Counted;
+use crate::model::samples::HardwareCounts;
 
 /// What some ranks' processors counted, and that of one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HardwareTimes {
     /// Of all ranks that have counts.
-    pub all: Counted,
+    pub all: HardwareCounts,
     /// How many ranks these are.
     pub ranks: usize,
     /// Of the one that is compared with the mean.
-    pub own: Counted,
+    pub own: HardwareCounts,
 }
 
 /// What an excess of CPU time is due to, in seconds.
@@ -33,12 +33,12 @@ pub struct ExcessSplit {
 }
 
 /// Instructions a cycle; `None` without cycles.
-pub fn ipc(counted: &Counted) -> Option<f64> {
+pub fn ipc(counted: &HardwareCounts) -> Option<f64> {
     (counted.cycles > 0).then(|| counted.instructions as f64 / counted.cycles as f64)
 }
 
 /// Cycles a second of CPU time; `None` without any.
-pub fn frequency_hz(counted: &Counted) -> Option<f64> {
+pub fn frequency_hz(counted: &HardwareCounts) -> Option<f64> {
     (counted.seconds > 0.0 && counted.cycles > 0).then(|| counted.cycles as f64 / counted.seconds)
 }
 
@@ -63,8 +63,8 @@ impl HardwareTimes {
 mod tests {
     use super::*;
 
-    fn counted(instructions: u64, cycles: u64, seconds: f64) -> Counted {
-        Counted { instructions, cycles, seconds }
+    fn counted(instructions: u64, cycles: u64, seconds: f64) -> HardwareCounts {
+        HardwareCounts { instructions, cycles, seconds }
     }
 
     #[test]

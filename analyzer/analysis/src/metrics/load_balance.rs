@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use crate::model::{Model, RankModel, RegionIdx, Series, Slowest, recorded_s};
+use crate::model::{IterationSeries, Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -26,13 +26,13 @@ use crate::model::{Model, RankModel, RegionIdx, Series, Slowest, recorded_s};
 ///
 /// Source: docs/metrics.md §1, eq. 3 of the paper.
 pub fn load_balance(computation: &[f64]) -> Option<f64> {
-    Times::of(computation, 0.0, None).load_balance()
+    EfficiencyTimes::of(computation, 0.0, None).load_balance()
 }
 
 /// The times of a run, a region or a group of ranks from which its efficiencies follow, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Times {
+pub struct EfficiencyTimes {
     /// T: elapsed time less that of which no rank has records.
     pub elapsed_s: f64,
     /// max_p T_p: the longest computation of a rank.
@@ -44,11 +44,11 @@ pub struct Times {
     pub t_ideal_s: Option<f64>,
 }
 
-impl Times {
+impl EfficiencyTimes {
     /// The times of ranks that compute `computation` seconds each, one entry a rank.
-    pub fn of(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> Times {
+    pub fn of(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> EfficiencyTimes {
         let n = computation.len().max(1) as f64;
-        Times {
+        EfficiencyTimes {
             elapsed_s,
             max_computation_s: computation.iter().copied().fold(0.0, f64::max),
             avg_computation_s: computation.iter().sum::<f64>() / n,
@@ -114,7 +114,8 @@ impl HostBalance {
             (*sum, *n) = (*sum + seconds, *n + 1.0);
         }
         let most_loaded = hosts.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
-        let Times { avg_computation_s: mean, max_computation_s: longest, .. } = Times::of(computation, 0.0, None);
+        let EfficiencyTimes { avg_computation_s: mean, max_computation_s: longest, .. } =
+            EfficiencyTimes::of(computation, 0.0, None);
         HostBalance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
     }
 }
@@ -153,13 +154,13 @@ pub struct PhaseProfileIdeal {
 ///
 /// In both cases computation that belongs to no iteration counts by its maximum over ranks. So the estimate assumes that
 /// ranks meet at the end of each iteration, and nowhere else. What a rank computes before the first call of a found loop is outside of
-/// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`Series::entering`]).
+/// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
     let slowest = |&idx: &RegionIdx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice);
     let ranks = || model.ranks.iter();
     all_iterate(ranks(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(ranks(), region, &inside)))
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &IterationEdges::of(ranks(), region, &inside)))
 }
 
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
@@ -179,12 +180,12 @@ pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx)
         false => Cow::from(slowest_of(chosen(), idx)),
     };
     all_iterate(chosen(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &Edges::of(chosen(), region, &inside)))
+        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &IterationEdges::of(chosen(), region, &inside)))
 }
 
 impl PhaseProfileIdeal {
     /// From the slowest rank of each iteration of some regions, and what lies outside of all.
-    fn of(regions: impl Iterator<Item: AsRef<[Slowest]>>, edges: &Edges) -> Self {
+    fn of(regions: impl Iterator<Item: AsRef<[SlowestInIteration]>>, edges: &IterationEdges) -> Self {
         let mut ideal = PhaseProfileIdeal { seconds: edges.outside_s, ..PhaseProfileIdeal::default() };
         for (at, slowest) in regions.enumerate() {
             for slowest in slowest.as_ref() {
@@ -207,21 +208,25 @@ impl PhaseProfileIdeal {
 ///   one interval up to the first barrier: max(5 + 0, 0 + 5) = 5 s, not 5 s outside and 5 s in iteration 0
 /// ```
 #[derive(Default)]
-struct Edges {
+struct IterationEdges {
     /// Iterations with which a rank enters a found loop, by the region's place and their number: the slowest rank, what it computes outside
     /// included. Where it enters one several times, it is not known before which entry it computed how much: that is shared out evenly.
-    entering: BTreeMap<(usize, u32), Slowest>,
+    entering: BTreeMap<(usize, u32), SlowestInIteration>,
     /// Seconds outside, the longest of a rank, where there is no such iteration.
     outside_s: f64,
 }
 
-impl Edges {
+impl IterationEdges {
     /// Those of the iterated regions `inside`, which lie in `region`.
-    fn of<'a>(ranks: impl Iterator<Item = &'a RankModel> + Clone, region: RegionIdx, inside: &[RegionIdx]) -> Edges {
+    fn of<'a>(
+        ranks: impl Iterator<Item = &'a RankModel> + Clone,
+        region: RegionIdx,
+        inside: &[RegionIdx],
+    ) -> IterationEdges {
         let regions = || (0..).zip(inside);
         let series = |rank: &'a RankModel| regions().filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
         // A window may begin after them.
-        let is_there = |one: &Series, number: &&u32| one.numbers.binary_search(number).is_ok();
+        let is_there = |one: &IterationSeries, number: &&u32| one.numbers.binary_search(number).is_ok();
         let entered = |rank: &'a RankModel| {
             series(rank).flat_map(move |(at, one)| {
                 one.entering.iter().filter(move |number| is_there(one, number)).map(move |&number| (at, number))
@@ -230,7 +235,7 @@ impl Edges {
         let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();
         if numbers.is_empty() {
             let outside_s = ranks.map(|rank| outside_s(rank, region, inside)).fold(0.0, f64::max);
-            return Edges { outside_s, ..Edges::default() };
+            return IterationEdges { outside_s, ..IterationEdges::default() };
         }
         let shared_s: Vec<f64> =
             ranks.clone().map(|rank| outside_s(rank, region, inside) / numbers.len() as f64).collect();
@@ -238,14 +243,20 @@ impl Edges {
             let with_outside = |(rank, shared_s): (&RankModel, &f64)| {
                 let one = rank
                     .series(inside[at])
-                    .map_or_else(Slowest::default, |series| series.slowest_in(rank.rank, number));
-                Slowest { iteration: number, rank: rank.rank, computation_s: one.computation_s + shared_s, ..one }
+                    .map_or_else(SlowestInIteration::default, |series| series.slowest_in(rank.rank, number));
+                SlowestInIteration {
+                    iteration: number,
+                    rank: rank.rank,
+                    computation_s: one.computation_s + shared_s,
+                    ..one
+                }
             };
-            let slower = |a: Slowest, b: Slowest| if b.computation_s > a.computation_s { b } else { a };
+            let slower =
+                |a: SlowestInIteration, b: SlowestInIteration| if b.computation_s > a.computation_s { b } else { a };
             ranks.clone().zip(&shared_s).map(with_outside).reduce(slower).map(|slowest| ((at, number), slowest))
         };
         let entering = numbers.iter().filter_map(slowest).collect();
-        Edges { entering, outside_s: 0.0 }
+        IterationEdges { entering, outside_s: 0.0 }
     }
 }
 
@@ -275,9 +286,9 @@ fn outside_s(rank: &RankModel, region: RegionIdx, inside: &[RegionIdx]) -> f64 {
 }
 
 /// The slowest of `ranks` in each iteration of the iterated region `idx`.
-fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> Vec<Slowest> {
+fn slowest_of<'a>(ranks: impl Iterator<Item = &'a RankModel>, idx: RegionIdx) -> Vec<SlowestInIteration> {
     let each = ranks.filter_map(|rank| Some(rank.series(idx)?.slowest(rank.rank)));
-    each.reduce(Slowest::slower_of).unwrap_or_default()
+    each.reduce(SlowestInIteration::slower_of).unwrap_or_default()
 }
 
 /// The region itself where its time is known by iteration, else the outermost such regions in it.
@@ -291,23 +302,27 @@ fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
 }
 
 /// The times of `region`, all ranks together.
-pub fn times(model: &Model, region: RegionIdx) -> Times {
+pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
     let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
-    Times::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
+    EfficiencyTimes::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
 }
 
 /// The times of `region`, of some ranks as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
 ///
 /// The elapsed time of the whole program is then from the first begin of a window of these ranks to the last end of one, less the
 /// time of which none of them has records.
-pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Times {
+pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> EfficiencyTimes {
     let chosen = || chosen(model, ranks);
     let computation: Vec<f64> = chosen().map(|rank| rank.inclusive(region)[Activity::Computation as usize]).collect();
     let elapsed_s = match region {
         0 => recorded_s(chosen()),
         _ => chosen().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
     };
-    Times::of(&computation, elapsed_s, phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds))
+    EfficiencyTimes::of(
+        &computation,
+        elapsed_s,
+        phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds),
+    )
 }
 
 #[cfg(test)]
@@ -330,14 +345,14 @@ mod tests {
 
     #[test]
     fn without_an_ideal_time_there_is_no_micro_load_balance() {
-        let times = Times::of(&[1.0, 3.0], 4.0, None);
+        let times = EfficiencyTimes::of(&[1.0, 3.0], 4.0, None);
         assert_eq!((times.micro_load_balance(), times.transfer()), (None, None));
         assert_eq!((times.communication(), times.parallel()), (Some(0.75), Some(0.5)));
     }
 
     #[test]
     fn nothing_is_defined_in_no_time() {
-        let times = Times::of(&[0.0], 0.0, Some(0.0));
+        let times = EfficiencyTimes::of(&[0.0], 0.0, Some(0.0));
         assert_eq!((times.transfer(), times.communication(), times.parallel()), (None, None, None));
     }
 
@@ -351,7 +366,7 @@ mod tests {
             slack in 0.0..100.0f64,
         ) {
             let max = computation.iter().copied().fold(0.0, f64::max);
-            let times = Times::of(&computation, max * factor + slack, Some(max * (1.0 + slack)));
+            let times = EfficiencyTimes::of(&computation, max * factor + slack, Some(max * (1.0 + slack)));
             let product = times.load_balance().unwrap() * times.micro_load_balance().unwrap() * times.transfer().unwrap();
             let parallel = times.parallel().unwrap();
             prop_assert!((product - parallel).abs() <= 6.0 * f64::EPSILON * parallel);
@@ -364,13 +379,13 @@ mod tests {
             mut computation in prop::collection::vec(1e-3..1e3f64, 1..20),
             scale in 1e-3..1e3f64,
         ) {
-            let before = Times::of(&computation, 2e3, None);
+            let before = EfficiencyTimes::of(&computation, 2e3, None);
             let scaled: Vec<f64> = computation.iter().map(|t| t * scale).collect();
-            let scaled = Times::of(&scaled, 2e3 * scale, None);
+            let scaled = EfficiencyTimes::of(&scaled, 2e3 * scale, None);
             prop_assert!((before.parallel().unwrap() - scaled.parallel().unwrap()).abs() < 1e-12);
             prop_assert!((before.load_balance().unwrap() - scaled.load_balance().unwrap()).abs() < 1e-12);
             computation.reverse();
-            let after = Times::of(&computation, 2e3, None);
+            let after = EfficiencyTimes::of(&computation, 2e3, None);
             prop_assert!((before.avg_computation_s - after.avg_computation_s).abs() <= 1e-12 * before.avg_computation_s);
             prop_assert_eq!(before.max_computation_s, after.max_computation_s);
         }

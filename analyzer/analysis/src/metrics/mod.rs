@@ -1,6 +1,5 @@
 //! Metrics: pure functions from times to figures, a file or folder for each section of docs/metrics.md.
 
-pub mod asleep;
 pub mod blocking;
 pub mod cluster;
 pub mod dispersion;
@@ -16,6 +15,7 @@ pub mod preemption;
 pub mod program_tree;
 pub mod serial_code;
 pub mod serialization;
+pub mod sleep_time;
 pub mod statistics;
 pub mod threads;
 pub mod trend;

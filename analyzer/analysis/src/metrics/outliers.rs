@@ -14,7 +14,7 @@ const LEAST_SHARE: f64 = 0.01;
 
 /// Which of some values are outliers upwards.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outliers {
+pub struct HighOutliers {
     /// The median of all values.
     pub median: f64,
     /// Outliers are above this: the larger of 4 robust standard deviations (1.4826 times the median distance to the median) and 1 % above
@@ -25,7 +25,7 @@ pub struct Outliers {
 }
 
 /// The outliers upwards of `values`, one for each rank; NaN where it is not known, which is left out. `None` if no value is known.
-pub fn outliers(values: &[f64]) -> Option<Outliers> {
+pub fn outliers(values: &[f64]) -> Option<HighOutliers> {
     let known: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
     let middle = median(&known)?;
     let distances: Vec<f64> = known.iter().map(|value| (value - middle).abs()).collect();
@@ -33,7 +33,7 @@ pub fn outliers(values: &[f64]) -> Option<Outliers> {
     let limit = middle + (DEVIATIONS * deviation).max(LEAST_SHARE * middle.abs());
     let mut places: Vec<usize> = (0..values.len()).filter(|&at| values[at] > limit).collect();
     places.sort_by(|&a, &b| values[b].total_cmp(&values[a]).then(a.cmp(&b)));
-    Some(Outliers { median: middle, limit, places })
+    Some(HighOutliers { median: middle, limit, places })
 }
 
 #[cfg(test)]

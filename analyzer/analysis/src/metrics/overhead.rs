@@ -16,7 +16,7 @@ use crate::model::{Model, RankModel, RegionIdx};
 
 /// What a rank's time goes to; every second of a run's P·T goes to exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Phase {
+pub enum TimeCategory {
     /// Computation in regions that are useful work.
     Useful,
     /// Computation in regions marked as work that one rank does while the others wait.
@@ -31,38 +31,38 @@ pub enum Phase {
     NotRecorded,
 }
 
-impl Phase {
+impl TimeCategory {
     /// All of them, those that a program does for its result first.
-    pub const ALL: [Phase; 12] = [
-        Phase::Useful,
-        Phase::Serial,
-        Phase::Control,
-        Phase::Activity(Activity::PointToPoint),
-        Phase::Activity(Activity::Collective),
-        Phase::Activity(Activity::Synchronization),
-        Phase::Activity(Activity::OneSided),
-        Phase::Activity(Activity::Io),
-        Phase::Activity(Activity::Management),
-        Phase::Activity(Activity::Recorder),
-        Phase::Idle,
-        Phase::NotRecorded,
+    pub const ALL: [TimeCategory; 12] = [
+        TimeCategory::Useful,
+        TimeCategory::Serial,
+        TimeCategory::Control,
+        TimeCategory::Activity(Activity::PointToPoint),
+        TimeCategory::Activity(Activity::Collective),
+        TimeCategory::Activity(Activity::Synchronization),
+        TimeCategory::Activity(Activity::OneSided),
+        TimeCategory::Activity(Activity::Io),
+        TimeCategory::Activity(Activity::Management),
+        TimeCategory::Activity(Activity::Recorder),
+        TimeCategory::Idle,
+        TimeCategory::NotRecorded,
     ];
 
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Phase::Useful => "useful work",
-            Phase::Serial => "serial work",
-            Phase::Control => "control of parallelism",
-            Phase::Activity(activity) => activity.name(),
-            Phase::Idle => "idle",
-            Phase::NotRecorded => "not recorded",
+            TimeCategory::Useful => "useful work",
+            TimeCategory::Serial => "serial work",
+            TimeCategory::Control => "control of parallelism",
+            TimeCategory::Activity(activity) => activity.name(),
+            TimeCategory::Idle => "idle",
+            TimeCategory::NotRecorded => "not recorded",
         }
     }
 
     /// Whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
     pub fn is_work(self) -> bool {
-        matches!(self, Phase::Useful | Phase::Serial)
+        matches!(self, TimeCategory::Useful | TimeCategory::Serial)
     }
 }
 
@@ -70,7 +70,7 @@ impl Phase {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseTime {
     /// Which.
-    pub phase: Phase,
+    pub phase: TimeCategory,
     /// T_phase,p: seconds that each rank spends in it; one entry a rank.
     pub seconds: Vec<f64>,
 }
@@ -84,23 +84,23 @@ impl PhaseTime {
 
 /// The phases of a run, from which its overhead ratios, efficiency and speedup follow.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Overheads {
+pub struct OverheadBreakdown {
     /// T_seq: seconds that the same work takes on one rank.
     pub t_seq_s: f64,
     /// Whether T_seq was given; else it is the sum over ranks of the phases that are work.
     pub is_given: bool,
     /// T: seconds from which efficiency and speedup follow.
     pub elapsed_s: f64,
-    /// The phases that occur, in the order of [`Phase::ALL`]. Over all of them a rank's times add up to T.
+    /// The phases that occur, in the order of [`TimeCategory::ALL`]. Over all of them a rank's times add up to T.
     pub phases: Vec<PhaseTime>,
 }
 
-impl Overheads {
+impl OverheadBreakdown {
     /// The overheads of phases in which ranks spend `phases` seconds of `elapsed_s` each. `t_seq_s`: the time on one rank where
     /// it is known.
-    pub fn of(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> Overheads {
+    pub fn of(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
         let work = || phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum();
-        Overheads { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
+        OverheadBreakdown { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
     }
 
     /// Ovh_phase,p = T_phase,p / (T_seq/P): the phase's share of what a rank's part of the work would take alone, one entry a
@@ -138,8 +138,8 @@ impl Overheads {
 ///
 /// T is [`Model::recorded_s`], as it is for all efficiencies; so with an assumed T_seq, and no region marked as control, E is the
 /// parallel efficiency.
-pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> Overheads {
-    Overheads::of(phases(model), model.recorded_s(), t_seq_s)
+pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> OverheadBreakdown {
+    OverheadBreakdown::of(phases(model), model.recorded_s(), t_seq_s)
 }
 
 /// Seconds below which a difference of times is but rounding: clocks have nanoseconds.
@@ -151,9 +151,9 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
     let window = model.window_s();
     // Time of which no rank has records is not in T.
     let least = model.ranks.iter().map(RankModel::not_recorded_s).reduce(f64::min).unwrap_or(0.0);
-    let mut all = Phase::ALL.map(|phase| PhaseTime { phase, seconds: vec![0.0; model.ranks.len()] });
+    let mut all = TimeCategory::ALL.map(|phase| PhaseTime { phase, seconds: vec![0.0; model.ranks.len()] });
     for (at, rank) in model.ranks.iter().enumerate() {
-        let mut add = |phase: Phase, seconds: f64| {
+        let mut add = |phase: TimeCategory, seconds: f64| {
             if let Some(found) = all.iter_mut().find(|one| one.phase == phase) {
                 found.seconds[at] += seconds;
             }
@@ -161,19 +161,19 @@ pub fn phases(model: &Model) -> Vec<PhaseTime> {
         for &((region, activity), cell) in &rank.cells {
             add(phase_of(activity, kinds[region as usize]), cell.seconds);
         }
-        add(Phase::Idle, rank.idle_s(window));
+        add(TimeCategory::Idle, rank.idle_s(window));
         let not_recorded_s = rank.not_recorded_s() - least;
-        add(Phase::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 });
+        add(TimeCategory::NotRecorded, if not_recorded_s > RESOLUTION_S { not_recorded_s } else { 0.0 });
     }
     all.into_iter().filter(|one| one.total_s() > 0.0).collect()
 }
 
-fn phase_of(activity: Activity, kind: RegionKind) -> Phase {
+fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
     match (activity, kind) {
-        (Activity::Computation, RegionKind::Useful) => Phase::Useful,
-        (Activity::Computation, RegionKind::Serial) => Phase::Serial,
-        (Activity::Computation, RegionKind::Control) => Phase::Control,
-        (other, _) => Phase::Activity(other),
+        (Activity::Computation, RegionKind::Useful) => TimeCategory::Useful,
+        (Activity::Computation, RegionKind::Serial) => TimeCategory::Serial,
+        (Activity::Computation, RegionKind::Control) => TimeCategory::Control,
+        (other, _) => TimeCategory::Activity(other),
     }
 }
 
@@ -193,17 +193,20 @@ mod tests {
 
     use super::*;
 
-    fn phase(phase: Phase, seconds: &[f64]) -> PhaseTime {
+    fn phase(phase: TimeCategory, seconds: &[f64]) -> PhaseTime {
         PhaseTime { phase, seconds: seconds.to_vec() }
     }
 
-    const COLLECTIVE: Phase = Phase::Activity(Activity::Collective);
+    const COLLECTIVE: TimeCategory = TimeCategory::Activity(Activity::Collective);
 
     /// The example at the head of this file.
-    fn example(t_seq_s: Option<f64>) -> Overheads {
-        let phases =
-            vec![phase(Phase::Useful, &[6.0, 4.0]), phase(COLLECTIVE, &[2.0, 3.0]), phase(Phase::Idle, &[0.0, 1.0])];
-        Overheads::of(phases, 8.0, t_seq_s)
+    fn example(t_seq_s: Option<f64>) -> OverheadBreakdown {
+        let phases = vec![
+            phase(TimeCategory::Useful, &[6.0, 4.0]),
+            phase(COLLECTIVE, &[2.0, 3.0]),
+            phase(TimeCategory::Idle, &[0.0, 1.0]),
+        ];
+        OverheadBreakdown::of(phases, 8.0, t_seq_s)
     }
 
     #[test]
@@ -226,19 +229,19 @@ mod tests {
     #[test]
     fn control_is_no_work_of_a_run_on_one_rank_but_what_one_rank_does_alone_is() {
         let phases = vec![
-            phase(Phase::Useful, &[4.0, 4.0]),
-            phase(Phase::Serial, &[2.0, 0.0]),
-            phase(Phase::Control, &[1.0, 0.0]),
+            phase(TimeCategory::Useful, &[4.0, 4.0]),
+            phase(TimeCategory::Serial, &[2.0, 0.0]),
+            phase(TimeCategory::Control, &[1.0, 0.0]),
         ];
-        assert_eq!(Overheads::of(phases, 7.0, None).t_seq_s, 10.0);
+        assert_eq!(OverheadBreakdown::of(phases, 7.0, None).t_seq_s, 10.0);
     }
 
     #[test]
     fn without_work_there_is_no_ratio() {
-        let overheads = Overheads::of(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
+        let overheads = OverheadBreakdown::of(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
         assert_eq!(overheads.ratio(&overheads.phases[0]), None);
         assert_eq!((overheads.efficiency(), overheads.speedup()), (None, None));
-        assert_eq!(Overheads::default().speedup(), None);
+        assert_eq!(OverheadBreakdown::default().speedup(), None);
     }
 
     proptest! {
@@ -254,9 +257,9 @@ mod tests {
                 .map(|rank| rank.iter().map(|share| share / rank.iter().sum::<f64>() * elapsed_s).collect())
                 .collect();
             let of = |at: usize| scaled.iter().map(|rank| rank[at]).collect::<Vec<f64>>();
-            let phases = [Phase::Useful, Phase::Control, COLLECTIVE, Phase::Idle];
+            let phases = [TimeCategory::Useful, TimeCategory::Control, COLLECTIVE, TimeCategory::Idle];
             let phases = phases.into_iter().enumerate().map(|(at, of_phase)| phase(of_phase, &of(at))).collect();
-            let overheads = Overheads::of(phases, elapsed_s, t_seq);
+            let overheads = OverheadBreakdown::of(phases, elapsed_s, t_seq);
             let n = scaled.len() as f64;
             let expected = overheads.t_seq_s / (n * elapsed_s);
             prop_assert!((overheads.efficiency().unwrap() - expected).abs() <= 1e-12 * expected);

@@ -20,7 +20,7 @@
 
 use lbprof_collector::Activity;
 
-use crate::model::{RankModel, Usage};
+use crate::model::{RankModel, ResourceUsage};
 
 /// Involuntary context switches a second from which on others ran on a thread's core.
 pub const MIN_SWITCHES_PER_S: f64 = 10.0;
@@ -39,7 +39,7 @@ pub const MIN_WITHOUT_CORE_S: f64 = 0.01;
 
 /// What a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Preemption {
+pub struct PreemptionLoss {
     /// Seconds outside of MPI.
     pub computation_s: f64,
     /// Seconds of those without a core though the rank could have run; the larger of the certain bound and, where it holds,
@@ -56,7 +56,7 @@ pub struct Preemption {
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
 /// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show
 /// of yields.
-pub fn preemption(rank: &RankModel) -> Option<Preemption> {
+pub fn preemption(rank: &RankModel) -> Option<PreemptionLoss> {
     let computation_s = rank.inclusive(0)[Activity::Computation as usize];
     judge(rank.usage.as_ref()?, computation_s)
 }
@@ -72,7 +72,7 @@ pub fn without_core(rank: &RankModel) -> Option<f64> {
     (share >= MUCH_OF_THE_TIME).then_some(share)
 }
 
-fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
+fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<PreemptionLoss> {
     if usage.elapsed_s < MIN_ELAPSED_S || computation_s <= 0.0 {
         return None;
     }
@@ -87,7 +87,7 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Preemption> {
         false => 0.0,
     };
     let found =
-        Preemption { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
+        PreemptionLoss { computation_s, delayed_s: bound_s.max(share_s), certain: bound_s >= share_s, switches_per_s };
     (switches_per_s >= MIN_SWITCHES_PER_S && found.delayed_s >= MIN_SHARE * computation_s).then_some(found)
 }
 
@@ -96,9 +96,15 @@ mod tests {
     use super::*;
 
     /// Usage over 10 s by a thread that never sleeps.
-    fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> Usage {
+    fn usage(thread_delayed_s: f64, thread_involuntary: u64) -> ResourceUsage {
         let thread_cpu_s = 10.0 - thread_delayed_s;
-        Usage { elapsed_s: 10.0, thread_cpu_s, thread_delayed_s, thread_involuntary, ..Usage::default() }
+        ResourceUsage {
+            elapsed_s: 10.0,
+            thread_cpu_s,
+            thread_delayed_s,
+            thread_involuntary,
+            ..ResourceUsage::default()
+        }
     }
 
     #[test]
@@ -125,7 +131,7 @@ mod tests {
         // Sleeping is no delay, however many switches its short waits in MPI add.
         assert_eq!(judge(&usage(0.01, 6_000), 9.9), None);
         // 8 s of its computation are sleep, 1 s of the rest had no core: 1 s of 2 s awake, but only 1 s of it computes.
-        let sleeper = Usage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
+        let sleeper = ResourceUsage { thread_cpu_s: 1.0, ..usage(1.0, 900) };
         assert_eq!(judge(&sleeper, 9.0).map(|found| found.delayed_s), Some(0.5));
         assert_eq!(judge(&sleeper, 8.0), None);
     }
@@ -141,13 +147,13 @@ mod tests {
         let rank = |usage| RankModel { usage: Some(usage), ..RankModel::default() };
         assert_eq!(without_core(&rank(usage(5.0, 1_000_000))), Some(0.5));
         assert_eq!(without_core(&rank(usage(1.9, 1_000_000))), None);
-        let short = |elapsed_s: f64| rank(Usage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
+        let short = |elapsed_s: f64| rank(ResourceUsage { elapsed_s, ..usage(elapsed_s / 2.0, 900) });
         assert_eq!((without_core(&short(0.05)), without_core(&short(0.005))), (Some(0.5), None));
         assert_eq!(without_core(&RankModel::default()), None);
     }
 
     #[test]
     fn too_short_a_run_is_not_judged() {
-        assert_eq!(judge(&Usage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
+        assert_eq!(judge(&ResourceUsage { elapsed_s: 0.05, ..usage(0.05, 900) }, 0.05), None);
     }
 }

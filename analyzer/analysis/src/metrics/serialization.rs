@@ -17,7 +17,7 @@
 
 /// Serialization and its parts, in seconds of elapsed time; none is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Serialization {
+pub struct SerializationTimes {
     /// All of it: T_ideal − max_p T_p.
     pub total_s: f64,
     /// Different ranks are slow in turn: Σ_k max_p t_pk − max_p T_p, at most all. `None` where no iterations are known for sure.
@@ -27,7 +27,7 @@ pub struct Serialization {
     pub chains_s: Option<f64>,
 }
 
-impl Serialization {
+impl SerializationTimes {
     /// What is not known to be of either kind.
     pub fn undivided_s(&self) -> f64 {
         if self.slow_in_turn_s.is_none() { self.total_s } else { 0.0 }
@@ -41,11 +41,11 @@ impl Serialization {
 ///   sum is another one.
 ///
 /// Source: the denominator of docs/metrics.md §1, eq. 4, by both ways in which the section computes T_ideal.
-pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: Option<f64>) -> Serialization {
+pub fn serialization(max_s: f64, ideal_s: f64, is_replay: bool, by_iteration_s: Option<f64>) -> SerializationTimes {
     let total_s = (ideal_s - max_s).max(0.0);
     let slow_in_turn_s = by_iteration_s.map(|by_iteration_s| (by_iteration_s - max_s).clamp(0.0, total_s));
     let chains_s = slow_in_turn_s.filter(|_| is_replay).map(|slow_in_turn_s| total_s - slow_in_turn_s);
-    Serialization { total_s, slow_in_turn_s, chains_s }
+    SerializationTimes { total_s, slow_in_turn_s, chains_s }
 }
 
 #[cfg(test)]
@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn without_iterations_or_a_replay_the_parts_are_not_known() {
         let replayed = serialization(4.0, 6.0, true, None);
-        assert_eq!(replayed, Serialization { total_s: 2.0, slow_in_turn_s: None, chains_s: None });
+        assert_eq!(replayed, SerializationTimes { total_s: 2.0, slow_in_turn_s: None, chains_s: None });
         assert_eq!(replayed.undivided_s(), 2.0);
         let estimated = serialization(4.0, 6.0, false, Some(6.0));
-        assert_eq!(estimated, Serialization { total_s: 2.0, slow_in_turn_s: Some(2.0), chains_s: None });
+        assert_eq!(estimated, SerializationTimes { total_s: 2.0, slow_in_turn_s: Some(2.0), chains_s: None });
         assert_eq!(estimated.undivided_s(), 0.0);
     }
 

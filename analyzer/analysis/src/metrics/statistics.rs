@@ -6,22 +6,24 @@ use lbprof_collector::semantics::OperationSemantics;
 use lbprof_collector::{Activity, Operation};
 
 use crate::model::Model;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::model::statistics::{OnCommunicator, STATES, Statistics, Volume, WAITING, WINDOWS, Windows};
-use crate::replay::{Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use crate::model::statistics::{
+    CommunicatorCalls, MessageVolume, RunStatistics, STATES, TimeWindows, WAITING, WINDOWS,
+};
+use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
 use crate::transport::codec::{decoded, encoded};
 
 /// Most pairs of ranks whose messages are listed: 40 MB.
 const MOST_PAIRS: usize = 1 << 20;
 
 /// Takes in what ranks do.
-pub struct StatisticsWatcher<'a> {
+pub struct StatisticsObserver<'a> {
     model: &'a Model,
-    found: Statistics,
+    found: RunStatistics,
 }
 
-impl<'a> StatisticsWatcher<'a> {
+impl<'a> StatisticsObserver<'a> {
     /// Of the ranks of `model`; `None` where there is no time.
     pub fn new(model: &'a Model) -> Option<Self> {
         let (begin, end) = model.window_s();
@@ -29,20 +31,20 @@ impl<'a> StatisticsWatcher<'a> {
         let length = (whole + WINDOWS as Ns - 1) / WINDOWS as Ns;
         (length > 0 && !model.ranks.is_empty()).then(|| {
             let n = (whole + length - 1) / length;
-            let windows = Windows::new(n as usize, length, model.ranks.len());
-            StatisticsWatcher { model, found: Statistics { windows, ..Statistics::default() } }
+            let windows = TimeWindows::new(n as usize, length, model.ranks.len());
+            StatisticsObserver { model, found: RunStatistics { windows, ..RunStatistics::default() } }
         })
     }
 
     /// The same, which has seen nothing.
     fn anew(&self) -> Self {
-        let Windows { length, states, .. } = &self.found.windows;
-        let windows = Windows::new(states.len(), *length, self.model.ranks.len());
-        StatisticsWatcher { model: self.model, found: Statistics { windows, ..Statistics::default() } }
+        let TimeWindows { length, states, .. } = &self.found.windows;
+        let windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
+        StatisticsObserver { model: self.model, found: RunStatistics { windows, ..RunStatistics::default() } }
     }
 
     /// What was found.
-    pub fn finish(self) -> Statistics {
+    pub fn finish(self) -> RunStatistics {
         self.found
     }
 
@@ -54,7 +56,7 @@ impl<'a> StatisticsWatcher<'a> {
         if facts.sent > 0 || sends(state.operation) {
             self.found.sizes.entry(state.operation).or_default().count(facts.sent);
         }
-        *self.found.communicators.entry(facts.comm).or_default() += OnCommunicator {
+        *self.found.communicators.entry(facts.comm).or_default() += CommunicatorCalls {
             calls: 1,
             time: time.into(),
             waiting: state.waiting().ns().into(),
@@ -75,13 +77,13 @@ fn sends(operation: u16) -> bool {
     )
 }
 
-impl Windows {
+impl TimeWindows {
     fn new(n: usize, length: Ns, ranks: usize) -> Self {
-        Windows { length, states: vec![[0; STATES]; n], computation: vec![vec![0; ranks]; n] }
+        TimeWindows { length, states: vec![[0; STATES]; n], computation: vec![vec![0; ranks]; n] }
     }
 
     /// A rank was in a state.
-    fn add(&mut self, rank: usize, state: usize, time: Interval) {
+    fn add(&mut self, rank: usize, state: usize, time: TimeInterval) {
         let mut begin = time.begin.max(0);
         while begin < time.end {
             let at = (begin / self.length) as usize;
@@ -98,7 +100,7 @@ impl Windows {
     }
 }
 
-impl Watcher for StatisticsWatcher<'_> {
+impl ReplayObserver for StatisticsObserver<'_> {
     fn spends(&mut self, state: &StateInterval) {
         if state.operation != 0 {
             self.counts(state);
@@ -113,35 +115,35 @@ impl Watcher for StatisticsWatcher<'_> {
             self.found.windows.add(rank, WAITING, waiting);
         }
         if let Some(activity) = state.kind.activity() {
-            self.found.windows.add(rank, activity as usize, Interval::new(waiting.end, state.interval.end));
+            self.found.windows.add(rank, activity as usize, TimeInterval::new(waiting.end, state.interval.end));
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         self.found.message_sizes.count(message.bytes);
-        sent(&mut self.found, (message.from, message.to), Volume { messages: 1, bytes: message.bytes });
+        sent(&mut self.found, (message.from, message.to), MessageVolume { messages: 1, bytes: message.bytes });
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         Some(Box::new(self.anew()))
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ObserverState) {
         if let Some(seen) = decoded(&seen) {
             add(&mut self.found, seen);
         }
     }
 }
 
-impl SegmentWatcher for StatisticsWatcher<'_> {
-    fn seen(self: Box<Self>) -> Seen {
+impl SegmentObserver for StatisticsObserver<'_> {
+    fn seen(self: Box<Self>) -> ObserverState {
         encoded(&self.found)
     }
 }
 
 /// Messages were sent between two ranks.
-fn sent(found: &mut Statistics, pair: (u32, u32), volume: Volume) {
-    let Volume { messages, bytes } = volume;
+fn sent(found: &mut RunStatistics, pair: (u32, u32), volume: MessageVolume) {
+    let MessageVolume { messages, bytes } = volume;
     let n = found.messages.len();
     match found.messages.entry(pair) {
         Entry::Occupied(known) => known.into_mut().add(messages, bytes),
@@ -151,8 +153,8 @@ fn sent(found: &mut Statistics, pair: (u32, u32), volume: Volume) {
 }
 
 /// Adds what was found of another segment of the run.
-fn add(all: &mut Statistics, more: Statistics) {
-    let Statistics { messages, unlisted, message_sizes, sizes, calls, communicators, windows } = more;
+fn add(all: &mut RunStatistics, more: RunStatistics) {
+    let RunStatistics { messages, unlisted, message_sizes, sizes, calls, communicators, windows } = more;
     for (pair, volume) in messages {
         all.messages.entry(pair).or_default().add(volume.messages, volume.bytes);
     }
@@ -168,7 +170,7 @@ fn add(all: &mut Statistics, more: Statistics) {
 }
 
 /// Lists the first pairs, where there are too many: in whatever groups segments are joined, these are the same, and so are their sums.
-fn bound_pairs(found: &mut Statistics) {
+fn bound_pairs(found: &mut RunStatistics) {
     if found.messages.len() <= MOST_PAIRS {
         return;
     }

@@ -36,13 +36,13 @@ const LONGEST_PERIOD: usize = 1000;
 /// What a series shows; nothing where it has fewer than [`MIN_ITERATIONS`] values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Shape {
+pub struct SeriesShape {
     /// First iterations that are much longer than those that follow.
     pub warm_up: Option<WarmUp>,
     /// What recurs; a longer period is a multiple of that before it.
-    pub periods: Vec<Period>,
+    pub periods: Vec<RecurringPeriod>,
     /// Growth or decline over the run.
-    pub trend: Option<Trend>,
+    pub trend: Option<SeriesTrend>,
 }
 
 /// First iterations that are much longer than those that follow.
@@ -60,7 +60,7 @@ pub struct WarmUp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Recurring {
+pub enum RecurringChange {
     /// One value in each period is higher than the others.
     Peak,
     /// One is lower.
@@ -72,13 +72,13 @@ pub enum Recurring {
 /// Something that recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Period {
+pub struct RecurringPeriod {
     /// Every so many iterations.
     pub length: usize,
     /// Number of the first iteration.
     pub first: usize,
     /// In which way.
-    pub kind: Recurring,
+    pub kind: RecurringChange,
     /// By how much: median of those that recur less that of the others; of a wave, highest less lowest.
     #[serde(rename = "size_s")]
     pub size: f64,
@@ -89,7 +89,7 @@ pub struct Period {
 /// Growth or decline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Trend {
+pub struct SeriesTrend {
     /// Change from one iteration to the next.
     #[serde(rename = "slope_s")]
     pub slope: f64,
@@ -104,21 +104,21 @@ pub struct Trend {
 }
 
 /// The shape of `values`, one for each iteration, in their order.
-pub fn shape(values: &[f64]) -> Shape {
+pub fn shape(values: &[f64]) -> SeriesShape {
     if values.len() < MIN_ITERATIONS || values.iter().any(|value| !value.is_finite()) {
-        return Shape::default();
+        return SeriesShape::default();
     }
     let periods = periods(values);
     let mut rest = values.to_vec();
     periods.iter().for_each(|period| flatten(&mut rest, period));
     let warm_up = warm_up(&rest);
     let trend = trend(&rest[warm_up.map_or(0, |warm_up| warm_up.iterations)..]);
-    Shape { warm_up, periods, trend }
+    SeriesShape { warm_up, periods, trend }
 }
 
 /// Growth or decline of `values` by the test of Mann and Kendall on the medians of [`BLOCKS`] blocks, two-sided; `None` where it is
 /// not significant.
-pub fn trend(values: &[f64]) -> Option<Trend> {
+pub fn trend(values: &[f64]) -> Option<SeriesTrend> {
     let n = values.len();
     if n < MIN_ITERATIONS {
         return None;
@@ -133,7 +133,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     let score: i64 = pairs().map(|(early, late)| order(level[early], level[late])).sum();
     let z = (score.abs() - 1).max(0) as f64 / kendall_variance(&level).max(f64::MIN_POSITIVE).sqrt();
     let p_value = 2.0 * Normal::standard().sf(z);
-    (p_value < SIGNIFICANCE).then(|| Trend {
+    (p_value < SIGNIFICANCE).then(|| SeriesTrend {
         slope: typical_of(&slopes),
         first: level[0],
         last: level[blocks - 1],
@@ -156,13 +156,13 @@ fn kendall_variance(values: &[f64]) -> f64 {
 }
 
 /// What recurs in `values`: the shortest period, then what recurs among those that it picks, and so on.
-fn periods(values: &[f64]) -> Vec<Period> {
+fn periods(values: &[f64]) -> Vec<RecurringPeriod> {
     let Some(period) = period(values) else { return Vec::new() };
     let mut found = vec![period];
-    if period.kind != Recurring::Wave {
+    if period.kind != RecurringChange::Wave {
         let picked: Vec<f64> = values.iter().skip(period.first).step_by(period.length).copied().collect();
         let among = if picked.len() >= MIN_ITERATIONS { periods(&picked) } else { Vec::new() };
-        found.extend(among.into_iter().filter(|longer| longer.kind == period.kind).map(|longer| Period {
+        found.extend(among.into_iter().filter(|longer| longer.kind == period.kind).map(|longer| RecurringPeriod {
             length: longer.length * period.length,
             first: longer.first * period.length + period.first,
             ..longer
@@ -176,21 +176,27 @@ fn periods(values: &[f64]) -> Vec<Period> {
 /// A period of length q with its peak at place j: in all of its turns the value at j + k·q is the largest of those around it, q/2 to
 /// either side. In a series without order that is so in at most 1/q of the turns, so the number of turns in which it is follows a
 /// binomial law. Troughs are peaks of the negated series; a wave is a peak of the differences from one value to the next.
-fn period(values: &[f64]) -> Option<Period> {
+fn period(values: &[f64]) -> Option<RecurringPeriod> {
     let negated: Vec<f64> = values.iter().map(|value| -value).collect();
     let rises: Vec<f64> = values.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let candidates = [(Recurring::Peak, values, 0), (Recurring::Trough, &negated, 0), (Recurring::Wave, &rises, 1)];
-    let best = |(kind, series, shift): (Recurring, &[f64], usize)| {
+    let candidates = [
+        (RecurringChange::Peak, values, 0),
+        (RecurringChange::Trough, &negated, 0),
+        (RecurringChange::Wave, &rises, 1),
+    ];
+    let best = |(kind, series, shift): (RecurringChange, &[f64], usize)| {
         let (length, first, p_value) = peaks(series)?;
         let p_value = (p_value * 3.0).min(1.0);
-        Some(Period { length, first: (first + shift) % length, kind, size: 0.0, p_value })
+        Some(RecurringPeriod { length, first: (first + shift) % length, kind, size: 0.0, p_value })
     };
     // What recurs as a peak rises as well: of the same length the simpler word is the better one.
-    let by_order = |a: &Period, b: &Period| a.p_value.total_cmp(&b.p_value);
-    let found: Vec<Period> = candidates.into_iter().filter_map(best).filter(|one| one.p_value < SIGNIFICANCE).collect();
-    let of = |wave: bool| found.iter().filter(|one| (one.kind == Recurring::Wave) == wave).copied().min_by(by_order);
+    let by_order = |a: &RecurringPeriod, b: &RecurringPeriod| a.p_value.total_cmp(&b.p_value);
+    let found: Vec<RecurringPeriod> =
+        candidates.into_iter().filter_map(best).filter(|one| one.p_value < SIGNIFICANCE).collect();
+    let of =
+        |wave: bool| found.iter().filter(|one| (one.kind == RecurringChange::Wave) == wave).copied().min_by(by_order);
     let period = of(false).or_else(|| of(true))?;
-    Some(Period { size: size(values, &period), ..period })
+    Some(RecurringPeriod { size: size(values, &period), ..period })
 }
 
 /// The period of the most significant peaks: length, place of the first, and probability, corrected for all that were tried.
@@ -267,16 +273,16 @@ fn lower_before(values: impl ExactSizeIterator<Item = f64>) -> Vec<usize> {
 }
 
 /// By how much what recurs differs from the rest.
-fn size(values: &[f64], period: &Period) -> f64 {
+fn size(values: &[f64], period: &RecurringPeriod) -> f64 {
     match period.kind {
-        Recurring::Wave => {
+        RecurringChange::Wave => {
             let levels = levels(values, period.length);
             let (low, high) = levels.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &level| {
                 (f64::min(low, level), f64::max(high, level))
             });
             high - low
         }
-        Recurring::Peak | Recurring::Trough => {
+        RecurringChange::Peak | RecurringChange::Trough => {
             let is_one = |at: usize| at % period.length == period.first;
             let of = |picked: bool| -> Vec<f64> {
                 (0..values.len()).filter(|&at| is_one(at) == picked).map(|at| values[at]).collect()
@@ -293,11 +299,11 @@ fn levels(values: &[f64], length: usize) -> Vec<f64> {
 }
 
 /// Takes what recurs out of `values`.
-fn flatten(values: &mut [f64], period: &Period) {
+fn flatten(values: &mut [f64], period: &RecurringPeriod) {
     let levels = match period.kind {
-        Recurring::Wave => levels(values, period.length),
-        Recurring::Peak | Recurring::Trough => {
-            let sign = if period.kind == Recurring::Peak { 1.0 } else { -1.0 };
+        RecurringChange::Wave => levels(values, period.length),
+        RecurringChange::Peak | RecurringChange::Trough => {
+            let sign = if period.kind == RecurringChange::Peak { 1.0 } else { -1.0 };
             let picked = |at| if at == period.first { sign * period.size } else { 0.0 };
             (0..period.length).map(picked).collect()
         }
@@ -356,7 +362,7 @@ mod tests {
             let mut next = noise(seed);
             for n in LENGTHS {
                 let even: Vec<f64> = (0..n).map(|_| 10.0 + next()).collect();
-                assert_eq!(shape(&even), Shape::default(), "{n} values of seed {seed}");
+                assert_eq!(shape(&even), SeriesShape::default(), "{n} values of seed {seed}");
                 // As disturbed as a machine may be: most are quick, some take very much longer.
                 let heavy: Vec<f64> = (0..n).map(|_| 10.0 + 0.1 / (1.0 - next()).max(1e-6)).collect();
                 let found = shape(&heavy);
@@ -383,16 +389,16 @@ mod tests {
 
     #[test]
     fn a_constant_series_shows_nothing() {
-        assert_eq!(shape(&[3.0; 500]), Shape::default());
-        assert_eq!(shape(&[0.0; 500]), Shape::default());
-        assert_eq!(shape(&[]), Shape::default());
+        assert_eq!(shape(&[3.0; 500]), SeriesShape::default());
+        assert_eq!(shape(&[0.0; 500]), SeriesShape::default());
+        assert_eq!(shape(&[]), SeriesShape::default());
     }
 
     #[test]
     fn every_tenth_is_longer() {
         let values: Vec<f64> = (0..100).map(|at| if at % 10 == 3 { 22.0 } else { 10.0 }).collect();
         let [period] = shape(&values).periods[..] else { panic!("one period") };
-        assert_eq!((period.length, period.first, period.kind, period.size), (10, 3, Recurring::Peak, 12.0));
+        assert_eq!((period.length, period.first, period.kind, period.size), (10, 3, RecurringChange::Peak, 12.0));
         assert_eq!(shape(&values).trend, None);
         assert_eq!(shape(&values).warm_up, None);
     }
@@ -424,7 +430,7 @@ mod tests {
     fn every_fourth_is_shorter() {
         let values: Vec<f64> = (0..60).map(|at| if at % 4 == 1 { 4.0 } else { 10.0 }).collect();
         let [period] = shape(&values).periods[..] else { panic!("one period") };
-        assert_eq!((period.length, period.first, period.kind, period.size), (4, 1, Recurring::Trough, 6.0));
+        assert_eq!((period.length, period.first, period.kind, period.size), (4, 1, RecurringChange::Trough, 6.0));
     }
 
     #[test]
@@ -432,7 +438,7 @@ mod tests {
         let mut next = noise(3);
         let values: Vec<f64> = (0..400).map(|at| 0.5 * next() + if at % 50 < 20 { 14.0 } else { 10.0 }).collect();
         let [period] = shape(&values).periods[..] else { panic!("one period") };
-        assert_eq!((period.length, period.first, period.kind), (50, 0, Recurring::Wave));
+        assert_eq!((period.length, period.first, period.kind), (50, 0, RecurringChange::Wave));
         assert!((period.size - 4.0).abs() < 0.6, "{}", period.size);
         assert_eq!(shape(&values).trend, None);
     }
@@ -464,7 +470,7 @@ mod tests {
             (0..200).map(|_| 10.0 + next()).collect()
         };
         (values[60], values[110]) = (500.0, 400.0);
-        assert_eq!(shape(&values), Shape::default());
+        assert_eq!(shape(&values), SeriesShape::default());
     }
 
     #[test]
@@ -506,7 +512,7 @@ mod tests {
             let found = shape(&values);
             prop_assert_eq!(found.periods.len(), 1, "{:?}", found);
             let period = found.periods[0];
-            prop_assert_eq!((period.length, period.kind), (length, if length == 2 { period.kind } else { Recurring::Peak }));
+            prop_assert_eq!((period.length, period.kind), (length, if length == 2 { period.kind } else { RecurringChange::Peak }));
             prop_assert!(length == 2 || period.first == first);
             prop_assert!((period.size - size - 1.0).abs() < 0.6 + 0.01 * n as f64, "{:?}", period);
         }

@@ -7,7 +7,7 @@ use lbprof_collector::definition::RankList;
 use lbprof_collector::polling::PollGapRule;
 
 use super::program_list::ProgramList;
-use super::selected::Selected;
+use super::selected::SelectedPart;
 use super::summary::SummaryFacts;
 use crate::read::open::n_recorded;
 
@@ -21,7 +21,7 @@ pub struct RunFacts {
     /// Ranks that were to record; empty: all.
     pub recorded_ranks: RankList,
     /// The part of the run that everything is of.
-    pub selected: Selected,
+    pub selected: SelectedPart,
     /// What the time between unsuccessful polls was taken for.
     pub polling: PollGapRule,
     /// Command line of the lowest rank.

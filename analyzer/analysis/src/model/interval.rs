@@ -6,18 +6,18 @@ use super::region_state::Ns;
 
 /// From one time to another, in nanoseconds on the common clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Interval {
+pub struct TimeInterval {
     /// From when.
     pub begin: Ns,
     /// Until when; not before the begin.
     pub end: Ns,
 }
 
-impl Interval {
+impl TimeInterval {
     /// From `begin` until `end`.
     #[inline]
-    pub fn new(begin: Ns, end: Ns) -> Interval {
-        Interval { begin, end }
+    pub fn new(begin: Ns, end: Ns) -> TimeInterval {
+        TimeInterval { begin, end }
     }
 
     /// Its length in nanoseconds.
@@ -28,8 +28,8 @@ impl Interval {
 
     /// What of it lies in `window`; where nothing does, it ends before it begins.
     #[inline]
-    pub fn within(self, window: Interval) -> Interval {
-        Interval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }
+    pub fn within(self, window: TimeInterval) -> TimeInterval {
+        TimeInterval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }
     }
 
     /// Whether it has no length.

@@ -10,7 +10,7 @@ use bincode::{Decode, Encode};
 /// Seconds of a process by what it did outside of its window. `None`: the log does not say, as those of older versions, or the process was
 /// killed before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Lifetime {
+pub struct ProcessLifetime {
     /// From the start of the process to the entry of MPI_Init.
     pub before_init_s: Option<f64>,
     /// In MPI_Init.
@@ -25,7 +25,7 @@ pub struct Lifetime {
     pub is_killed: bool,
 }
 
-impl Lifetime {
+impl ProcessLifetime {
     /// Returns the known seconds before the window.
     pub fn lead_s(&self) -> f64 {
         [self.before_init_s, self.init_s, self.recorder_start_s].into_iter().flatten().sum()

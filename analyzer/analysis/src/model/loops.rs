@@ -19,11 +19,11 @@ pub struct Loop {
     /// Call sites whose calls end an iteration, with the operation's number.
     pub anchor: Vec<(Option<u32>, u16)>,
     /// Which of such calls do.
-    pub anchors: Anchors,
+    pub anchors: IterationAnchors,
     /// What is known of these ends.
-    pub ends: Ends,
+    pub ends: IterationEnds,
     /// How well the number of iterations is known; of the main loop alone.
-    pub count: Count,
+    pub count: IterationCount,
     /// Whether no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main
     /// loop alone.
     pub is_unique: bool,
@@ -37,7 +37,7 @@ pub struct Loop {
     /// them; of the main loop alone.
     pub others: Option<u32>,
     /// What is found in the calls, where the user named what ends an iteration.
-    pub detected: Option<Detected>,
+    pub detected: Option<DetectedLoop>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
     /// Fewest and most of them within one of the loop around it, in the calls that were searched; `None` where that is not known.
@@ -47,13 +47,13 @@ pub struct Loop {
     /// Whether the user said which call ends an iteration.
     pub named: bool,
     /// What each kind of call is to it, by the survey's index.
-    pub classes: Vec<Class>,
+    pub classes: Vec<TokenClass>,
 }
 
 impl Loop {
     /// Whether calls of this kind are polls, and none of its own.
     pub fn polls(&self, token: u32) -> bool {
-        matches!(self.classes.get(token as usize), Some(Class::Neutral))
+        matches!(self.classes.get(token as usize), Some(TokenClass::Neutral))
     }
 
     /// How many kinds of calls belong to it.
@@ -68,24 +68,24 @@ impl Loop {
 
     /// Whether calls of this kind end its iterations.
     pub fn ends_with(&self, token: u32) -> bool {
-        self.classes.get(token as usize) == Some(&Class::Anchor)
+        self.classes.get(token as usize) == Some(&TokenClass::Anchor)
     }
 
     /// Whether calls of this kind belong to it, in each iteration or in some.
     pub fn has(&self, token: u32) -> bool {
         let class = self.classes.get(token as usize);
-        class.is_some_and(|class| class.is_of_loop() || *class == Class::Occasional)
+        class.is_some_and(|class| class.is_of_loop() || *class == TokenClass::Occasional)
     }
 
     /// Whether calls of this kind can come between those of the loop: its own, and polls.
     pub fn can_contain(&self, token: u32) -> bool {
-        self.has(token) || self.classes.get(token as usize) == Some(&Class::Neutral)
+        self.has(token) || self.classes.get(token as usize) == Some(&TokenClass::Neutral)
     }
 }
 
 /// The main loop in the calls of a rank, where the user named another.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct Detected {
+pub struct DetectedLoop {
     /// Its iterations.
     pub iterations: u32,
     /// The call that ends one: its call site and operation.
@@ -96,7 +96,7 @@ pub struct Detected {
 
 /// Why no loop was sought or found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub enum Without {
+pub enum NoLoopReason {
     /// There is one.
     #[default]
     Nothing,
@@ -116,23 +116,23 @@ pub enum Without {
 
 /// Which anchors end an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Anchors {
+pub struct IterationAnchors {
     /// Whether the last of an uninterrupted run of them does.
     pub run: bool,
     /// Every so manieth of them does.
     pub every: NonZeroU32,
 }
 
-impl Default for Anchors {
+impl Default for IterationAnchors {
     /// Each of them.
     fn default() -> Self {
-        Anchors { run: false, every: NonZeroU32::MIN }
+        IterationAnchors { run: false, every: NonZeroU32::MIN }
     }
 }
 
 /// What a token means to the splitting of a rank's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub enum Class {
+pub enum TokenClass {
     /// Not of the loop.
     #[default]
     Foreign,
@@ -146,17 +146,17 @@ pub enum Class {
     Neutral,
 }
 
-impl Class {
+impl TokenClass {
     /// Whether a call of this class is the loop's.
     #[inline]
     pub fn is_of_loop(self) -> bool {
-        matches!(self, Class::Inside | Class::Anchor)
+        matches!(self, TokenClass::Inside | TokenClass::Anchor)
     }
 }
 
 /// What is known of the ends of a loop's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub enum Ends {
+pub enum IterationEnds {
     /// The body may also be run to set up, or in part, without an iteration of the loop.
     #[default]
     Found,
@@ -166,7 +166,7 @@ pub enum Ends {
 
 /// How well the number of a loop's iterations is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Count {
+pub struct IterationCount {
     /// How many fewer there may be.
     pub fewer: u32,
     /// How many more there may be.
@@ -175,7 +175,7 @@ pub struct Count {
 
 /// What the iterations of a rank carry, and which calls are in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Carried {
+pub struct CarriedCalls {
     /// How many iterations carry from half to twice as many bytes as the middle one of all.
     pub alike: u32,
     /// Calls in all iterations.
@@ -196,5 +196,5 @@ pub struct FoundLoopOfRank {
     /// How many of them consist of the same kinds of calls as the most common ones.
     pub alike: u32,
     /// What they carry.
-    pub carried: Carried,
+    pub carried: CarriedCalls,
 }

@@ -3,10 +3,8 @@
 //! [`crate::profile`] makes it from logs; metrics and reports read it. Nothing in it refers to a rank's own ids: regions are
 //! unified across ranks by their paths, call sites by module and offset, communicators by their uids.
 
-pub mod alone;
 pub mod exact_sum;
 mod facts;
-pub mod followed;
 pub mod interval;
 pub mod lifetime;
 pub mod loops;
@@ -16,10 +14,12 @@ pub mod program_list;
 mod rank;
 mod region;
 pub mod region_state;
+pub mod replay_results;
 pub mod samples;
 pub mod selected;
 mod series;
 pub mod sites;
+pub mod solo_time;
 pub mod statistics;
 pub mod summary;
 pub mod threads;
@@ -28,10 +28,10 @@ pub mod what_if;
 
 pub use facts::{Communicator, RunFacts};
 pub use own_loops::OwnLoops;
-pub use rank::{Cell, Pending, PollTimes, RankModel, Seconds, SiteKey, Totals, Usage};
+pub use rank::{CallTotals, PendingCall, PollTimes, RankModel, RegionCounters, ResourceUsage, Seconds, SiteTotalsKey};
 pub use region::chain;
 pub use region::{Region, RegionIdx};
-pub use series::{Series, Slowest};
+pub use series::{IterationSeries, SlowestInIteration};
 pub use sites::{CallSite, Module};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,14 +39,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use bincode::{Decode, Encode};
 use lbprof_collector::{Activity, Problem};
 
-use alone::Alone;
-use followed::Followed;
-use loops::{Loop, Without};
-use samples::{OverRanks, SampledLine};
-use sites::Sites;
-use statistics::Statistics;
+use loops::{Loop, NoLoopReason};
+use replay_results::ReplayResults;
+use samples::{CpuTimeOverRanks, SampledLine};
+use sites::CallSiteTable;
+use solo_time::SoloTime;
+use statistics::RunStatistics;
 use threads::AskedThreads;
-use what_if::WhatIf;
+use what_if::WhatIfScenario;
 
 /// A run.
 #[derive(Clone, Debug, Default, Encode, Decode)]
@@ -61,35 +61,35 @@ pub struct Model {
     /// Regions, an outer one before its inner ones, else by name. The first is "main", the whole program.
     pub regions: Vec<Region>,
     /// Places from which MPI is called, and the files that they lie in.
-    pub sites: Sites,
+    pub sites: CallSiteTable,
     /// Communicators, by uid.
     pub communicators: Vec<Communicator>,
     /// Names of the user's counters.
     pub counters: Vec<String>,
     /// By region: the largest computation of any rank in each iteration of the innermost iterated region that the region
     /// is, or lies in; empty for regions outside of iterations.
-    pub slowest: Vec<Vec<Slowest>>,
+    pub slowest: Vec<Vec<SlowestInIteration>>,
     /// CPU time by line of the source, where ranks were sampled.
-    pub lines: BTreeMap<SampledLine, OverRanks>,
+    pub lines: BTreeMap<SampledLine, CpuTimeOverRanks>,
     /// Loops found in the calls, outer ones before those in them.
     pub loops: Vec<Loop>,
     /// Why there are none.
-    pub without_loop: Without,
+    pub without_loop: NoLoopReason,
     /// Regions whose time is known by iteration while that of the region around them is not.
     pub outermost_iterated: Vec<RegionIdx>,
     /// The iterated region that the user takes for the main loop's.
     pub chosen_loop: Option<RegionIdx>,
     /// The time in which one rank alone computes; `None` where that is not known: calls were not recorded one by one, or the clocks
     /// of hosts cannot be compared.
-    pub alone: Option<Alone>,
+    pub alone: Option<SoloTime>,
     /// The what-if scenarios that the user asked for.
-    pub asked: Vec<WhatIf>,
+    pub asked: Vec<WhatIfScenario>,
     /// What of ranks' threads these are about.
     pub asked_threads: AskedThreads,
     /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
-    pub followed: Option<Followed>,
+    pub followed: Option<ReplayResults>,
     /// What single calls and messages add up to; `None` where that was not wanted, or the ranks were not followed.
-    pub statistics: Option<Statistics>,
+    pub statistics: Option<RunStatistics>,
     /// What is missing or doubtful.
     pub problems: Vec<Problem>,
     /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.
@@ -168,7 +168,7 @@ impl Model {
         chain(&self.regions, region)
     }
 
-    /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`Series::entering`].
+    /// Numbers of the iterations of `region` of which the computation of any rank is not known, see [`IterationSeries::entering`].
     pub fn entering(&self, region: RegionIdx) -> BTreeSet<u32> {
         self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
     }

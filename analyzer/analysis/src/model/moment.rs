@@ -6,36 +6,36 @@ use std::str::FromStr;
 
 /// An end of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub enum Moment {
+pub enum WindowBoundary {
     /// Nanoseconds from the begin of the run.
     Time(i64),
     /// An iteration of the main loop: its begin where the window begins, its end where it ends.
     Iteration(u32),
 }
 
-impl Moment {
+impl WindowBoundary {
     /// Seconds from the begin of the run, where it is a time.
     pub fn seconds(self) -> Option<f64> {
         match self {
-            Moment::Time(ns) => Some(ns as f64 / 1e9),
-            Moment::Iteration(_) => None,
+            WindowBoundary::Time(ns) => Some(ns as f64 / 1e9),
+            WindowBoundary::Iteration(_) => None,
         }
     }
 
     /// The iteration, where it is one.
     pub fn iteration(self) -> Option<u32> {
         match self {
-            Moment::Time(_) => None,
-            Moment::Iteration(number) => Some(number),
+            WindowBoundary::Time(_) => None,
+            WindowBoundary::Iteration(number) => Some(number),
         }
     }
 }
 
-impl fmt::Display for Moment {
+impl fmt::Display for WindowBoundary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Moment::Time(ns) => write!(f, "{} s", *ns as f64 / 1e9),
-            Moment::Iteration(number) => write!(f, "iteration {number}"),
+            WindowBoundary::Time(ns) => write!(f, "{} s", *ns as f64 / 1e9),
+            WindowBoundary::Iteration(number) => write!(f, "iteration {number}"),
         }
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Moment {
 /// Why a text is no end of a window.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a time from the begin of the run, as 1.5s, 200ms or 90 (seconds), or iteration=10")]
-pub struct MomentError;
+pub struct BoundaryError;
 
 /// Units of time in nanoseconds.
 const UNITS: [(&str, f64); 8] =
@@ -52,21 +52,21 @@ const UNITS: [(&str, f64); 8] =
 /// Longest time that makes sense, in seconds: a hundred years.
 const LONGEST_S: f64 = 3.2e9;
 
-impl FromStr for Moment {
-    type Err = MomentError;
+impl FromStr for WindowBoundary {
+    type Err = BoundaryError;
 
-    fn from_str(text: &str) -> Result<Self, MomentError> {
+    fn from_str(text: &str) -> Result<Self, BoundaryError> {
         let text = text.trim();
         if let Some(number) = text.strip_prefix("iteration=") {
-            return number.trim().parse().map(Moment::Iteration).map_err(|_| MomentError);
+            return number.trim().parse().map(WindowBoundary::Iteration).map_err(|_| BoundaryError);
         }
         let (number, ns) =
-            UNITS.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, ns))).ok_or(MomentError)?;
-        let number: f64 = number.trim().parse().map_err(|_| MomentError)?;
+            UNITS.iter().find_map(|(unit, ns)| Some((text.strip_suffix(unit)?, ns))).ok_or(BoundaryError)?;
+        let number: f64 = number.trim().parse().map_err(|_| BoundaryError)?;
         let ns = number * ns;
         // Also false of what is no number.
         let makes_sense = (0.0..=LONGEST_S * 1e9).contains(&ns);
-        if makes_sense { Ok(Moment::Time(ns.round() as i64)) } else { Err(MomentError) }
+        if makes_sense { Ok(WindowBoundary::Time(ns.round() as i64)) } else { Err(BoundaryError) }
     }
 }
 
@@ -89,15 +89,15 @@ mod tests {
             ("1e-3", 1_000_000),
         ];
         for (text, ns) in all {
-            assert_eq!(text.parse(), Ok(Moment::Time(ns)), "{text}");
+            assert_eq!(text.parse(), Ok(WindowBoundary::Time(ns)), "{text}");
         }
     }
 
     #[test]
     fn iterations_are_named_by_number() {
-        assert_eq!("iteration=10".parse(), Ok(Moment::Iteration(10)));
-        assert_eq!(Moment::Iteration(10).to_string(), "iteration 10");
-        assert_eq!("250ms".parse::<Moment>().unwrap().to_string(), "0.25 s");
+        assert_eq!("iteration=10".parse(), Ok(WindowBoundary::Iteration(10)));
+        assert_eq!(WindowBoundary::Iteration(10).to_string(), "iteration 10");
+        assert_eq!("250ms".parse::<WindowBoundary>().unwrap().to_string(), "0.25 s");
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
             "#10",
             "1:30",
         ] {
-            assert!(text.parse::<Moment>().is_err(), "{text:?}");
+            assert!(text.parse::<WindowBoundary>().is_err(), "{text:?}");
         }
     }
 }

@@ -6,11 +6,11 @@ use lbprof_collector::definition::EndReason;
 use lbprof_collector::profile::CounterTotals;
 use serde::Serialize;
 
-use super::lifetime::Lifetime;
+use super::lifetime::ProcessLifetime;
 use super::loops::FoundLoopOfRank;
 use super::region::RegionIdx;
 use super::samples::RankSamples;
-use super::series::Series;
+use super::series::IterationSeries;
 use super::threads::{ParallelRegion, ThreadPlacement};
 
 /// Seconds by activity, at the index of the activity's number.
@@ -37,26 +37,26 @@ pub struct RankModel {
     /// after MPI_Finalize.
     pub exit_status: Option<i32>,
     /// How long its process lived outside of the window.
-    pub lifetime: Lifetime,
+    pub lifetime: ProcessLifetime,
     /// The call in which it was when its log ended, where it ended in one.
-    pub pending: Option<Pending>,
+    pub pending: Option<PendingCall>,
     /// Time, calls and bytes, exclusive, by (region, activity); sorted. Of the thread that called MPI_Init.
-    pub cells: Vec<((RegionIdx, Activity), Cell)>,
+    pub cells: Vec<((RegionIdx, Activity), CallTotals)>,
     /// Seconds by region, inner regions included; sorted. Every region that the rank entered is here, the first always.
     pub inclusive: Vec<(RegionIdx, Seconds)>,
     /// Seconds of the computation in `inclusive` that belong to an iteration of the innermost iterated region that the
     /// region is, or lies in; sorted.
     pub in_iterations: Vec<(RegionIdx, f64)>,
     /// Invocations, work and memory by region; sorted.
-    pub totals: Vec<(RegionIdx, Totals)>,
+    pub totals: Vec<(RegionIdx, RegionCounters)>,
     /// Iterated regions and the rank's iterations in them; sorted.
-    pub iterations: Vec<(RegionIdx, Series)>,
+    pub iterations: Vec<(RegionIdx, IterationSeries)>,
     /// The main loop found in its calls, where there is one.
     pub found: Option<FoundLoopOfRank>,
     /// The same as `cells` by call site and operation; sorted.
-    pub sites: Vec<(SiteKey, Cell)>,
+    pub sites: Vec<(SiteTotalsKey, CallTotals)>,
     /// The same of all other threads together; sorted.
-    pub other_sites: Vec<(SiteKey, Cell)>,
+    pub other_sites: Vec<(SiteTotalsKey, CallTotals)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
     /// What its threads do in parallel regions; of a part of the time where the log has records.
@@ -80,7 +80,7 @@ pub struct RankModel {
     /// What its first thread polled.
     pub polls: PollTimes,
     /// Resources used between the first and the last sample, where there are two.
-    pub usage: Option<Usage>,
+    pub usage: Option<ResourceUsage>,
     /// Thread level that MPI gave: 0 single … 3 multiple.
     pub thread_level: Option<u8>,
 }
@@ -109,13 +109,13 @@ impl RankModel {
     }
 
     /// Totals of `region`; zeros where there are none.
-    pub fn totals(&self, region: RegionIdx) -> Totals {
+    pub fn totals(&self, region: RegionIdx) -> RegionCounters {
         let found = self.totals.binary_search_by_key(&region, |&(idx, _)| idx);
         found.map(|at| self.totals[at].1).unwrap_or_default()
     }
 
     /// The rank's iterations of `region`, where it has any.
-    pub fn series(&self, region: RegionIdx) -> Option<&Series> {
+    pub fn series(&self, region: RegionIdx) -> Option<&IterationSeries> {
         let found = self.iterations.binary_search_by_key(&region, |&(idx, _)| idx);
         found.ok().map(|at| &self.iterations[at].1)
     }
@@ -149,7 +149,7 @@ impl RankModel {
 /// Time, calls and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cell {
+pub struct CallTotals {
     /// Time in them.
     #[serde(rename = "time_s")]
     pub seconds: f64,
@@ -163,8 +163,8 @@ pub struct Cell {
     pub received: u64,
 }
 
-impl std::ops::AddAssign for Cell {
-    fn add_assign(&mut self, other: Cell) {
+impl std::ops::AddAssign for CallTotals {
+    fn add_assign(&mut self, other: CallTotals) {
         self.seconds += other.seconds;
         self.calls = self.calls.saturating_add(other.calls);
         self.sent = self.sent.saturating_add(other.sent);
@@ -174,7 +174,7 @@ impl std::ops::AddAssign for Cell {
 
 /// Key of a call site's totals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct SiteKey {
+pub struct SiteTotalsKey {
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
@@ -188,7 +188,7 @@ pub struct SiteKey {
 /// Invocations, work and memory of a region on a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Totals {
+pub struct RegionCounters {
     /// Times it was entered.
     #[serde(skip)]
     pub invocations: u64,
@@ -206,7 +206,7 @@ pub struct Totals {
 
 /// A call that had not returned when the log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct Pending {
+pub struct PendingCall {
     /// Number of the operation.
     pub operation: u16,
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
@@ -257,7 +257,7 @@ impl PollTimes {
 /// Resources used between two samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Usage {
+pub struct ResourceUsage {
     /// Time between the samples.
     pub elapsed_s: f64,
     /// CPU time of the thread that called `MPI_Init`.

@@ -20,12 +20,12 @@ pub struct CpuTime {
     /// Sum of the squares of what each stands for, in s²: the variance of `seconds`.
     pub squares: f64,
     /// What the hardware counted in that time.
-    pub counted: Counted,
+    pub counted: HardwareCounts,
 }
 
 /// What the hardware counted; all 0 where it counts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Counted {
+pub struct HardwareCounts {
     /// Instructions.
     pub instructions: u64,
     /// Cycles.
@@ -34,9 +34,9 @@ pub struct Counted {
     pub seconds: f64,
 }
 
-impl Counted {
+impl HardwareCounts {
     /// Adds others.
-    pub fn add(&mut self, other: &Counted) {
+    pub fn add(&mut self, other: &HardwareCounts) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.cycles = self.cycles.saturating_add(other.cycles);
         self.seconds += other.seconds;
@@ -46,7 +46,7 @@ impl Counted {
 impl CpuTime {
     /// A sample that stands for so many seconds.
     pub fn sample(seconds: f64) -> CpuTime {
-        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: Counted::default() }
+        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounts::default() }
     }
 
     /// Adds others.
@@ -142,7 +142,7 @@ impl RankSamples {
 
 /// CPU time over ranks, of those that have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct OverRanks {
+pub struct CpuTimeOverRanks {
     /// How many they are.
     pub ranks: u32,
     /// Of all of them.
@@ -155,14 +155,14 @@ pub struct OverRanks {
     pub max_rank: u32,
 }
 
-impl OverRanks {
+impl CpuTimeOverRanks {
     /// That of one rank.
-    pub fn of(rank: u32, time: &CpuTime) -> OverRanks {
-        OverRanks { ranks: 1, sum: *time, min_s: time.seconds, max_s: time.seconds, max_rank: rank }
+    pub fn of(rank: u32, time: &CpuTime) -> CpuTimeOverRanks {
+        CpuTimeOverRanks { ranks: 1, sum: *time, min_s: time.seconds, max_s: time.seconds, max_rank: rank }
     }
 
     /// Adds that of higher ranks.
-    pub fn add(&mut self, other: &OverRanks) {
+    pub fn add(&mut self, other: &CpuTimeOverRanks) {
         if self.ranks == 0 {
             *self = *other;
             return;

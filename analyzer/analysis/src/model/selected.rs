@@ -3,17 +3,17 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 
-use super::moment::Moment;
+use super::moment::WindowBoundary;
 
 /// The part of a run that a model and a report are of; nothing is set where it is all of it.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Selected {
+pub struct SelectedPart {
     /// Ranks, ascending, those without a log among them.
     pub ranks: Option<Vec<u32>>,
     /// Where the window begins.
-    pub from: Option<Moment>,
+    pub from: Option<WindowBoundary>,
     /// Where it ends.
-    pub to: Option<Moment>,
+    pub to: Option<WindowBoundary>,
     /// Path of the region.
     pub region: Option<String>,
     /// Elapsed seconds of all that the region lies in.
@@ -22,7 +22,7 @@ pub struct Selected {
     pub activities: Option<Vec<Activity>>,
 }
 
-impl Selected {
+impl SelectedPart {
     /// The activities by which ranks are compared: the selected ones, or computation.
     pub fn compared(&self) -> &[Activity] {
         self.activities.as_deref().unwrap_or(&[Activity::Computation])
@@ -30,6 +30,6 @@ impl Selected {
 
     /// Whether it is all of the run.
     pub fn is_all(&self) -> bool {
-        *self == Selected::default()
+        *self == SelectedPart::default()
     }
 }

@@ -7,7 +7,7 @@ use super::RegionIdx;
 
 /// A rank's iterations of one iterated region, by columns; all columns but the absent ones are equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Series {
+pub struct IterationSeries {
     /// Numbers of the iterations, ascending.
     pub numbers: Vec<u32>,
     /// When each began, in seconds on the run's clock; NaN where it is not known.
@@ -21,11 +21,11 @@ pub struct Series {
     /// their first call is left outside of the loop, so that their computation is not known.
     pub entering: Vec<u32>,
     /// Of an iterated region that lies in no other: seconds of computation in each iteration of the regions in it, inner ones excluded, where they are
-    /// several, with at most [`Series::MAX_PARTS`] of them; columns as long as `numbers`.
+    /// several, with at most [`IterationSeries::MAX_PARTS`] of them; columns as long as `numbers`.
     pub parts: Vec<(RegionIdx, Vec<f32>)>,
 }
 
-impl Series {
+impl IterationSeries {
     /// The largest number of regions that are kept by iteration: memory grows with them.
     pub const MAX_PARTS: usize = 8;
 
@@ -40,23 +40,23 @@ impl Series {
     }
 
     /// Each iteration, as if `rank` were the slowest in it.
-    pub(crate) fn slowest(&self, rank: u32) -> Vec<Slowest> {
-        Slowest::each(rank, &self.numbers, &self.seconds)
+    pub(crate) fn slowest(&self, rank: u32) -> Vec<SlowestInIteration> {
+        SlowestInIteration::each(rank, &self.numbers, &self.seconds)
     }
 
     /// The iteration with this number, as if `rank` were the slowest in it; without any time where the rank has none.
-    pub(crate) fn slowest_in(&self, rank: u32, number: u32) -> Slowest {
+    pub(crate) fn slowest_in(&self, rank: u32, number: u32) -> SlowestInIteration {
         let at = self.numbers.partition_point(|&one| one < number);
         let is_there = self.numbers.get(at) == Some(&number);
         let own = Activity::ALL.map(|activity| if is_there { vec![self.seconds_at(activity, at)] } else { Vec::new() });
-        let one = Slowest::each(rank, &[number], &own).pop();
+        let one = SlowestInIteration::each(rank, &[number], &own).pop();
         one.unwrap_or_default()
     }
 }
 
 /// The rank that computes longest in an iteration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Slowest {
+pub struct SlowestInIteration {
     /// Number of the iteration.
     pub iteration: u32,
     /// The rank; the lowest where several are equal.
@@ -69,9 +69,9 @@ pub struct Slowest {
     pub mpi_s: f64,
 }
 
-impl Slowest {
-    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`Series`].
-    pub(crate) fn each(rank: u32, numbers: &[u32], seconds: &[Vec<f64>; Activity::COUNT]) -> Vec<Slowest> {
+impl SlowestInIteration {
+    /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`IterationSeries`].
+    pub(crate) fn each(rank: u32, numbers: &[u32], seconds: &[Vec<f64>; Activity::COUNT]) -> Vec<SlowestInIteration> {
         let mut all_s = vec![0.0; numbers.len()];
         for column in seconds {
             all_s.iter_mut().zip(column).for_each(|(sum, seconds)| *sum += seconds);
@@ -79,7 +79,7 @@ impl Slowest {
         let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
         let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {
             let computation_s = at(Activity::Computation, place);
-            Slowest {
+            SlowestInIteration {
                 iteration,
                 rank,
                 computation_s,
@@ -91,7 +91,10 @@ impl Slowest {
     }
 
     /// For each iteration of either list, sorted by iteration, the slower; of equals the one of `lower`.
-    pub(crate) fn slower_of(mut lower: Vec<Slowest>, higher: Vec<Slowest>) -> Vec<Slowest> {
+    pub(crate) fn slower_of(
+        mut lower: Vec<SlowestInIteration>,
+        higher: Vec<SlowestInIteration>,
+    ) -> Vec<SlowestInIteration> {
         if lower.iter().map(|one| one.iteration).eq(higher.iter().map(|one| one.iteration)) {
             for (own, other) in lower.iter_mut().zip(higher) {
                 if other.computation_s > own.computation_s {

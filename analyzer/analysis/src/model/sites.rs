@@ -12,40 +12,40 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, SampleCaller};
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 
 /// Modules and call sites.
 #[derive(Clone, Debug, Default)]
-pub struct Sites {
+pub struct CallSiteTable {
     /// Files, by path once sorted.
     pub modules: Vec<Module>,
     /// Functions of interpreted programs, by name and file once sorted.
-    pub functions: Vec<Function>,
-    /// Call sites, each after its parent; by module and offset once [`Sites::sorted`], those in no module last.
+    pub functions: Vec<ScriptFunction>,
+    /// Call sites, each after its parent; by module and offset once [`CallSiteTable::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
     /// Addresses at which samples were taken, at most [`MOST_ADDRESSES`].
-    pub sampled: BTreeSet<Address>,
+    pub sampled: BTreeSet<ModuleAddress>,
     /// Calls by which the program came to samples.
     pub chains: Vec<SampleChain>,
     /// The addresses at which samples were taken, and by which of the chains the program had come there; likewise.
-    pub sampled_by: BTreeSet<(Address, u32)>,
+    pub sampled_by: BTreeSet<(ModuleAddress, u32)>,
     modules_by_key: HashMap<Vec<u8>, u32>,
-    functions_by_key: HashMap<Function, u32>,
+    functions_by_key: HashMap<ScriptFunction, u32>,
     sites_by_key: HashMap<CallSite, u32>,
     chains_by_key: HashMap<SampleChain, u32>,
 }
 
-/// An address: index in [`Sites::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
+/// An address: index in [`CallSiteTable::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
 /// address itself, where it lies in none.
-pub type Address = (Option<u32>, u64);
+pub type ModuleAddress = (Option<u32>, u64);
 
 /// Calls by which the program came to samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampleChain {
     /// The addresses to which they return, the innermost first.
-    pub callers: Vec<Address>,
+    pub callers: Vec<ModuleAddress>,
     /// Whether there may be more around them.
     pub is_cut: bool,
 }
@@ -56,7 +56,7 @@ pub const MOST_ADDRESSES: usize = 1 << 18;
 /// Most call sites of a path: more than the recorder has. Of a longer one the site is not known.
 const MAX_DEPTH: usize = 1024;
 
-impl Sites {
+impl CallSiteTable {
     /// The index of a module, entered where it is new.
     fn module(&mut self, path: &str, build_id: &[u8]) -> u32 {
         *self.modules_by_key.entry(key(path, build_id).to_vec()).or_insert_with(|| {
@@ -66,7 +66,7 @@ impl Sites {
     }
 
     /// The index of a function, entered where it is new.
-    fn function(&mut self, function: &Function) -> u32 {
+    fn function(&mut self, function: &ScriptFunction) -> u32 {
         *self.functions_by_key.entry(function.clone()).or_insert_with(|| {
             self.functions.push(function.clone());
             self.functions.len() as u32 - 1
@@ -82,7 +82,7 @@ impl Sites {
     }
 
     /// Enters the call sites that a rank's log defines: their indices by the log's ids.
-    pub fn enter(&mut self, definitions: &Definitions) -> HashMap<u32, u32> {
+    pub fn enter(&mut self, definitions: &RankDefinitions) -> HashMap<u32, u32> {
         let mut indices = HashMap::new();
         let mut depths: HashMap<u32, usize> = HashMap::new();
         for (&id, site) in &definitions.call_sites {
@@ -102,12 +102,12 @@ impl Sites {
     /// Enters addresses at which samples were taken and the calls that led there, by ids of modules and of callers that a rank's log defines.
     pub fn enter_sampled<'a>(
         &mut self,
-        definitions: &Definitions,
-        samples: impl Iterator<Item = &'a (ModuleAddress, u32)>,
+        definitions: &RankDefinitions,
+        samples: impl Iterator<Item = &'a (CodeAddress, u32)>,
     ) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
-        for &(ModuleAddress { module, offset }, call_path) in samples {
+        for &(CodeAddress { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });
@@ -137,7 +137,7 @@ impl Sites {
     }
 
     /// The index of the calls that led to samples with a call path of a rank's log; `None` where it is not here, or not known.
-    pub fn chain_of(&self, definitions: &Definitions, call_path: u32) -> Option<u32> {
+    pub fn chain_of(&self, definitions: &RankDefinitions, call_path: u32) -> Option<u32> {
         let (callers, is_cut) = definitions.sample_chain(call_path);
         let callers = callers.into_iter().map(|caller| (self.module_of(definitions, caller.module), caller.offset));
         self.chains_by_key.get(&SampleChain { callers: callers.collect(), is_cut }).copied()
@@ -154,13 +154,13 @@ impl Sites {
     }
 
     /// The index of a module that a rank's log defines as `id`; `None` where it is not here.
-    pub fn module_of(&self, definitions: &Definitions, id: u32) -> Option<u32> {
+    pub fn module_of(&self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
         let module = definitions.modules.get(&id)?;
         self.modules_by_key.get(key(&module.path, &module.build_id)).copied()
     }
 
     /// The index of the call site that a rank's log defines as `id`; `None` where it is not here.
-    pub fn find(&self, definitions: &Definitions, id: u32) -> Option<u32> {
+    pub fn find(&self, definitions: &RankDefinitions, id: u32) -> Option<u32> {
         let mut path = Vec::new();
         let mut next = Some(id);
         while let Some((id, site)) = next.and_then(|id| Some((id, definitions.call_sites.get(&id)?))) {
@@ -184,7 +184,7 @@ impl Sites {
     }
 
     /// Enters those of `other`: their indices here.
-    pub fn merge(&mut self, other: &Sites) -> Vec<u32> {
+    pub fn merge(&mut self, other: &CallSiteTable) -> Vec<u32> {
         let modules: Vec<u32> =
             other.modules.iter().map(|module| self.module(&module.path, &module.build_id)).collect();
         let functions: Vec<u32> = other.functions.iter().map(|function| self.function(function)).collect();
@@ -199,7 +199,7 @@ impl Sites {
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
         let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
-        let moved = |&(module, offset): &Address| (of_module(module), offset);
+        let moved = |&(module, offset): &ModuleAddress| (of_module(module), offset);
         let chains: Vec<u32> = other
             .chains
             .iter()
@@ -211,10 +211,10 @@ impl Sites {
     }
 
     /// The same in an order that does not depend on that of entering, and the new index of each old one.
-    pub fn sorted(mut self) -> (Sites, Vec<u32>) {
+    pub fn sorted(mut self) -> (CallSiteTable, Vec<u32>) {
         let mut modules = self.modules.clone();
         modules.sort_by(|a, b| (&a.path, &a.build_id).cmp(&(&b.path, &b.build_id)));
-        let mut all = Sites::default();
+        let mut all = CallSiteTable::default();
         for module in &modules {
             all.module(&module.path, &module.build_id);
         }
@@ -234,11 +234,12 @@ impl Sites {
         };
         let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
         all.sampled = sampled;
-        let moved = |&(at, offset): &Address| (at.and_then(module), offset);
+        let moved = |&(at, offset): &ModuleAddress| (at.and_then(module), offset);
         let chains: Vec<SampleChain> = (self.chains.iter())
             .map(|chain| SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain })
             .collect();
-        let sampled_by: Vec<(Address, u32)> = self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
+        let sampled_by: Vec<(ModuleAddress, u32)> =
+            self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();
         by_order.sort();
         for chain in by_order {
@@ -288,22 +289,28 @@ impl Sites {
     }
 }
 
-/// What [`Sites`] are made of, tables by key left aside.
-type Listed =
-    (Vec<Module>, Vec<Function>, Vec<CallSite>, BTreeSet<Address>, Vec<SampleChain>, BTreeSet<(Address, u32)>);
+/// What [`CallSiteTable`] are made of, tables by key left aside.
+type ListedTables = (
+    Vec<Module>,
+    Vec<ScriptFunction>,
+    Vec<CallSite>,
+    BTreeSet<ModuleAddress>,
+    Vec<SampleChain>,
+    BTreeSet<(ModuleAddress, u32)>,
+);
 
-impl Encode for Sites {
+impl Encode for CallSiteTable {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         (&self.modules, &self.functions, &self.call_sites, &self.sampled, &self.chains, &self.sampled_by)
             .encode(encoder)
     }
 }
 
-impl<Context> Decode<Context> for Sites {
-    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<Sites, DecodeError> {
-        let (modules, functions, call_sites, sampled, chains, sampled_by) = Listed::decode(decoder)?;
+impl<Context> Decode<Context> for CallSiteTable {
+    fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
+        let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
         let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
-        Ok(Sites {
+        Ok(CallSiteTable {
             modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
@@ -318,7 +325,7 @@ impl<Context> Decode<Context> for Sites {
     }
 }
 
-bincode::impl_borrow_decode!(Sites);
+bincode::impl_borrow_decode!(CallSiteTable);
 
 /// What distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
@@ -336,25 +343,25 @@ pub struct Module {
 
 /// A function of an interpreted program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
-pub struct Function {
+pub struct ScriptFunction {
     /// Its qualified name.
     pub name: String,
     /// Its file.
     pub file: String,
 }
 
-impl From<&definition::InterpretedFunction> for Function {
-    fn from(function: &definition::InterpretedFunction) -> Function {
-        Function { name: function.name.clone(), file: function.file.clone() }
+impl From<&definition::InterpretedFunction> for ScriptFunction {
+    fn from(function: &definition::InterpretedFunction) -> ScriptFunction {
+        ScriptFunction { name: function.name.clone(), file: function.file.clone() }
     }
 }
 
 /// A place from which a function is called, and how the program got there. Those that records refer to call MPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CallSite {
-    /// Index in [`Sites::modules`]; `None` where the address lies in none.
+    /// Index in [`CallSiteTable::modules`]; `None` where the address lies in none.
     pub module: Option<u32>,
-    /// Index in [`Sites::functions`] of the interpreted function that it is in; `None`: it is machine code that calls.
+    /// Index in [`CallSiteTable::functions`] of the interpreted function that it is in; `None`: it is machine code that calls.
     pub function: Option<u32>,
     /// Return address as the module's own tables state it; the raw address where there is no module; the line of an interpreted function, 0: none.
     pub offset: u64,
@@ -390,8 +397,8 @@ mod tests {
     use super::*;
 
     /// The sites of a log that defines these: offset and parent, by id.
-    fn defined(sites: &[(u64, u32)]) -> Definitions {
-        let mut definitions = Definitions::default();
+    fn defined(sites: &[(u64, u32)]) -> RankDefinitions {
+        let mut definitions = RankDefinitions::default();
         for (id, &(offset, parent)) in (0..).zip(sites) {
             let site = definition::CallSite { parent, cut: false, ..definition::CallSite::alone(id, 0, offset) };
             definitions.call_sites.insert(id, site);
@@ -399,7 +406,7 @@ mod tests {
         definitions
     }
 
-    fn path(sites: &Sites, at: u32) -> Vec<u64> {
+    fn path(sites: &CallSiteTable, at: u32) -> Vec<u64> {
         let mut path = Vec::new();
         let mut next = Some(at);
         while let Some(at) = next {
@@ -413,9 +420,9 @@ mod tests {
     fn paths_are_the_same_on_ranks_that_define_them_in_another_order() {
         let one = defined(&[(1, NONE), (5, 0), (9, 1), (6, 0), (9, 3)]);
         let other = defined(&[(1, NONE), (6, 0), (9, 1), (5, 0), (9, 3), (9, 0)]);
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let of_one = sites.enter(&one);
-        let mut others = Sites::default();
+        let mut others = CallSiteTable::default();
         others.enter(&other);
         let merged = sites.merge(&others);
         assert_eq!((sites.call_sites.len(), merged.len()), (6, 6));
@@ -426,7 +433,7 @@ mod tests {
             assert_eq!(indices[of_one[&id] as usize], found);
         }
         assert_eq!(sites.find(&one, 2), sites.find(&other, 4));
-        let mut again = Sites::default();
+        let mut again = CallSiteTable::default();
         again.enter(&other);
         again.enter(&one);
         assert_eq!(again.sorted().0.call_sites, sites.call_sites);
@@ -435,13 +442,13 @@ mod tests {
     #[test]
     fn circles_and_endless_paths_end() {
         let circle = defined(&[(1, 1), (2, 0), (3, 2)]);
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let entered = sites.enter(&circle);
         assert_eq!(path(&sites, sites.find(&circle, 1).unwrap()), [2, 1]);
         assert_eq!(path(&sites, entered[&2]), [3]);
         let deep: Vec<(u64, u32)> = (0..3000).map(|id: u32| (u64::from(id), id.wrapping_sub(1))).collect();
         let deep = defined(&deep);
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let entered = sites.enter(&deep);
         assert_eq!(path(&sites, entered[&1023]).len(), MAX_DEPTH);
         assert_eq!(sites.find(&deep, 1023), Some(entered[&1023]));

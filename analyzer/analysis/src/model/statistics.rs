@@ -10,33 +10,33 @@ use super::region_state::Ns;
 
 /// Statistics of a run, or of a part of one, of all threads; what ranks do when is that of their first threads.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Statistics {
+pub struct RunStatistics {
     /// Messages by world ranks of sender and receiver.
-    pub messages: FxHashMap<(u32, u32), Volume>,
+    pub messages: FxHashMap<(u32, u32), MessageVolume>,
     /// Messages between pairs that are not in there, because there are too many.
-    pub unlisted: Volume,
+    pub unlisted: MessageVolume,
     /// Sizes of all messages.
-    pub message_sizes: Sizes,
+    pub message_sizes: SizeHistogram,
     /// By number of the operation: what its calls send, write or contribute.
-    pub sizes: BTreeMap<u16, Sizes>,
+    pub sizes: BTreeMap<u16, SizeHistogram>,
     /// How long calls take, by call site (NONE: not known) and number of the operation.
-    pub calls: FxHashMap<(u32, u16), Durations>,
+    pub calls: FxHashMap<(u32, u16), CallDurations>,
     /// By index of the communicator; NONE: calls on none, or on one that is not known.
-    pub communicators: BTreeMap<u32, OnCommunicator>,
+    pub communicators: BTreeMap<u32, CommunicatorCalls>,
     /// What ranks do when.
-    pub windows: Windows,
+    pub windows: TimeWindows,
 }
 
 /// Messages and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Volume {
+pub struct MessageVolume {
     /// Messages.
     pub messages: u64,
     /// Bytes.
     pub bytes: u64,
 }
 
-impl Volume {
+impl MessageVolume {
     /// Adds so many messages and bytes.
     pub fn add(&mut self, messages: u64, bytes: u64) {
         self.messages = self.messages.saturating_add(messages);
@@ -49,30 +49,30 @@ pub const CLASSES: usize = 65;
 
 /// How many messages or calls there are of which size.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Sizes {
+pub struct SizeHistogram {
     /// By the number of bits of the size.
-    pub classes: [Volume; CLASSES],
+    pub classes: [MessageVolume; CLASSES],
 }
 
-impl Default for Sizes {
+impl Default for SizeHistogram {
     fn default() -> Self {
-        Sizes { classes: [Volume::default(); CLASSES] }
+        SizeHistogram { classes: [MessageVolume::default(); CLASSES] }
     }
 }
 
-impl Sizes {
+impl SizeHistogram {
     /// Counts one of a size.
     pub fn count(&mut self, bytes: u64) {
         self.classes[(u64::BITS - bytes.leading_zeros()) as usize].add(1, bytes);
     }
 
     /// Adds others.
-    pub fn add(&mut self, other: &Sizes) {
+    pub fn add(&mut self, other: &SizeHistogram) {
         self.classes.iter_mut().zip(&other.classes).for_each(|(all, more)| all.add(more.messages, more.bytes));
     }
 
     /// The classes that occur, as their least and largest size and what there is of it.
-    pub fn occurring(&self) -> impl Iterator<Item = (u64, u64, Volume)> {
+    pub fn occurring(&self) -> impl Iterator<Item = (u64, u64, MessageVolume)> {
         let occurs = self.classes.iter().enumerate().filter(|(_, volume)| volume.messages > 0);
         occurs.map(|(bits, volume)| match bits {
             0 => (0, 0, *volume),
@@ -83,7 +83,7 @@ impl Sizes {
 
 /// How long calls take, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Durations {
+pub struct CallDurations {
     /// How many.
     pub calls: u64,
     /// All together.
@@ -96,17 +96,17 @@ pub struct Durations {
     pub max: (Ns, u32),
 }
 
-impl Durations {
+impl CallDurations {
     /// Counts a call of `rank`.
     #[inline]
     pub fn count(&mut self, time: Ns, rank: u32) {
         let ns = u128::from(time.unsigned_abs());
-        let one = Durations { calls: 1, sum: ns, squares: ns * ns, min: (time, rank), max: (time, rank) };
+        let one = CallDurations { calls: 1, sum: ns, squares: ns * ns, min: (time, rank), max: (time, rank) };
         self.add(&one);
     }
 
     /// Adds other calls.
-    pub fn add(&mut self, other: &Durations) {
+    pub fn add(&mut self, other: &CallDurations) {
         if self.calls == 0 || other.calls == 0 {
             if self.calls == 0 {
                 *self = *other;
@@ -141,7 +141,7 @@ impl Durations {
 
 /// Calls on a communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct OnCommunicator {
+pub struct CommunicatorCalls {
     /// How many.
     pub calls: u64,
     /// Nanoseconds in them, of all ranks.
@@ -154,8 +154,8 @@ pub struct OnCommunicator {
     pub received: u64,
 }
 
-impl AddAssign for OnCommunicator {
-    fn add_assign(&mut self, OnCommunicator { calls, time, waiting, sent, received }: OnCommunicator) {
+impl AddAssign for CommunicatorCalls {
+    fn add_assign(&mut self, CommunicatorCalls { calls, time, waiting, sent, received }: CommunicatorCalls) {
         self.calls += calls;
         self.time += time;
         self.waiting += waiting;
@@ -175,7 +175,7 @@ pub const STATES: usize = WAITING + 1;
 
 /// What ranks do when: windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Windows {
+pub struct TimeWindows {
     /// How long each is.
     pub length: Ns,
     /// By window, nanoseconds of all ranks in each state: activities without what they wait, and waiting.
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn sizes_fall_into_powers_of_two() {
-        let mut sizes = Sizes::default();
+        let mut sizes = SizeHistogram::default();
         [0, 1, 2, 3, 4, 7, 8, u64::MAX].into_iter().for_each(|size| sizes.count(size));
         let found: Vec<(u64, u64, u64)> =
             sizes.occurring().map(|(from, to, volume)| (from, to, volume.messages)).collect();
@@ -202,12 +202,12 @@ mod tests {
     fn durations_add_up() {
         let s = 1_000_000_000;
         let times = [s, 2 * s, 4 * s, 9 * s, 4 * s];
-        let mut all = Durations::default();
+        let mut all = CallDurations::default();
         times.iter().zip(0..).for_each(|(&time, rank)| all.count(time, rank));
         assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (s, 0), (9 * s, 3)));
         // √((9 + 4 + 0 + 25 + 0) / 5)
         assert!((all.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
-        let (mut one, mut other) = (Durations::default(), Durations::default());
+        let (mut one, mut other) = (CallDurations::default(), CallDurations::default());
         times[..2].iter().zip(0..).for_each(|(&time, rank)| one.count(time, rank));
         times[2..].iter().zip(2..).for_each(|(&time, rank)| other.count(time, rank));
         one.add(&other);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_deviation_of_many_long_calls_that_hardly_differ_is_known() {
-        let (mut all, hour) = (Durations::default(), 3_600_000_000_000);
+        let (mut all, hour) = (CallDurations::default(), 3_600_000_000_000);
         [hour - 3, hour + 3].into_iter().for_each(|time| all.count(time, 0));
         // A million million of them.
         (0..40).for_each(|_| {

@@ -3,7 +3,7 @@
 use bincode::{Decode, Encode};
 use serde::Serialize;
 
-use crate::read::first_look::Estimate;
+use crate::read::first_look::AnalysisEstimate;
 
 /// What is special about a model that was made without the analysis of all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
@@ -13,7 +13,7 @@ pub struct SummaryFacts {
     pub asked: bool,
     /// What the analysis of all events would take.
     #[serde(flatten)]
-    pub estimate: Estimate,
+    pub estimate: AnalysisEstimate,
     /// Ranks whose figures come from their summaries.
     pub ranks_from_summaries: u32,
     /// Ranks without a usable summary: their events were added up.

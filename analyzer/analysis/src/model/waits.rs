@@ -10,7 +10,7 @@ use super::region_state::{Ns, RegionState};
 
 /// Everything that was waited for. In order, so that sums over all of it are the same each time to the last digit.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Blocking {
+pub struct BlockingTimes {
     /// By where and why.
     pub waits: BTreeMap<WaitKey, WaitSums>,
     /// Nanoseconds of waiting caused, by thread and kind of its time.
@@ -21,7 +21,7 @@ pub struct Blocking {
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
-impl Blocking {
+impl BlockingTimes {
     /// Nanoseconds of all waits together.
     pub fn total(&self) -> f64 {
         self.waits.values().map(|sums| (sums.waiting + sums.delay) as f64).sum()

@@ -6,7 +6,7 @@ use super::region::RegionIdx;
 
 /// A what-if scenario: a change whose effect the replay predicts.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub enum WhatIf {
+pub enum WhatIfScenario {
     /// On an ideal network: T_ideal.
     Ideal,
     /// As it was: the measured time, to see how far replays can be trusted.
@@ -31,15 +31,18 @@ pub enum WhatIf {
     Spread(u32),
 }
 
-impl WhatIf {
+impl WhatIfScenario {
     /// Whether ranks would do other parts of the work.
     pub fn moves_work(self) -> bool {
         match self {
-            WhatIf::Balanced(_) | WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach => true,
-            WhatIf::RegionsBalanced | WhatIf::RankAsMean(_) => true,
-            WhatIf::Ideal | WhatIf::Measured | WhatIf::Network(..) | WhatIf::Faster(..) => false,
+            WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,
+            WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,
+            WhatIfScenario::Ideal
+            | WhatIfScenario::Measured
+            | WhatIfScenario::Network(..)
+            | WhatIfScenario::Faster(..) => false,
             // Other threads of the same rank would.
-            WhatIf::ThreadsBalanced(_) | WhatIf::Spread(_) => false,
+            WhatIfScenario::ThreadsBalanced(_) | WhatIfScenario::Spread(_) => false,
         }
     }
 }

@@ -5,20 +5,20 @@ use lbprof_collector::record::NONE;
 
 /// An iteration of a region: its number, that of the iteration around it, and when it was, in ticks.
 #[derive(Clone, Copy)]
-pub(super) struct Bounds {
+pub(super) struct IterationBounds {
     pub(super) number: u32,
     pub(super) outer: u32,
     pub(super) begin: Option<u64>,
     pub(super) end: Option<u64>,
 }
 
-impl Bounds {
+impl IterationBounds {
     pub(super) fn of(one: &profile::RegionInvocation) -> Self {
-        Bounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
+        IterationBounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
     }
 
     /// By number; of several with one number the last.
-    pub(super) fn last_of_each(mut all: Vec<Bounds>) -> Vec<Bounds> {
+    pub(super) fn last_of_each(mut all: Vec<IterationBounds>) -> Vec<IterationBounds> {
         all.sort_by_key(|one| one.number);
         all.dedup_by(|next, kept| {
             let same = next.number == kept.number;
@@ -31,7 +31,7 @@ impl Bounds {
     }
 
     /// The iteration around iteration `number`; `all` is sorted.
-    pub(super) fn outer(all: &[Bounds], number: u32) -> Option<u32> {
+    pub(super) fn outer(all: &[IterationBounds], number: u32) -> Option<u32> {
         let found = all.binary_search_by_key(&number, |one| one.number).ok()?;
         Some(all[found].outer).filter(|&outer| outer != NONE)
     }

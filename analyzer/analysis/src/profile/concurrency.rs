@@ -28,8 +28,8 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::walk::{RecordTimes, ThreadTime, WalkState};
 use lbprof_collector::{Operation, Record};
 
-use crate::model::alone::Alone;
-use crate::read::span::Span;
+use crate::model::solo_time::SoloTime;
+use crate::read::span::TickSpan;
 
 /// Most slices: each rank's samples take less than a megabyte, and adding a rank's to those of others 0.1 ms. Of half as many, the
 /// least that a long run has, a share of 10 % has a standard error of 0.24 %.
@@ -46,7 +46,7 @@ const LEAST_KNOWN: f64 = 0.95;
 
 /// What the ranks do at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-struct Sample {
+struct ConcurrencySample {
     /// Ranks that compute.
     computing: u32,
     /// The first of them, since when, and for how long still.
@@ -60,7 +60,7 @@ struct Sample {
     unknown: bool,
 }
 
-const NOBODY: Sample = Sample {
+const NOBODY: ConcurrencySample = ConcurrencySample {
     computing: 0,
     rank: u32::MAX,
     since_s: 0.0,
@@ -70,8 +70,8 @@ const NOBODY: Sample = Sample {
     unknown: false,
 };
 
-impl Sample {
-    fn add(&mut self, other: &Sample) {
+impl ConcurrencySample {
+    fn add(&mut self, other: &ConcurrencySample) {
         if self.computing == 0 {
             (self.rank, self.since_s, self.until_s) = (other.rank, other.since_s, other.until_s);
         }
@@ -90,15 +90,15 @@ impl Sample {
 
 /// Samples of some ranks: slices number `first` and on, of 2^(LEAST_BITS + level) ns each.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Concurrency {
+pub struct ConcurrencySlices {
     level: u32,
     first: i64,
-    samples: Vec<Sample>,
+    samples: Vec<ConcurrencySample>,
 }
 
-impl Concurrency {
+impl ConcurrencySlices {
     /// The samples of these ranks and of others.
-    pub fn merge(mut self, mut other: Concurrency) -> Concurrency {
+    pub fn merge(mut self, mut other: ConcurrencySlices) -> ConcurrencySlices {
         let (Some(own), Some(others)) = (self.span_ns(), other.span_ns()) else {
             return if self.samples.is_empty() { other } else { self };
         };
@@ -113,7 +113,7 @@ impl Concurrency {
 
     /// The time that one rank alone computes. `windows`: when each rank's window begins and ends, in nanoseconds of the common
     /// clock. `None` where something is known of all ranks in less than 95 % of the time, or there are no samples.
-    pub fn alone(&self, windows: &[(i64, i64)]) -> Option<Alone> {
+    pub fn alone(&self, windows: &[(i64, i64)]) -> Option<SoloTime> {
         let mut begins: Vec<i64> = windows.iter().map(|window| window.0).collect();
         let mut ends: Vec<i64> = windows.iter().map(|window| window.1).collect();
         begins.sort_unstable();
@@ -148,7 +148,7 @@ impl Concurrency {
             serial.into_iter().filter(|&(_, hits)| hits > 0).map(|(rank, hits)| (rank, hits as f64 * step_s)).collect();
         serial.sort_by(|a, b| b.1.total_cmp(&a.1));
         let error_s = 2.0 * step_s * (hits as f64 * (1.0 - share)).sqrt().max(1.0);
-        Some(Alone { serial, alone_s: alone as f64 * step_s, error_s, step_s })
+        Some(SoloTime { serial, alone_s: alone as f64 * step_s, error_s, step_s })
     }
 
     /// The time that the slices cover.
@@ -197,7 +197,7 @@ impl Concurrency {
         self.first = first;
     }
 
-    fn add(&mut self, slice: i64, sample: &Sample) {
+    fn add(&mut self, slice: i64, sample: &ConcurrencySample) {
         if let Some(own) = usize::try_from(slice - self.first).ok().and_then(|at| self.samples.get_mut(at)) {
             own.add(sample);
         }
@@ -238,8 +238,8 @@ pub struct RankSampler {
     rank: u32,
     clock: RankClock,
     /// The time of which there are samples.
-    within: Span,
-    all: Concurrency,
+    within: TickSpan,
+    all: ConcurrencySlices,
     /// No instant lies before these ticks but those that were asked for.
     quiet_until: u64,
     /// Sequence number of the next record, once there was one.
@@ -257,8 +257,8 @@ impl RankSampler {
         RankSampler {
             rank,
             clock,
-            within: Span::ALL,
-            all: Concurrency::default(),
+            within: TickSpan::ALL,
+            all: ConcurrencySlices::default(),
             quiet_until: 0,
             next: None,
             time: ThreadTime::default(),
@@ -268,7 +268,7 @@ impl RankSampler {
     }
 
     /// The same of which only this time is sampled.
-    pub fn within(self, span: Span) -> Self {
+    pub fn within(self, span: TickSpan) -> Self {
         RankSampler { within: span, ..self }
     }
 
@@ -296,7 +296,7 @@ impl RankSampler {
     }
 
     /// The samples.
-    pub fn finish(self) -> Concurrency {
+    pub fn finish(self) -> ConcurrencySlices {
         self.all
     }
 
@@ -389,17 +389,21 @@ impl RankSampler {
     }
 
     /// The sample of an instant between two others.
-    fn at(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> Sample {
+    fn at(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
         let until_s = seconds(instant, to_ns);
         match state {
-            RankState::Computing => {
-                Sample { computing: 1, rank: self.rank, since_s: seconds(from_ns, instant), until_s, ..NOBODY }
-            }
+            RankState::Computing => ConcurrencySample {
+                computing: 1,
+                rank: self.rank,
+                since_s: seconds(from_ns, instant),
+                until_s,
+                ..NOBODY
+            },
             RankState::Waiting { since } => {
                 let others_since_s = seconds(self.clock.nanoseconds(since), instant);
-                Sample { others_since_s, others_until_s: until_s, ..NOBODY }
+                ConcurrencySample { others_since_s, others_until_s: until_s, ..NOBODY }
             }
-            RankState::Unknown => Sample { unknown: true, ..NOBODY },
+            RankState::Unknown => ConcurrencySample { unknown: true, ..NOBODY },
         }
     }
 }
@@ -426,7 +430,7 @@ mod tests {
     }
 
     /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
-    fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> Concurrency {
+    fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> ConcurrencySlices {
         let mut now = begin;
         let record = |&(computes, waits): &(u64, u64)| {
             now += computes + waits;
@@ -442,8 +446,8 @@ mod tests {
         sampler.finish()
     }
 
-    fn alone(parts: impl IntoIterator<Item = Concurrency>, windows: &[(i64, i64)]) -> Alone {
-        parts.into_iter().reduce(Concurrency::merge).and_then(|all| all.alone(windows)).expect("all is known")
+    fn alone(parts: impl IntoIterator<Item = ConcurrencySlices>, windows: &[(i64, i64)]) -> SoloTime {
+        parts.into_iter().reduce(ConcurrencySlices::merge).and_then(|all| all.alone(windows)).expect("all is known")
     }
 
     #[track_caller]
@@ -507,7 +511,7 @@ mod tests {
         sampler.absorb(&ProfileBatch { head, next, ..ProfileBatch::default() });
         let other = rank(1, 0, &[(50 * MS, 50 * MS)]);
         assert_eq!(sampler.finish().merge(other).alone(&[(0, 100_000_000); 2]), None);
-        assert_eq!(Concurrency::default().alone(&[]), None);
+        assert_eq!(ConcurrencySlices::default().alone(&[]), None);
     }
 
     #[test]
@@ -542,7 +546,7 @@ mod tests {
             begins in prop::collection::vec(0..10_000_000_000_u64, 3),
             lengths in prop::collection::vec(1..400_000_000_u64, 3),
         ) {
-            let parts: Vec<Concurrency> = (0..3_u32)
+            let parts: Vec<ConcurrencySlices> = (0..3_u32)
                 .map(|at| {
                     let length = lengths[at as usize];
                     rank(at, begins[at as usize], &[(length, length / 3), (length / 2, length)].repeat(1 + 3 * at as usize))

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::bounds::Bounds;
+use super::bounds::IterationBounds;
 use super::rank::RankBuilder;
 use crate::model::loops::FoundLoopOfRank;
-use crate::model::{Region, RegionIdx, Series, Slowest};
+use crate::model::{IterationSeries, Region, RegionIdx, SlowestInIteration};
 use crate::profile::sums::ThreadTotals;
-use crate::profile::times::Times;
+use crate::profile::times::ActivityTicks;
 use crate::structure::region_path::loop_path;
 
 /// Share of the computation in the iterations that a region has at least for it to be kept by iteration.
@@ -25,19 +25,19 @@ impl RankBuilder<'_> {
     ///     so the same cell counts in force and step at 2; main lies in no iteration.
     /// ```
     pub(super) fn iterations(&mut self, sums: ThreadTotals) {
-        let mut bounds: BTreeMap<RegionIdx, Vec<Bounds>> = BTreeMap::new();
-        let mut times: BTreeMap<RegionIdx, Times> = BTreeMap::new();
-        let mut parts: BTreeMap<RegionIdx, Vec<(RegionIdx, Times)>> = BTreeMap::new();
+        let mut bounds: BTreeMap<RegionIdx, Vec<IterationBounds>> = BTreeMap::new();
+        let mut times: BTreeMap<RegionIdx, ActivityTicks> = BTreeMap::new();
+        let mut parts: BTreeMap<RegionIdx, Vec<(RegionIdx, ActivityTicks)>> = BTreeMap::new();
         let mut around = NONE;
         for (at, open) in sums.end.open.iter().enumerate().filter(|(_, open)| open.iteration != NONE) {
             let begin = sums.entered.get(at).copied();
-            let one = Bounds { number: open.iteration, outer: around, begin, end: None };
+            let one = IterationBounds { number: open.iteration, outer: around, begin, end: None };
             bounds.entry(self.region(open.region)).or_default().push(one);
             around = open.iteration;
         }
         for (id, region) in sums.regions {
             let idx = self.region(id);
-            let ended = region.iterations.iter().map(Bounds::of);
+            let ended = region.iterations.iter().map(IterationBounds::of);
             bounds.entry(idx).or_default().splice(0..0, ended);
             if self.part.tables.in_iterated(idx) {
                 let times = times.entry(idx).or_default();
@@ -64,7 +64,7 @@ impl RankBuilder<'_> {
         }
         // Inner regions first: they lie after the ones around them.
         for idx in (1..self.part.tables.regions.len() as RegionIdx).rev() {
-            let bounds = Bounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
+            let bounds = IterationBounds::last_of_each(bounds.remove(&idx).unwrap_or_default());
             let mut own = times.remove(&idx).unwrap_or_default();
             own.append_numbers(bounds.iter().map(|one| one.number));
             own.sort();
@@ -73,13 +73,13 @@ impl RankBuilder<'_> {
             if self.part.tables.in_iterated(parent) {
                 if iterated {
                     for (_, part) in &mut of_region {
-                        *part = part.renumbered(|number| Bounds::outer(&bounds, number));
+                        *part = part.renumbered(|number| IterationBounds::outer(&bounds, number));
                     }
                 }
                 parts.entry(parent).or_default().append(&mut of_region);
                 let place = times.entry(parent).or_default();
                 match iterated {
-                    true => place.append(&own.renumbered(|number| Bounds::outer(&bounds, number))),
+                    true => place.append(&own.renumbered(|number| IterationBounds::outer(&bounds, number))),
                     false => place.append(&own),
                 }
             }
@@ -96,7 +96,7 @@ impl RankBuilder<'_> {
         }
     }
 
-    fn keep_iterations(&mut self, idx: RegionIdx, times: &Times, bounds: &[Bounds]) {
+    fn keep_iterations(&mut self, idx: RegionIdx, times: &ActivityTicks, bounds: &[IterationBounds]) {
         let n = times.numbers().len();
         if n == 0 {
             return;
@@ -104,27 +104,29 @@ impl RankBuilder<'_> {
         let computation =
             times.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
         let seconds = Activity::ALL.map(|activity| self.column_s(times.column(activity), n));
-        self.part.slowest.insert(idx, Slowest::each(self.rank.rank, times.numbers(), &seconds));
+        self.part.slowest.insert(idx, SlowestInIteration::each(self.rank.rank, times.numbers(), &seconds));
         self.rank.in_iterations.push((idx, self.seconds(computation)));
         if self.part.tables.regions[idx as usize].iterated {
             let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
             let numbers = times.numbers().to_vec();
-            self.rank.iterations.push((idx, Series { numbers, begin_s, end_s, seconds, ..Series::default() }));
+            self.rank
+                .iterations
+                .push((idx, IterationSeries { numbers, begin_s, end_s, seconds, ..IterationSeries::default() }));
         }
     }
 
     /// Keeps what is computed in each iteration of region `idx`, which lies in no other iterated one, in the regions with the most computation; nothing
     /// where there is one such region alone.
-    fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, Times)>) {
-        let sum = |part: &Times| {
+    fn keep_parts(&mut self, idx: RegionIdx, parts: Vec<(RegionIdx, ActivityTicks)>) {
+        let sum = |part: &ActivityTicks| {
             part.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks))
         };
-        let mut summed: Vec<(u64, RegionIdx, Times)> =
+        let mut summed: Vec<(u64, RegionIdx, ActivityTicks)> =
             parts.into_iter().map(|(part, times)| (sum(&times), part, times)).collect();
         let all = summed.iter().fold(0, |all: u64, (ticks, ..)| all.saturating_add(*ticks));
         summed.retain(|&(ticks, ..)| ticks as f64 > LEAST_PART * all as f64);
         summed.sort_by_key(|&(ticks, part, _)| (std::cmp::Reverse(ticks), part));
-        summed.truncate(Series::MAX_PARTS);
+        summed.truncate(IterationSeries::MAX_PARTS);
         let Some((at, (_, series))) =
             self.rank.iterations.iter().enumerate().rev().find(|(_, (known, _))| *known == idx)
         else {
@@ -133,7 +135,7 @@ impl RankBuilder<'_> {
         if summed.len() < 2 {
             return;
         }
-        let column = |(_, part, mut times): (u64, RegionIdx, Times)| {
+        let column = |(_, part, mut times): (u64, RegionIdx, ActivityTicks)| {
             times.sort();
             let ticks = times.aligned(Activity::Computation, &series.numbers);
             (part, ticks.into_iter().map(|ticks| self.seconds(ticks) as f32).collect())
@@ -153,8 +155,8 @@ impl RankBuilder<'_> {
         seconds
     }
 
-    /// When the iterations of these numbers began and ended, as in [`Series`]; both lists are sorted.
-    fn begins_and_ends(&self, numbers: &[u32], bounds: &[Bounds]) -> (Vec<f64>, Vec<f64>) {
+    /// When the iterations of these numbers began and ended, as in [`IterationSeries`]; both lists are sorted.
+    fn begins_and_ends(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
         let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
         let mut bounds = bounds.iter().peekable();
         let of = |number: &u32| {

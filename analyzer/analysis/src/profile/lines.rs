@@ -4,21 +4,21 @@
 use bincode::{Decode, Encode};
 
 use crate::model::exact_sum;
-use crate::model::samples::{Counted, CpuTime, OverRanks};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounts};
 
 /// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
-type ExactSum = exact_sum::ExactSum<80>;
+type ExactSeconds = exact_sum::ExactSum<80>;
 
 /// CPU time in a line over ranks, of those that have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub(super) struct LineTimes {
     ranks: u32,
     samples: u64,
-    seconds: ExactSum,
-    squares: ExactSum,
+    seconds: ExactSeconds,
+    squares: ExactSeconds,
     instructions: u64,
     cycles: u64,
-    counted: ExactSum,
+    counted: ExactSeconds,
     min_s: f64,
     max_s: f64,
     max_rank: u32,
@@ -30,11 +30,11 @@ impl LineTimes {
         LineTimes {
             ranks: 1,
             samples: time.samples,
-            seconds: ExactSum::of(time.seconds),
-            squares: ExactSum::of(time.squares),
+            seconds: ExactSeconds::of(time.seconds),
+            squares: ExactSeconds::of(time.squares),
             instructions: time.counted.instructions,
             cycles: time.counted.cycles,
-            counted: ExactSum::of(time.counted.seconds),
+            counted: ExactSeconds::of(time.counted.seconds),
             min_s: time.seconds,
             max_s: time.seconds,
             max_rank: rank,
@@ -61,11 +61,11 @@ impl LineTimes {
     }
 
     /// The sums as numbers.
-    pub(super) fn finish(self) -> OverRanks {
+    pub(super) fn finish(self) -> CpuTimeOverRanks {
         let LineTimes { ranks, samples, instructions, cycles, min_s, max_s, max_rank, .. } = self;
-        let counted = Counted { instructions, cycles, seconds: self.counted.number() };
+        let counted = HardwareCounts { instructions, cycles, seconds: self.counted.number() };
         let sum = CpuTime { samples, seconds: self.seconds.number(), squares: self.squares.number(), counted };
-        OverRanks { ranks, sum, min_s, max_s, max_rank }
+        CpuTimeOverRanks { ranks, sum, min_s, max_s, max_rank }
     }
 }
 
@@ -76,9 +76,9 @@ mod tests {
     use super::*;
 
     /// The sum over ranks 0 and on, joined after the first `cut` of them.
-    fn joined(seconds: &[f64], cut: usize) -> OverRanks {
+    fn joined(seconds: &[f64], cut: usize) -> CpuTimeOverRanks {
         let of = |at: usize| {
-            let counted = Counted { seconds: seconds[at] / 3.0, ..Counted::default() };
+            let counted = HardwareCounts { seconds: seconds[at] / 3.0, ..HardwareCounts::default() };
             LineTimes::of(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
         };
         let part = |from: usize, to: usize| {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_time_of_one_rank_stays_as_it_is() {
         let time = CpuTime::sample(0.003_217);
-        assert_eq!(LineTimes::of(5, &time).finish(), OverRanks::of(5, &time));
+        assert_eq!(LineTimes::of(5, &time).finish(), CpuTimeOverRanks::of(5, &time));
     }
 
     proptest! {

@@ -21,7 +21,7 @@
 
 mod bounds;
 pub mod concurrency;
-mod found;
+mod found_iterations;
 mod iterations;
 mod lines;
 mod others;
@@ -29,9 +29,9 @@ mod parallel;
 mod parallel_marks;
 mod partial_model;
 mod rank;
+mod rank_summaries;
 pub mod samples;
 pub mod span;
-mod summed_up;
 pub mod sums;
 mod tables;
 pub mod times;
@@ -44,43 +44,43 @@ use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Problem, ProblemKind, Record};
 
-use crate::model::sites::Sites;
+use crate::model::sites::CallSiteTable;
 use crate::model::summary::SummaryFacts;
 use crate::model::{Model, RankModel};
 use crate::profile::concurrency::RankSampler;
 use crate::profile::sums::ThreadSums;
-use crate::read::definitions::Definitions;
-use crate::read::open::Run;
-use crate::read::pass::{self, Merge, Progress, RankPass};
-use crate::read::span::Span;
-use crate::read::together::Pass;
+use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
+use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::Survey;
-use crate::structure::{Placer, Structure};
-use crate::transport::Failure;
+use crate::structure::survey::CallSurvey;
+use crate::structure::{CallPlacer, RunStructure};
+use crate::transport::TransportFailure;
 use crate::transport::codec::{decoded, encoded};
-use found::FoundIterations;
-use others::OtherThreads;
+use found_iterations::FoundIterations;
+use others::OtherThreadSums;
 use parallel_marks::MarkedRegions;
 use partial_model::PartialModel;
 use rank::RankBuilder;
-use samples::Samples;
-use summed_up::{Stated, SummedUp, forget_iterations, forget_samples};
+use rank_summaries::{RankSummary, SummarizedRanks, forget_iterations, forget_samples};
+use samples::SortedSamples;
 
 /// Folds `run`, of which `survey` was made and whose loops and regions are those of `structure` where none are marked, into
 /// its model. `code`: what is known of the code that samples hit.
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn gather(
-    run: &Run,
-    survey: &Survey,
-    structure: &Structure,
+    run: &RecordedRun,
+    survey: &CallSurvey,
+    structure: &RunStructure,
     code: &SampledCode,
-    progress: impl Fn(Progress) + Sync,
-) -> Result<Model, Failure> {
+    progress: impl Fn(FoldProgress) + Sync,
+) -> Result<Model, TransportFailure> {
     let input = || encoded(&(&survey.sites, structure, code));
     let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    let part = pass::fold(run, (Pass::Profile, input), start, progress)?;
+    let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -106,42 +106,45 @@ pub fn gather(
 
 /// What a process needs to fold its ranks for another one.
 pub(crate) struct GatherInput {
-    survey: Survey,
-    structure: Structure,
+    survey: CallSurvey,
+    structure: RunStructure,
     code: SampledCode,
 }
 
 impl GatherInput {
     /// From what process 0 sent, and from what this process found when it surveyed its ranks. `None`: the bytes are not that.
-    pub(crate) fn new(bytes: &[u8], own: &Survey) -> Option<GatherInput> {
+    pub(crate) fn new(bytes: &[u8], own: &CallSurvey) -> Option<GatherInput> {
         let (sites, structure, code) = decoded(bytes)?;
         Some(GatherInput { survey: own.with_sites(sites), structure, code })
     }
 }
 
 /// Folds the ranks of `run` that this process has: the bytes of its part of the model, as process 0 joins them.
-pub(crate) fn gather_part(run: &Run, input: &GatherInput) -> pass::Part<impl Merge + Encode + Decode<()> + use<>> {
+pub(crate) fn gather_part(
+    run: &RecordedRun,
+    input: &GatherInput,
+) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
     let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    pass::Part { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
+    pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
 }
 
 /// The fold of one rank.
 struct RankGather<'a> {
     header: LogHeader,
-    known_sites: &'a Sites,
-    structure: &'a Structure,
+    known_sites: &'a CallSiteTable,
+    structure: &'a RunStructure,
     code: &'a SampledCode,
     /// The rank's samples, until its first thread has records.
-    samples: Option<Samples>,
+    samples: Option<SortedSamples>,
     /// Of the first thread's calls.
-    placer: Option<Placer<'a>>,
+    placer: Option<CallPlacer<'a>>,
     /// The time that counts.
-    span: Span,
-    definitions: Definitions,
+    span: TickSpan,
+    definitions: RankDefinitions,
     /// The first thread, once it has records.
     first: Option<ThreadSums>,
-    others: OtherThreads,
+    others: OtherThreadSums,
     parallel: MarkedRegions,
     /// The first thread's last record, if it is of a call that has not returned.
     pending: Option<Record>,
@@ -156,22 +159,22 @@ struct RankGather<'a> {
     is_first_look: bool,
     /// Whether the log is read as it was recorded.
     is_as_recorded: bool,
-    summed_up: SummedUp,
-    stated: Stated,
+    summed_up: SummarizedRanks,
+    stated: RankSummary,
 }
 
 impl<'a> RankGather<'a> {
     fn new(
-        (run, header): (&Run, &LogHeader),
-        survey: &'a Survey,
-        structure: &'a Structure,
+        (run, header): (&RecordedRun, &LogHeader),
+        survey: &'a CallSurvey,
+        structure: &'a RunStructure,
         code: &'a SampledCode,
     ) -> Self {
         let span = run.span(header.rank);
         let is_sampled = survey.rank(header.rank).is_some_and(|rank| rank.is_sampled);
         let clock = survey.rank(header.rank).and_then(|rank| rank.clock.clone());
         RankGather {
-            placer: Placer::new(structure, &survey.sites, header.rank),
+            placer: CallPlacer::new(structure, &survey.sites, header.rank),
             sampler: clock
                 .filter(|_| !(run.is_first_look && survey.summaries))
                 .map(|clock| RankSampler::new(header.rank, clock).within(span)),
@@ -179,11 +182,11 @@ impl<'a> RankGather<'a> {
             known_sites: &survey.sites,
             structure,
             code,
-            samples: is_sampled.then(|| Samples::read((run, header), (&survey.sites, code), span)).flatten(),
+            samples: is_sampled.then(|| SortedSamples::read((run, header), (&survey.sites, code), span)).flatten(),
             span,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             first: None,
-            others: OtherThreads::default(),
+            others: OtherThreadSums::default(),
             parallel: MarkedRegions::new(span),
             pending: None,
             polls: PollSums::default(),
@@ -192,8 +195,8 @@ impl<'a> RankGather<'a> {
             is_first_look: run.is_first_look,
             is_as_recorded: run.polling == PollGapRule::Auto
                 && run.thread_facts(header).is_ok_and(|facts| facts.is_empty()),
-            summed_up: SummedUp::default(),
-            stated: Stated::default(),
+            summed_up: SummarizedRanks::default(),
+            stated: RankSummary::default(),
         }
     }
 
@@ -216,7 +219,10 @@ impl<'a> RankGather<'a> {
     /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
         let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
-        self.span == Span::ALL && self.is_as_recorded && !self.is_first_look && !self.problems.iter().any(is_partial)
+        self.span == TickSpan::ALL
+            && self.is_as_recorded
+            && !self.is_first_look
+            && !self.problems.iter().any(is_partial)
     }
 }
 
@@ -278,10 +284,10 @@ impl RankGather<'_> {
         let mut builder =
             RankBuilder::new(&self.header, &self.definitions, (self.known_sites, self.structure), self.span, &mut part);
         builder.code = Some(self.code);
-        builder.inner_iterations = self.placer.as_ref().map(Placer::inner_iterations).unwrap_or_default();
+        builder.inner_iterations = self.placer.as_ref().map(CallPlacer::inner_iterations).unwrap_or_default();
         builder.iterated = self
             .placer
-            .and_then(Placer::finish)
+            .and_then(CallPlacer::finish)
             .map(|(at, intervals, ends)| FoundIterations::new(at, (&intervals, ends), self.span));
         let (n_others, others) = self.others.finish();
         let first = self.first.map(ThreadSums::finish);
@@ -315,7 +321,7 @@ impl RankGather<'_> {
         // A rank of which nothing could be read is a missing one: means must not take it for one that never computes.
         // In a part of the time it may have no records: that it is known is known then.
         let is_known = rank.records > 0
-            || self.span != Span::ALL
+            || self.span != TickSpan::ALL
             || part.problems.iter().all(|one| one.kind.severity() != Severity::Partial);
         if is_known {
             part.concurrency = self.sampler.map(RankSampler::finish).unwrap_or_default();

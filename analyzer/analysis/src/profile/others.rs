@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::format::BatchHead;
 
 use crate::profile::sums::{ThreadSums, ThreadTotals};
-use crate::read::span::Span;
+use crate::read::span::TickSpan;
 
 /// Threads whose sums are kept apart; each takes some 10 kB.
 const MOST_APART: usize = 256;
 
 /// Threads other than the first.
 #[derive(Default)]
-pub(super) struct OtherThreads {
+pub(super) struct OtherThreadSums {
     apart: BTreeMap<u32, ThreadSums>,
     /// The sums of those that are not apart any more.
     sums: ThreadTotals,
@@ -23,9 +23,9 @@ pub(super) struct OtherThreads {
     numbers: BTreeSet<u32>,
 }
 
-impl OtherThreads {
+impl OtherThreadSums {
     /// The thread of a batch that begins with `head`.
-    pub(super) fn of(&mut self, head: &BatchHead, span: Span) -> &mut ThreadSums {
+    pub(super) fn of(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
         // Adding to long lists takes a while: the longer they are, the more is added at once.
         if self.apart.len() >= MOST_APART.max(self.sums.rest.sites.len() / 64) && !self.apart.contains_key(&head.thread)
         {
@@ -71,14 +71,14 @@ mod tests {
 
     #[test]
     fn threads_add_up_to_the_same_however_many_there_are() {
-        let mut others = OtherThreads::default();
+        let mut others = OtherThreadSums::default();
         // Each thread makes a call that lasts 10 ticks, and another one when all have made theirs.
         let n = 3 * MOST_APART as u32;
         for (first, begin) in [(0, 100), (1, 1000)] {
             for thread in 1..=n {
                 let head = BatchHead { thread, first, previous_end: begin, ..BatchHead::default() };
                 let call = Record { end: begin + 10, ..Record::new(Operation::Barrier, begin) };
-                others.of(&head, Span::ALL).records(&head, &[call]);
+                others.of(&head, TickSpan::ALL).records(&head, &[call]);
                 assert!(others.apart.len() <= MOST_APART);
             }
         }

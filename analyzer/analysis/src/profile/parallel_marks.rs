@@ -8,7 +8,7 @@ use lbprof_collector::parallel::{MAX_MEMBERS, MemberSums, ParallelSums, TeamTime
 use lbprof_collector::parallel_marks::{OpenInstance, ParallelInstance};
 use lbprof_collector::record::NONE;
 
-use crate::read::span::Span;
+use crate::read::span::TickSpan;
 
 /// The key of sums: the thread that starts the region, its call site, the size of the team.
 type SumsKey = (u32, u32, u32);
@@ -16,7 +16,7 @@ type SumsKey = (u32, u32, u32);
 /// The instances that a rank's markers are of, as sums.
 pub struct MarkedRegions {
     /// The time that counts.
-    span: Span,
+    span: TickSpan,
     /// By thread: the number of its next record, and the instance that it is in.
     threads: BTreeMap<u32, (u64, OpenInstance)>,
     sums: BTreeMap<SumsKey, ParallelSums>,
@@ -24,7 +24,7 @@ pub struct MarkedRegions {
 
 impl MarkedRegions {
     /// Starts to collect the instances in a span.
-    pub fn new(span: Span) -> MarkedRegions {
+    pub fn new(span: TickSpan) -> MarkedRegions {
         MarkedRegions { span, threads: BTreeMap::new(), sums: BTreeMap::new() }
     }
 
@@ -47,7 +47,7 @@ impl MarkedRegions {
     /// Returns the sums of the time that counts. `written`: those that the log has of all time, which are exact for each thread, but lack what was
     /// done after they were written last.
     pub fn finish(mut self, written: &BTreeMap<u32, ParallelSums>) -> Vec<ParallelSums> {
-        if self.span != Span::ALL {
+        if self.span != TickSpan::ALL {
             return self.sums.into_iter().map(of_key).collect();
         }
         let mut all = Vec::new();
@@ -77,7 +77,7 @@ fn is_of_same(one: &ParallelSums, other: &ParallelSums) -> bool {
 }
 
 /// The part of an instance that lies in a span, in which all of its time is taken to be spread evenly; `None`: it lies outside.
-fn within(whole: &ParallelInstance, span: Span) -> Option<ParallelInstance> {
+fn within(whole: &ParallelInstance, span: TickSpan) -> Option<ParallelInstance> {
     let (begin, end) = (span.clamp(whole.begin), span.clamp(whole.end));
     let (part, all) = (end - begin, whole.end.saturating_sub(whole.begin));
     if part >= all {
@@ -135,7 +135,7 @@ mod tests {
         BatchHead { thread: 0, first, previous_end: 0, open: Vec::new(), paused: false }
     }
 
-    fn marked(span: Span) -> MarkedRegions {
+    fn marked(span: TickSpan) -> MarkedRegions {
         let mut marked = MarkedRegions::new(span);
         let records = instances(&[100, 200]);
         // A batch may end within an instance.
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn a_part_of_the_time_has_its_part_of_instances() {
-        let sums = marked(Span { begin: 130, end: 1000 }).finish(&BTreeMap::new());
+        let sums = marked(TickSpan { begin: 130, end: 1000 }).finish(&BTreeMap::new());
         let [one] = &sums[..] else { panic!("{sums:?}") };
         assert_eq!((one.instances, one.elapsed, one.time.useful, one.time.imbalance), (2, 90, 120, 60));
         assert_eq!(
@@ -160,12 +160,12 @@ mod tests {
         let of = |instances: u64, useful: u64| {
             let time = TeamTime { useful, ..TeamTime::default() };
             let one = ParallelSums { id: 4, call_site: 7, team: 2, instances, time, ..ParallelSums::default() };
-            let sums = marked(Span::ALL).finish(&BTreeMap::from([(4, one)]));
+            let sums = marked(TickSpan::ALL).finish(&BTreeMap::from([(4, one)]));
             (sums.len(), sums[0].instances, sums[0].time.useful)
         };
         assert_eq!(of(1, 81), (1, 2, 160));
         assert_eq!(of(2, 161), (1, 2, 161), "what the threads themselves have added up is exact");
-        assert_eq!(marked(Span::ALL).finish(&BTreeMap::new()).len(), 1);
+        assert_eq!(marked(TickSpan::ALL).finish(&BTreeMap::new()).len(), 1);
     }
 
     #[test]
@@ -175,7 +175,7 @@ mod tests {
             ParallelInstance { begin: 90, end: 50, team: 2, longest: u64::MAX, time, ..ParallelInstance::default() };
         let mut records = vec![ParallelInstance::begin_record(90, 7)];
         records.extend(whole.end_records());
-        for span in [Span::ALL, Span { begin: 60, end: 80 }] {
+        for span in [TickSpan::ALL, TickSpan { begin: 60, end: 80 }] {
             let mut marked = MarkedRegions::new(span);
             marked.records(&head(0), &[&records[..], &records].concat());
             let sums = marked.finish(&BTreeMap::new());
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn an_instance_of_which_records_are_missing_is_none() {
-        let mut marked = MarkedRegions::new(Span::ALL);
+        let mut marked = MarkedRegions::new(TickSpan::ALL);
         let records = instances(&[100, 200]);
         marked.records(&head(0), &records[..1]);
         marked.records(&head(3), &records[3..]);

@@ -6,36 +6,36 @@ use bincode::{Decode, Encode};
 use lbprof_collector::{Problem, ProblemKind};
 
 use super::lines::LineTimes;
-use super::tables::{Renumbering, Tables, sorted};
+use super::tables::{SharedTables, TableRenumbering, sorted};
 use crate::model::samples::SampledLine;
-use crate::model::sites::Sites;
-use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, Slowest};
-use crate::profile::concurrency::Concurrency;
-use crate::profile::summed_up::SummedUp;
-use crate::read::pass::Merge;
-use crate::structure::Structure;
+use crate::model::sites::CallSiteTable;
+use crate::model::{Model, RankModel, Region, RegionIdx, RunFacts, SlowestInIteration};
+use crate::profile::concurrency::ConcurrencySlices;
+use crate::profile::rank_summaries::SummarizedRanks;
+use crate::read::pass::MergeHigher;
+use crate::structure::RunStructure;
 use crate::structure::region_path::PathPart;
 
 /// A part of the run: the models of some ranks, and the tables that they refer to.
 #[derive(Default, Encode, Decode)]
 pub(super) struct PartialModel {
     pub(super) facts: RunFacts,
-    pub(super) tables: Tables,
+    pub(super) tables: SharedTables,
     pub(super) ranks: Vec<RankModel>,
     /// Ranks of which sums lie across an end of the time that counts.
     pub(super) uncut: Vec<u32>,
-    pub(super) slowest: BTreeMap<RegionIdx, Vec<Slowest>>,
+    pub(super) slowest: BTreeMap<RegionIdx, Vec<SlowestInIteration>>,
     /// CPU time by line of the source.
     pub(super) lines: BTreeMap<SampledLine, LineTimes>,
-    pub(super) concurrency: Concurrency,
-    pub(super) summed_up: SummedUp,
+    pub(super) concurrency: ConcurrencySlices,
+    pub(super) summed_up: SummarizedRanks,
     pub(super) problems: Vec<Problem>,
 }
 
-impl Merge for PartialModel {
+impl MergeHigher for PartialModel {
     fn merge(mut self, mut higher: PartialModel) -> PartialModel {
         let tables = &mut self.tables;
-        let mut numbers = Renumbering { regions: Vec::new(), counters: Vec::new() };
+        let mut numbers = TableRenumbering { regions: Vec::new(), counters: Vec::new() };
         numbers.regions.push(0);
         for region in &higher.tables.regions[1..] {
             // The one around it comes before it in its table, so that it has its new index already.
@@ -52,7 +52,7 @@ impl Merge for PartialModel {
         self.uncut.append(&mut higher.uncut);
         for (idx, list) in numbers.slowest(higher.slowest) {
             let own = self.slowest.entry(idx).or_default();
-            *own = Slowest::slower_of(std::mem::take(own), list);
+            *own = SlowestInIteration::slower_of(std::mem::take(own), list);
         }
         for (line, times) in numbers.lines(higher.lines) {
             self.lines.entry(line).or_default().add(&times);
@@ -74,7 +74,7 @@ impl Merge for PartialModel {
 
 impl PartialModel {
     /// The model, its tables in an order that does not depend on the order of merging.
-    pub(super) fn finish(mut self, structure: &Structure) -> Model {
+    pub(super) fn finish(mut self, structure: &RunStructure) -> Model {
         let tables = self.tables;
         // A region sorts after the one around it, whose names are the first of its own.
         let names: Vec<Vec<String>> = (0..tables.regions.len() as RegionIdx)
@@ -86,7 +86,7 @@ impl PartialModel {
             region.parent = region_numbers[region.parent as usize];
         }
         let (counters, counter_numbers) = sorted(tables.counters, String::clone);
-        let numbers = Renumbering { regions: region_numbers, counters: counter_numbers };
+        let numbers = TableRenumbering { regions: region_numbers, counters: counter_numbers };
         self.ranks.iter_mut().for_each(|rank| numbers.apply(rank));
         let mut slowest = vec![Vec::new(); regions.len()];
         for (idx, list) in numbers.slowest(self.slowest) {
@@ -98,7 +98,7 @@ impl PartialModel {
             ranks: self.ranks,
             uncut_ranks: self.uncut,
             regions,
-            sites: Sites::default(),
+            sites: CallSiteTable::default(),
             communicators: tables.communicators.into_values().collect(),
             counters,
             slowest,

@@ -9,30 +9,31 @@ use lbprof_collector::polling::{PollGapRule, PollSums};
 use lbprof_collector::profile::{self, CounterTotals};
 use lbprof_collector::{Activity, Operation, ProblemKind, Record};
 
-use super::found::FoundIterations;
+use super::found_iterations::FoundIterations;
 use super::lines::LineTimes;
 use super::partial_model::PartialModel;
-use crate::model::lifetime::Lifetime;
+use crate::model::lifetime::ProcessLifetime;
 use crate::model::program_list::ProgramList;
 use crate::model::samples::{CpuTime, RankSamples, SampledAt, SampledLine, SampledThreads, ThreadSamples};
-use crate::model::selected::Selected;
-use crate::model::sites::Sites;
+use crate::model::selected::SelectedPart;
+use crate::model::sites::CallSiteTable;
 use crate::model::{
-    Cell, Communicator, Pending, PollTimes, RankModel, RegionIdx, RunFacts, Seconds, SiteKey, Totals, Usage,
+    CallTotals, Communicator, PendingCall, PollTimes, RankModel, RegionCounters, RegionIdx, ResourceUsage, RunFacts,
+    Seconds, SiteTotalsKey,
 };
 use crate::profile::samples::SampleSums;
 use crate::profile::sums::ThreadTotals;
-use crate::read::definitions::Definitions;
-use crate::read::span::Span;
+use crate::read::definitions::RankDefinitions;
+use crate::read::span::TickSpan;
 use crate::structure::region_path::{PathPart, loop_path, region_path};
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::{FoundRegion, Structure};
+use crate::structure::{FoundRegion, RunStructure};
 
 /// Turns the sums of a rank's threads into its model, entering its regions in the part's tables.
 pub(super) struct RankBuilder<'a> {
-    pub(super) definitions: &'a Definitions,
-    pub(super) known_sites: &'a Sites,
-    pub(super) structure: &'a Structure,
+    pub(super) definitions: &'a RankDefinitions,
+    pub(super) known_sites: &'a CallSiteTable,
+    pub(super) structure: &'a RunStructure,
     /// The code that samples hit, where there are any.
     pub(super) code: Option<&'a SampledCode>,
     /// Iterations of the rank's main loop, where it was found.
@@ -44,14 +45,14 @@ pub(super) struct RankBuilder<'a> {
     /// Ticks at which MPI_Init was entered, 0 where that is not known.
     pub(super) entered_init: u64,
     /// The time that counts.
-    pub(super) span: Span,
+    pub(super) span: TickSpan,
     pub(super) rank: RankModel,
     /// The rank's region ids as indices in the part's table.
     pub(super) regions: HashMap<u32, RegionIdx>,
     /// The rank's call sites as indices in those of the run.
     pub(super) sites: HashMap<u32, Option<u32>>,
     /// Of the first thread, and of the others.
-    pub(super) site_sums: [BTreeMap<SiteKey, Cell>; 2],
+    pub(super) site_sums: [BTreeMap<SiteTotalsKey, CallTotals>; 2],
     /// Problems that its records show: how many times.
     pub(super) seen: BTreeMap<ProblemKind, u64>,
     pub(super) counter_sums: BTreeMap<(RegionIdx, u32), CounterTotals>,
@@ -67,9 +68,9 @@ fn peer_in_world(record: &Record) -> Option<u32> {
 impl<'a> RankBuilder<'a> {
     pub(super) fn new(
         header: &LogHeader,
-        definitions: &'a Definitions,
-        (known_sites, structure): (&'a Sites, &'a Structure),
-        span: Span,
+        definitions: &'a RankDefinitions,
+        (known_sites, structure): (&'a CallSiteTable, &'a RunStructure),
+        span: TickSpan,
         part: &'a mut PartialModel,
     ) -> Self {
         let clock = definitions.clock(header);
@@ -77,7 +78,7 @@ impl<'a> RankBuilder<'a> {
             run_id: header.run_id,
             n_ranks: header.n_ranks,
             recorded_ranks: header.recorded_ranks.clone(),
-            selected: Selected::default(),
+            selected: SelectedPart::default(),
             polling: PollGapRule::default(),
             t_seq_s: None,
             seen_at_s: None,
@@ -139,7 +140,7 @@ impl<'a> RankBuilder<'a> {
         let (begin, end) = (self.span.clamp(whole.0), self.span.clamp(whole.1));
         // Samples of usage are of all of its time.
         self.rank.usage = self.usage().filter(|_| (begin, end) == whole);
-        self.rank.lifetime = if (begin, end) == whole { self.lifetime(whole) } else { Lifetime::default() };
+        self.rank.lifetime = if (begin, end) == whole { self.lifetime(whole) } else { ProcessLifetime::default() };
         self.rank.begin_ns = self.clock.nanoseconds(begin);
         self.rank.end_s = self.since_begin(end.max(begin));
     }
@@ -150,14 +151,14 @@ impl<'a> RankBuilder<'a> {
     }
 
     /// Returns what the log says of the process outside of its window, which lasts from `window.0` to `window.1` in ticks.
-    fn lifetime(&self, window: (u64, u64)) -> Lifetime {
+    fn lifetime(&self, window: (u64, u64)) -> ProcessLifetime {
         let point = |point: LifetimePoint| self.definitions.lifetime.get(&point).copied();
         // A header that stands in for a lost one has no instants.
         let entered_init = Some(self.entered_init).filter(|&ticks| ticks != 0);
         let between = |from: Option<u64>, to: Option<u64>| Some(self.seconds(to?.saturating_sub(from?)));
         let left_init = point(LifetimePoint::LeftInit);
         let left_finalize = point(LifetimePoint::LeftFinalize);
-        Lifetime {
+        ProcessLifetime {
             before_init_s: between(point(LifetimePoint::Started), entered_init),
             init_s: between(entered_init, left_init),
             recorder_start_s: between(left_init, Some(window.0)),
@@ -167,10 +168,10 @@ impl<'a> RankBuilder<'a> {
         }
     }
 
-    fn usage(&self) -> Option<Usage> {
+    fn usage(&self) -> Option<ResourceUsage> {
         let (first, last) = self.definitions.usage.0.as_ref().zip(self.definitions.usage.1.as_ref())?;
         let ns = |last: u64, first: u64| last.saturating_sub(first) as f64 * 1e-9;
-        Some(Usage {
+        Some(ResourceUsage {
             elapsed_s: self.seconds(last.ticks.saturating_sub(first.ticks)),
             thread_cpu_s: ns(last.thread_ns, first.thread_ns),
             thread_delayed_s: ns(last.thread_delayed_ns, first.thread_delayed_ns),
@@ -225,7 +226,7 @@ impl<'a> RankBuilder<'a> {
         let last = last.map_or(0, |end| self.span.clamp(end).saturating_sub(sums.end.previous_end));
         self.rank.paused_s = self.seconds(sums.rest.paused.saturating_add(last));
         self.cells(&sums);
-        let mut totals: BTreeMap<RegionIdx, Totals> = BTreeMap::new();
+        let mut totals: BTreeMap<RegionIdx, RegionCounters> = BTreeMap::new();
         for (id, found) in &sums.rest.regions {
             let sum = totals.entry(self.region(in_found_loop(&sums, *id))).or_default();
             sum.invocations = sum.invocations.saturating_add(found.invocations);
@@ -246,7 +247,7 @@ impl<'a> RankBuilder<'a> {
             sums.regions.keys().any(is_in)
         };
         let inner = std::mem::take(&mut self.inner_iterations);
-        let is_whole = self.span == Span::ALL;
+        let is_whole = self.span == TickSpan::ALL;
         // In a part of the time it is not known how many of them there were.
         for (at, iterations) in inner.into_iter().filter(|&(at, n)| is_whole && n > 0 && has_time(at)) {
             let path = loop_path(self.structure, at);
@@ -303,7 +304,7 @@ impl<'a> RankBuilder<'a> {
     fn any_thread(&mut self, all: &ThreadTotals, whose: usize) {
         let sums = &all.rest;
         for (key, cell) in &sums.sites {
-            let key = SiteKey {
+            let key = SiteTotalsKey {
                 site: self.site(key.call_site),
                 operation: key.operation,
                 activity: activity_of(key.activity),
@@ -332,8 +333,8 @@ impl<'a> RankBuilder<'a> {
         }
     }
 
-    fn cell(&self, cell: &profile::ProfileCell) -> Cell {
-        Cell { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
+    fn cell(&self, cell: &profile::ProfileCell) -> CallTotals {
+        CallTotals { seconds: self.seconds(cell.ticks), calls: cell.calls, sent: cell.sent, received: cell.received }
     }
 
     /// Time by region and activity, exclusive and inclusive.
@@ -375,7 +376,7 @@ impl<'a> RankBuilder<'a> {
     }
 
     pub(super) fn pending(&mut self, record: Option<Record>) {
-        self.rank.pending = record.map(|record| Pending {
+        self.rank.pending = record.map(|record| PendingCall {
             operation: record.operation,
             site: u32::try_from(record.call_site).ok().and_then(|site| self.site(site)),
             since_begin_s: self.since_begin(record.begin),

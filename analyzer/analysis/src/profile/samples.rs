@@ -18,17 +18,17 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::reader::LogItem;
-use lbprof_collector::sample::{self, HardwareCounts, Sample, SamplePlaces};
+use lbprof_collector::sample::{self, ProcessorCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::samples::{Counted, CpuTime, SampledThreads};
-use crate::model::sites::Sites;
-use crate::read::definitions::Definitions;
+use crate::model::samples::{CpuTime, HardwareCounts, SampledThreads};
+use crate::model::sites::CallSiteTable;
+use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
-use crate::read::open::Run;
-use crate::read::span::Span;
+use crate::read::open::RecordedRun;
+use crate::read::span::TickSpan;
 use crate::structure::sampled_code::SampledCode;
 
 /// Most samples of a rank that are kept: 100 MB.
@@ -36,9 +36,9 @@ const MOST_SAMPLES: usize = 1 << 21;
 
 /// A sample of any thread.
 #[derive(Clone, Copy)]
-struct TimedSample {
+struct ThreadSample {
     ticks: u64,
-    /// Id of the thread among those that were sampled; at last its place in [`Samples::whose`].
+    /// Id of the thread among those that were sampled; at last its place in [`SortedSamples::whose`].
     thread: u32,
     /// The stack of the sampled code.
     stack: u32,
@@ -49,8 +49,8 @@ struct TimedSample {
 
 /// The samples of a rank, by time.
 #[derive(Default)]
-pub struct Samples {
-    all: Vec<TimedSample>,
+pub struct SortedSamples {
+    all: Vec<ThreadSample>,
     /// Most of them that are kept.
     most: usize,
     /// One in so many of a thread's samples is kept.
@@ -59,27 +59,31 @@ pub struct Samples {
     whose: Vec<SampledThreads>,
 }
 
-impl Samples {
+impl SortedSamples {
     /// None yet, and never more than `most`.
-    fn at_most(most: usize) -> Samples {
-        Samples { most, every: 1, ..Samples::default() }
+    fn at_most(most: usize) -> SortedSamples {
+        SortedSamples { most, every: 1, ..SortedSamples::default() }
     }
 
     /// Those of the rank of `header` in `span`; `None` where it has none.
-    pub(super) fn read(of: (&Run, &LogHeader), code: (&Sites, &SampledCode), span: Span) -> Option<Samples> {
-        Samples::read_at_most(of, code, (span, MOST_SAMPLES))
+    pub(super) fn read(
+        of: (&RecordedRun, &LogHeader),
+        code: (&CallSiteTable, &SampledCode),
+        span: TickSpan,
+    ) -> Option<SortedSamples> {
+        SortedSamples::read_at_most(of, code, (span, MOST_SAMPLES))
     }
 
     /// The same, and never more than `most`.
     fn read_at_most(
-        (run, header): (&Run, &LogHeader),
-        (sites, code): (&Sites, &SampledCode),
-        (span, most): (Span, usize),
-    ) -> Option<Samples> {
+        (run, header): (&RecordedRun, &LogHeader),
+        (sites, code): (&CallSiteTable, &SampledCode),
+        (span, most): (TickSpan, usize),
+    ) -> Option<SortedSamples> {
         let facts = run.thread_facts(header).ok()?;
         let mut log = run.log_as_it_is(header).ok()?.samples_only();
-        let mut definitions = Definitions::default();
-        let mut samples = Samples::at_most(most);
+        let mut definitions = RankDefinitions::default();
+        let mut samples = SortedSamples::at_most(most);
         let mut stacks: FxHashMap<(u32, u64, u32), Option<u32>> = FxHashMap::default();
         let mut chains: FxHashMap<u32, Option<u32>> = FxHashMap::default();
         let mut places = SamplePlaces::default();
@@ -141,21 +145,25 @@ impl Samples {
             self.every *= 2;
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(HardwareCounts { instructions, cycles }) = sample.counts {
-            time.counted = Counted { instructions, cycles, seconds: time.seconds };
+        if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
+            time.counted = HardwareCounts { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
-        self.all.push(TimedSample { ticks: sample.ticks, thread, stack, time, place });
+        self.all.push(ThreadSample { ticks: sample.ticks, thread, stack, time, place });
     }
 }
 
 /// The samples of the first thread of the rank of a header in the order of time: their ticks, the lines that they hit, and the CPU time that each stands for in seconds. Of all threads
 /// together `most` are kept.
-pub fn of_first_thread(of: (&Run, &LogHeader), code: (&Sites, &SampledCode), most: usize) -> Vec<(u64, u32, f64)> {
-    let Some(Samples { all, whose, .. }) = Samples::read_at_most(of, code, (Span::ALL, most)) else {
+pub fn of_first_thread(
+    of: (&RecordedRun, &LogHeader),
+    code: (&CallSiteTable, &SampledCode),
+    most: usize,
+) -> Vec<(u64, u32, f64)> {
+    let Some(SortedSamples { all, whose, .. }) = SortedSamples::read_at_most(of, code, (TickSpan::ALL, most)) else {
         return Vec::new();
     };
-    let is_first = |one: &&TimedSample| whose[one.thread as usize] == SampledThreads::First;
+    let is_first = |one: &&ThreadSample| whose[one.thread as usize] == SampledThreads::First;
     all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
 }
 
@@ -175,7 +183,7 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
         samples: time.samples,
         seconds: factor * time.seconds,
         squares: factor * factor * time.squares,
-        counted: Counted {
+        counted: HardwareCounts {
             instructions: counted.instructions.saturating_mul(n),
             cycles: counted.cycles.saturating_mul(n),
             seconds: factor * counted.seconds,
@@ -184,11 +192,11 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
 }
 
 /// Where samples hit: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
-pub type Place = (u32, Activity, u32);
+pub type SamplePlace = (u32, Activity, u32);
 
 /// A rank's samples while its first thread's records are folded.
 pub(super) struct PlacedSamples {
-    samples: Samples,
+    samples: SortedSamples,
     next: usize,
     /// What the first thread does; `None` before its first record.
     time: Option<ThreadTime>,
@@ -201,7 +209,7 @@ pub struct SampleSums {
     /// The threads that have any there, by [`SampledThreads`].
     threads: [FxHashSet<u32>; SampledThreads::ALL.len()],
     /// CPU time by the same.
-    pub times: [FxHashMap<Place, CpuTime>; SampledThreads::ALL.len()],
+    pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
 }
 
 /// Where samples are for whose time nothing is known.
@@ -213,7 +221,7 @@ impl SampleSums {
         self.threads[whose as usize].len() as u32
     }
 
-    fn add(&mut self, whose: SampledThreads, (region, activity): (u32, Activity), sample: &TimedSample) {
+    fn add(&mut self, whose: SampledThreads, (region, activity): (u32, Activity), sample: &ThreadSample) {
         self.threads[whose as usize].insert(sample.thread);
         self.times[whose as usize].entry((region, activity, sample.stack)).or_default().add(&sample.time);
     }
@@ -221,12 +229,12 @@ impl SampleSums {
 
 impl PlacedSamples {
     /// None of `samples` is placed yet.
-    pub(super) fn new(samples: Samples) -> Self {
+    pub(super) fn new(samples: SortedSamples) -> Self {
         PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
     }
 
     /// Adds a sample where the rank's first thread was; `None`: that is not known.
-    fn add(&mut self, place: Option<(u32, Activity)>, sample: &TimedSample) {
+    fn add(&mut self, place: Option<(u32, Activity)>, sample: &ThreadSample) {
         match place {
             Some(place) => self.sums.add(self.samples.whose[sample.thread as usize], place, sample),
             None => self.sums.add(SampledThreads::Unplaced, UNPLACED, sample),
@@ -279,7 +287,7 @@ impl PlacedSamples {
     }
 
     /// The next sample, if it was taken at `ticks` or before: it stands for time before it.
-    fn up_to(&mut self, ticks: u64) -> Option<TimedSample> {
+    fn up_to(&mut self, ticks: u64) -> Option<ThreadSample> {
         let next = self.samples.all.get(self.next).filter(|next| next.ticks <= ticks).copied();
         self.next += usize::from(next.is_some());
         next
@@ -295,12 +303,12 @@ impl PlacedSamples {
 mod tests {
     use lbprof_collector::Operation;
     use lbprof_collector::record::NONE;
-    use lbprof_collector::sample::ModuleAddress;
+    use lbprof_collector::sample::CodeAddress;
 
     use super::*;
 
     fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: ModuleAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+        Sample { ticks, location: CodeAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
     }
 
     fn head(previous_end: u64) -> BatchHead {
@@ -309,7 +317,7 @@ mod tests {
 
     #[test]
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
-        let mut samples = Samples::at_most(8);
+        let mut samples = SortedSamples::at_most(8);
         (0..64).for_each(|number| samples.add(0, number, (0, None), &sample(number)));
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
@@ -325,7 +333,7 @@ mod tests {
     fn samples_are_where_the_first_thread_is() {
         // |  ?  |= region 4: computes =|= region 4: in a call =|  records are missing  |= region 5: computes =| call |
         //       100                   200                     300                     500                    600    700
-        let mut samples = Samples::at_most(100);
+        let mut samples = SortedSamples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
         (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, (0, None), &sample(ticks)));
         // Another thread has one, while records are missing.

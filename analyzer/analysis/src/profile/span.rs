@@ -13,7 +13,7 @@
 //! two spans that follow one another are those of both together. A region that is left where a span begins, and one that is
 //! entered where it ends, are outside.
 
-use crate::read::span::Span;
+use crate::read::span::TickSpan;
 use lbprof_collector::fold::ProfileFold;
 use lbprof_collector::format::BatchHead;
 use lbprof_collector::profile::{ProfileBatch, ThreadProfile};
@@ -23,7 +23,7 @@ use crate::profile::times::TimesByRegion;
 
 /// What crosses the begin of the span.
 #[derive(Clone, Copy)]
-enum Crossing {
+enum SpanCrossing {
     Nothing,
     /// A call, and when it begins and ends.
     Call(u64, u64),
@@ -33,8 +33,8 @@ enum Crossing {
 
 /// Where in its thread a fold is.
 #[derive(Clone, Copy)]
-enum Position {
-    Before(Crossing),
+enum FoldPosition {
+    Before(SpanCrossing),
     Within,
     /// A call was cut at the span's end: its parts may follow.
     Cut,
@@ -44,15 +44,16 @@ enum Position {
 /// A fold over one thread of which a span counts.
 pub struct SpanFold {
     fold: ProfileFold<TimesByRegion>,
-    span: Span,
-    position: Position,
+    span: TickSpan,
+    position: FoldPosition,
     uncut: bool,
 }
 
 impl SpanFold {
     /// A fold that begins after `head`, of which `span` counts.
-    pub fn new(head: BatchHead, span: Span) -> Self {
-        let position = if span == Span::ALL { Position::Within } else { Position::Before(Crossing::Nothing) };
+    pub fn new(head: BatchHead, span: TickSpan) -> Self {
+        let position =
+            if span == TickSpan::ALL { FoldPosition::Within } else { FoldPosition::Before(SpanCrossing::Nothing) };
         SpanFold { fold: ProfileFold::with_times(head), span, position, uncut: false }
     }
 
@@ -72,7 +73,7 @@ impl SpanFold {
     /// [`ProfileFold::place_in`].
     #[inline(always)]
     pub fn place_in(&mut self, region: u32, iteration: u32) {
-        if let Position::Before(crossing @ (Crossing::Call(..) | Crossing::Marker(..))) = self.position {
+        if let FoldPosition::Before(crossing @ (SpanCrossing::Call(..) | SpanCrossing::Marker(..))) = self.position {
             // What crosses the begin is over, and its time belongs to where it was.
             self.begin(crossing);
         }
@@ -82,30 +83,30 @@ impl SpanFold {
     /// Lets time pass up to `ticks`, where the next record begins, which goes to where the thread is: as [`ProfileFold::advance`].
     pub fn advance(&mut self, ticks: u64) {
         let ticks = ticks.min(self.span.end);
-        if let Position::Before(crossing) = self.position
+        if let FoldPosition::Before(crossing) = self.position
             && ticks >= self.span.begin
         {
             self.begin(crossing);
         }
-        if matches!(self.position, Position::Before(Crossing::Nothing) | Position::Within) {
+        if matches!(self.position, FoldPosition::Before(SpanCrossing::Nothing) | FoldPosition::Within) {
             self.fold.advance(ticks);
         }
     }
 
     /// Folds records that follow those before; their call sites are ids.
     pub fn records(&mut self, records: &[Record]) {
-        if self.span == Span::ALL {
+        if self.span == TickSpan::ALL {
             self.fold(records);
             return;
         }
         let mut rest = records;
         while let Some(record) = rest.first() {
             let taken = match self.position {
-                Position::Before(crossing) => self.before(rest, crossing),
-                Position::Within => self.within(rest),
-                Position::Cut if record.is_part() => self.fold(&[without_time(record, self.span.end)]),
-                Position::Cut | Position::After => {
-                    self.position = Position::After;
+                FoldPosition::Before(crossing) => self.before(rest, crossing),
+                FoldPosition::Within => self.within(rest),
+                FoldPosition::Cut if record.is_part() => self.fold(&[without_time(record, self.span.end)]),
+                FoldPosition::Cut | FoldPosition::After => {
+                    self.position = FoldPosition::After;
                     return;
                 }
             };
@@ -114,23 +115,23 @@ impl SpanFold {
     }
 
     /// Folds the first of `records`, which are before the span, or lets it begin; how many were folded.
-    fn before(&mut self, records: &[Record], crossing: Crossing) -> usize {
+    fn before(&mut self, records: &[Record], crossing: SpanCrossing) -> usize {
         let edge = self.span.begin;
         let (found, call) = match crossing {
-            Crossing::Nothing => (whole_before(records, edge), edge),
-            Crossing::Call(begin, _) => (&[][..], begin),
-            Crossing::Marker(..) => (&[][..], edge),
+            SpanCrossing::Nothing => (whole_before(records, edge), edge),
+            SpanCrossing::Call(begin, _) => (&[][..], begin),
+            SpanCrossing::Marker(..) => (&[][..], edge),
         };
         match records.first() {
             _ if !found.is_empty() => self.fold(found),
             Some(part) if part.is_part() => self.fold(&[without_time(part, call)]),
-            Some(record) if matches!(crossing, Crossing::Nothing) && is_before(record, edge) => {
+            Some(record) if matches!(crossing, SpanCrossing::Nothing) && is_before(record, edge) => {
                 let (crossing, end) = match record.is_call() {
                     // Without an end its time counts on, and the call itself is thrown away with what is before the span.
-                    true => (Crossing::Call(record.begin, record.end), 0),
-                    false => (Crossing::Marker(record.activity(), record.end), edge),
+                    true => (SpanCrossing::Call(record.begin, record.end), 0),
+                    false => (SpanCrossing::Marker(record.activity(), record.end), edge),
                 };
-                self.position = Position::Before(crossing);
+                self.position = FoldPosition::Before(crossing);
                 self.fold(&[Record { end, ..*record }])
             }
             _ => {
@@ -141,25 +142,25 @@ impl SpanFold {
     }
 
     /// Lets the span begin.
-    fn begin(&mut self, crossing: Crossing) {
+    fn begin(&mut self, crossing: SpanCrossing) {
         self.fold.advance(self.span.begin);
         let (region, iteration) = self.fold.placed_in();
         self.fold.take();
         self.fold.take_times();
         self.fold.place_in(region, iteration);
         let end = match crossing {
-            Crossing::Nothing => self.span.begin,
-            Crossing::Call(_, end) => {
+            SpanCrossing::Nothing => self.span.begin,
+            SpanCrossing::Call(_, end) => {
                 self.fold.advance(end.min(self.span.end));
                 self.fold.end_call();
                 end
             }
-            Crossing::Marker(activity, end) => {
+            SpanCrossing::Marker(activity, end) => {
                 self.fold.spend(activity, end.min(self.span.end));
                 end
             }
         };
-        self.position = if end > self.span.end { Position::After } else { Position::Within };
+        self.position = if end > self.span.end { FoldPosition::After } else { FoldPosition::Within };
     }
 
     /// Folds the first of `records`, or lets the span end; how many were folded.
@@ -169,12 +170,12 @@ impl SpanFold {
         match records.first() {
             _ if !found.is_empty() => self.fold(found),
             Some(record) if is_before(record, edge) => {
-                self.position = if record.is_call() { Position::Cut } else { Position::After };
+                self.position = if record.is_call() { FoldPosition::Cut } else { FoldPosition::After };
                 self.fold(&[Record { end: edge, ..*record }])
             }
             _ => {
                 self.fold.advance(edge);
-                self.position = Position::After;
+                self.position = FoldPosition::After;
                 0
             }
         }
@@ -188,30 +189,32 @@ impl SpanFold {
     /// Adds what was folded when it was recorded.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         let (from, to) = (batch.head.previous_end, batch.next.previous_end);
-        let Span { begin, end } = self.span;
+        let TickSpan { begin, end } = self.span;
         match self.position {
-            Position::Before(_) if to <= begin => self.fold.absorb(batch),
-            Position::Before(crossing) if from >= begin => {
+            FoldPosition::Before(_) if to <= begin => self.fold.absorb(batch),
+            FoldPosition::Before(crossing) if from >= begin => {
                 self.begin(crossing);
                 self.absorb(batch);
             }
-            Position::Within if to <= end => self.fold.absorb(batch),
-            Position::Within if from >= end => self.position = Position::After,
-            Position::Before(_) | Position::Within => (self.uncut, self.position) = (true, Position::After),
-            Position::Cut | Position::After => {}
+            FoldPosition::Within if to <= end => self.fold.absorb(batch),
+            FoldPosition::Within if from >= end => self.position = FoldPosition::After,
+            FoldPosition::Before(_) | FoldPosition::Within => (self.uncut, self.position) = (true, FoldPosition::After),
+            FoldPosition::Cut | FoldPosition::After => {}
         }
     }
 
     /// Goes on after `head`, after a gap in the records whose time belongs to nothing.
     pub fn skip_to(&mut self, head: &BatchHead) {
         match self.position {
-            Position::Before(crossing) if head.previous_end >= self.span.begin => {
+            FoldPosition::Before(crossing) if head.previous_end >= self.span.begin => {
                 self.begin(crossing);
                 self.skip_to(head);
             }
-            Position::Before(_) => self.fold.skip_to(head),
-            Position::Within if head.previous_end < self.span.end || self.span == Span::ALL => self.fold.skip_to(head),
-            Position::Within | Position::Cut | Position::After => self.position = Position::After,
+            FoldPosition::Before(_) => self.fold.skip_to(head),
+            FoldPosition::Within if head.previous_end < self.span.end || self.span == TickSpan::ALL => {
+                self.fold.skip_to(head)
+            }
+            FoldPosition::Within | FoldPosition::Cut | FoldPosition::After => self.position = FoldPosition::After,
         }
     }
 
@@ -224,7 +227,7 @@ impl SpanFold {
     pub fn take(&mut self) -> ProfileBatch {
         let batch = self.fold.take();
         match self.position {
-            Position::Before(_) => {
+            FoldPosition::Before(_) => {
                 self.fold.take_times();
                 ProfileBatch { profile: ThreadProfile::default(), ..batch }
             }
@@ -239,7 +242,7 @@ impl SpanFold {
 
     /// Lets the span begin if no record lay in it: the thread has ended.
     pub fn end(&mut self) {
-        if let Position::Before(crossing) = self.position {
+        if let FoldPosition::Before(crossing) = self.position {
             self.begin(crossing);
         }
     }

@@ -12,12 +12,12 @@ use lbprof_collector::profile::{ProfileBatch, ProfileCell, RegionInvocation, Thr
 use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Activity, Record};
 
-use crate::profile::samples::{PlacedSamples, SampleSums, Samples};
+use crate::profile::samples::{PlacedSamples, SampleSums, SortedSamples};
 use crate::profile::span::SpanFold;
-use crate::profile::times::Times;
-use crate::read::definitions::Definitions;
-use crate::read::span::Span;
-use crate::structure::{FoundRegion, Placed, Placer};
+use crate::profile::times::ActivityTicks;
+use crate::read::definitions::RankDefinitions;
+use crate::read::span::TickSpan;
+use crate::structure::{CallPlacer, FoundRegion, PlacedCall};
 
 /// Records after which sums are taken from the fold: the iterations that it lists are then still in the processor's caches.
 const TAKE_AFTER: usize = 1 << 13;
@@ -60,7 +60,7 @@ pub struct RegionSums {
     /// By activity, at the index of its number.
     pub cells: [ProfileCell; Activity::COUNT],
     /// Ticks by iteration of the innermost iterated region that it is, or lies in.
-    pub times: Times,
+    pub times: ActivityTicks,
     /// Its own iterations that ended.
     pub iterations: Vec<RegionInvocation>,
 }
@@ -80,7 +80,7 @@ impl ThreadTotals {
 
 impl ThreadSums {
     /// The sums of a thread whose first batch begins with `head`, of which `span` counts.
-    pub fn new(head: &BatchHead, span: Span) -> Self {
+    pub fn new(head: &BatchHead, span: TickSpan) -> Self {
         ThreadSums {
             fold: SpanFold::new(head.clone(), span),
             begin: head.previous_end,
@@ -91,7 +91,7 @@ impl ThreadSums {
     }
 
     /// The same of a rank's first thread, with the rank's samples.
-    pub fn with_samples(self, head: &BatchHead, samples: Option<Samples>) -> Self {
+    pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
         let mut placed = samples.map(PlacedSamples::new);
         placed.iter_mut().for_each(|samples| samples.skip_to(head));
         ThreadSums { samples: placed, ..self }
@@ -129,8 +129,8 @@ impl ThreadSums {
         &mut self,
         head: &BatchHead,
         records: &[Record],
-        placer: &mut Placer,
-        definitions: &Definitions,
+        placer: &mut CallPlacer,
+        definitions: &RankDefinitions,
     ) {
         self.go_to(head);
         let mut rest = records;
@@ -170,7 +170,7 @@ impl ThreadSums {
     }
 
     #[inline(always)]
-    fn place(&mut self, record: &Record, placed: Placed) {
+    fn place(&mut self, record: &Record, placed: PlacedCall) {
         // A part adds to the call before it.
         if record.is_part() {
             return;
@@ -196,7 +196,7 @@ impl ThreadSums {
         let too_deep = self.fold.too_deep();
         // A marked region of which iterations have no time has none of its own.
         let has_some =
-            |&(region, ref times): &(u32, Times)| !times.is_empty() || FoundRegion::of_number(region).is_some();
+            |&(region, ref times): &(u32, ActivityTicks)| !times.is_empty() || FoundRegion::of_number(region).is_some();
         for (region, times) in self.fold.take_times().all().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }

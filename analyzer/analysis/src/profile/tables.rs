@@ -7,13 +7,13 @@ use lbprof_collector::definition::RegionKind;
 
 use super::lines::LineTimes;
 use crate::model::samples::SampledLine;
-use crate::model::{Communicator, RankModel, Region, RegionIdx, Slowest, chain};
+use crate::model::{Communicator, RankModel, Region, RegionIdx, SlowestInIteration, chain};
 use crate::read::definitions::{WHOLE_PROGRAM, path_part};
 use crate::structure::region_path::PathPart;
 
 /// Names that several ranks share, each once.
 #[derive(Encode, Decode)]
-pub(super) struct Tables {
+pub(super) struct SharedTables {
     /// The first is the whole program.
     pub(super) regions: Vec<Region>,
     /// By the region around it and its name.
@@ -29,7 +29,7 @@ pub(super) struct Tables {
 /// small log can define, would take without a bound what memory there is.
 const MAX_PATH_BYTES: usize = 64 << 20;
 
-impl Default for Tables {
+impl Default for SharedTables {
     fn default() -> Self {
         let whole = Region {
             name: WHOLE_PROGRAM.to_owned(),
@@ -44,7 +44,7 @@ impl Default for Tables {
             ends: None,
             between: None,
         };
-        Tables {
+        SharedTables {
             regions: vec![whole],
             regions_by_name: HashMap::new(),
             path_bytes: 0,
@@ -55,7 +55,7 @@ impl Default for Tables {
     }
 }
 
-impl Tables {
+impl SharedTables {
     /// The region of this name within `parent`; `None`: there are too many.
     pub(super) fn region(&mut self, parent: RegionIdx, part: &PathPart) -> Option<RegionIdx> {
         let PathPart { name, kind, iterated, found, is_code, is_function, call, ends, between } = part.clone();
@@ -104,12 +104,12 @@ impl Tables {
 }
 
 /// New indices of what a part refers to.
-pub(super) struct Renumbering {
+pub(super) struct TableRenumbering {
     pub(super) regions: Vec<RegionIdx>,
     pub(super) counters: Vec<u32>,
 }
 
-impl Renumbering {
+impl TableRenumbering {
     pub(super) fn apply(&self, rank: &mut RankModel) {
         let region = |idx: &mut RegionIdx| *idx = self.regions[*idx as usize];
         rank.cells.iter_mut().for_each(|((idx, _), _)| region(idx));
@@ -149,7 +149,10 @@ impl Renumbering {
         lines.into_iter().map(|(line, times)| (renumbered(line), times)).collect()
     }
 
-    pub(super) fn slowest(&self, slowest: BTreeMap<RegionIdx, Vec<Slowest>>) -> BTreeMap<RegionIdx, Vec<Slowest>> {
+    pub(super) fn slowest(
+        &self,
+        slowest: BTreeMap<RegionIdx, Vec<SlowestInIteration>>,
+    ) -> BTreeMap<RegionIdx, Vec<SlowestInIteration>> {
         slowest.into_iter().map(|(idx, list)| (self.regions[idx as usize], list)).collect()
     }
 }

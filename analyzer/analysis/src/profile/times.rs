@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 
 /// Ticks by iteration and activity, a column for each activity that occurs.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Times {
+pub struct ActivityTicks {
     /// Numbers of iterations.
     numbers: Vec<u32>,
     /// At the index of the activity's number; a column may be shorter than `numbers`: what is not there is 0.
     ticks: [Vec<u64>; Activity::COUNT],
 }
 
-impl Times {
+impl ActivityTicks {
     /// Adds ticks of an activity to an iteration. Iterations may come in any order; in ascending order it is fast.
     #[inline]
     pub fn add(&mut self, iteration: u32, activity: u8, ticks: u64) {
@@ -32,7 +32,7 @@ impl Times {
     }
 
     /// Adds the times of other iterations, or more of the same.
-    pub fn append(&mut self, other: &Times) {
+    pub fn append(&mut self, other: &ActivityTicks) {
         if self.numbers == other.numbers {
             for (own, more) in self.ticks.iter_mut().zip(&other.ticks) {
                 own.resize(own.len().max(more.len()), 0);
@@ -52,12 +52,12 @@ impl Times {
     pub fn append_numbers(&mut self, numbers: impl Iterator<Item = u32>) {
         let numbers = numbers.collect();
         if self.numbers != numbers {
-            self.append(&Times { numbers, ..Times::default() });
+            self.append(&ActivityTicks { numbers, ..ActivityTicks::default() });
         }
     }
 
     /// The same times under other numbers; those that have none, and iterations without any time, are left out.
-    pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> Times {
+    pub fn renumbered(&self, number: impl Fn(u32) -> Option<u32>) -> ActivityTicks {
         let has_time = |at: usize| self.ticks.iter().any(|column| column.get(at).is_some_and(|&ticks| ticks > 0));
         let mut numbers: Vec<u32> = Vec::new();
         let mut places: Vec<u32> = Vec::with_capacity(self.numbers.len());
@@ -92,7 +92,7 @@ impl Times {
     }
 
     /// The times of each iteration added to those of iteration `numbers[place]`, `places` having one for each; [`NONE`]: nowhere.
-    fn moved(&self, numbers: Vec<u32>, places: &[u32]) -> Times {
+    fn moved(&self, numbers: Vec<u32>, places: &[u32]) -> ActivityTicks {
         let ticks = self.ticks.each_ref().map(|column| {
             let mut moved = if column.is_empty() { Vec::new() } else { vec![0_u64; numbers.len()] };
             for (&ticks, &place) in column.iter().zip(places) {
@@ -102,14 +102,14 @@ impl Times {
             }
             moved
         });
-        Times { numbers, ticks }
+        ActivityTicks { numbers, ticks }
     }
 
     /// The same times in one activity alone.
-    pub fn only(&self, activity: Activity) -> Times {
+    pub fn only(&self, activity: Activity) -> ActivityTicks {
         let mut ticks: [Vec<u64>; Activity::COUNT] = Default::default();
         ticks[activity as usize].clone_from(&self.ticks[activity as usize]);
-        Times { numbers: self.numbers.clone(), ticks }
+        ActivityTicks { numbers: self.numbers.clone(), ticks }
     }
 
     /// The ticks of an activity in the iterations of these numbers, both lists being sorted; 0 where it has none.
@@ -143,7 +143,7 @@ impl Times {
 #[derive(Default)]
 pub struct TimesByRegion {
     /// Each region, its times, and the place of the region that came after it the last time.
-    regions: Vec<(u32, Times, usize)>,
+    regions: Vec<(u32, ActivityTicks, usize)>,
     places: FxHashMap<u32, usize>,
     /// Where time goes; `None`: it is of no iteration.
     at: Option<usize>,
@@ -154,7 +154,7 @@ pub struct TimesByRegion {
 
 impl TimesByRegion {
     /// Each region with its times.
-    pub fn all(self) -> impl Iterator<Item = (u32, Times)> {
+    pub fn all(self) -> impl Iterator<Item = (u32, ActivityTicks)> {
         self.regions.into_iter().map(|(region, times, _)| (region, times))
     }
 
@@ -163,7 +163,7 @@ impl TimesByRegion {
         let new = self.regions.len();
         let place = *self.places.entry(region).or_insert(new);
         if place == new {
-            self.regions.push((region, Times::default(), 0));
+            self.regions.push((region, ActivityTicks::default(), 0));
         }
         if let Some((.., after)) = self.regions.get_mut(self.last) {
             *after = place;
@@ -202,17 +202,17 @@ impl IterationTimes for TimesByRegion {
 mod tests {
     use super::*;
 
-    fn times(rows: &[(u32, u8, u64)]) -> Times {
-        let mut times = Times::default();
+    fn times(rows: &[(u32, u8, u64)]) -> ActivityTicks {
+        let mut times = ActivityTicks::default();
         rows.iter().for_each(|&(iteration, activity, ticks)| times.add(iteration, activity, ticks));
         times
     }
 
-    fn row(times: &Times, at: usize) -> [u64; Activity::COUNT] {
+    fn row(times: &ActivityTicks, at: usize) -> [u64; Activity::COUNT] {
         Activity::ALL.map(|activity| times.column(activity).get(at).copied().unwrap_or(0))
     }
 
-    fn rows(times: &Times) -> Vec<(u32, [u64; Activity::COUNT])> {
+    fn rows(times: &ActivityTicks) -> Vec<(u32, [u64; Activity::COUNT])> {
         (0..times.numbers.len()).map(|at| (times.numbers[at], row(times, at))).collect()
     }
 

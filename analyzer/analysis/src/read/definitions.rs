@@ -27,7 +27,7 @@ const MAX_CALLERS: usize = 256;
 
 /// Definitions of one rank.
 #[derive(Clone, Debug, Default)]
-pub struct Definitions {
+pub struct RankDefinitions {
     /// Modules by id.
     pub modules: BTreeMap<u32, Module>,
     /// Call sites by id.
@@ -84,7 +84,7 @@ pub struct Definitions {
     pub problems: BTreeMap<ProblemKind, (u64, String)>,
 }
 
-impl Definitions {
+impl RankDefinitions {
     /// Adds one. Of two with the same id the later holds.
     pub fn add(&mut self, definition: Definition) {
         match definition {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_path_names_all_regions_from_the_outermost_on() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(region(1, 0, "step"));
         definitions.add(region(2, 1, "force"));
         assert_eq!(definitions.region_path(2), "main/step/force");
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn regions_in_a_circle_do_not_hang() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(region(1, 2, "a"));
         definitions.add(region(2, 1, "b"));
         definitions.add(region(3, 3, "c"));
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn counts_of_a_problem_add_up() {
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 3, "no space".into()));
         definitions.add(Definition::Problem(ProblemKind::Dropped as u16, 4, "again".into()));
         let problems: Vec<_> = definitions.problems_of(7).collect();

@@ -19,12 +19,12 @@ pub(crate) struct OpenedLog {
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
-    pub(crate) header: Result<LogHeader, NotOpened>,
+    pub(crate) header: Result<LogHeader, LogOpenError>,
 }
 
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
-pub(crate) struct NotOpened {
+pub(crate) struct LogOpenError {
     /// Whether there is nothing in it.
     pub(crate) is_empty: bool,
     /// What is wrong, in words.
@@ -33,7 +33,7 @@ pub(crate) struct NotOpened {
 
 /// What a process found in the files that it opened.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub(crate) struct Found {
+pub(crate) struct LogInventory {
     /// The logs, by rank and number.
     pub(crate) logs: Vec<OpenedLog>,
     /// What is wrong with files of rings.
@@ -42,21 +42,21 @@ pub(crate) struct Found {
     pub(crate) of_nodes: Vec<Problem>,
 }
 
-impl Found {
+impl LogInventory {
     /// All logs of the ranks in `folder`.
-    pub(crate) fn all(folder: &RunFolder) -> Found {
+    pub(crate) fn all(folder: &RunFolder) -> LogInventory {
         let all = 0..folder.ranks().count();
-        Found::of_ranks(folder, all)
+        LogInventory::of_ranks(folder, all)
     }
 
     /// The logs of some of the ranks in `folder`, which are counted from the lowest.
-    pub(crate) fn of_ranks(folder: &RunFolder, ranks: Range<usize>) -> Found {
+    pub(crate) fn of_ranks(folder: &RunFolder, ranks: Range<usize>) -> LogInventory {
         let chosen = folder.ranks().skip(ranks.start).take(ranks.len());
         let logs: Vec<(u32, usize)> =
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
         let open = |&(rank, number): &(u32, usize)| {
             let opened = folder.open_log(rank, number);
-            let not_opened = |error: OpenError| NotOpened {
+            let not_opened = |error: OpenError| LogOpenError {
                 is_empty: matches!(error, OpenError::Short { found: 0, .. }),
                 text: error.to_string(),
             };
@@ -64,7 +64,11 @@ impl Found {
             OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
         };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
-        Found { logs: logs.par_iter().map(open).collect(), of_rings: of_rings.to_vec(), of_nodes: of_nodes.to_vec() }
+        LogInventory {
+            logs: logs.par_iter().map(open).collect(),
+            of_rings: of_rings.to_vec(),
+            of_nodes: of_nodes.to_vec(),
+        }
     }
 
     /// The lowest and the highest rank of which there is a log.
@@ -75,15 +79,15 @@ impl Found {
 
 /// The files of a run's folder.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
+pub(crate) struct RunFiles {
     folder: RunFolder,
     /// Where other processes have opened files, too: what this one knows of them.
-    others: Option<Arc<Others>>,
+    others: Option<Arc<RemoteLogs>>,
 }
 
 /// The files that other processes have opened. They are opened here as well once a log in them is asked for.
 #[derive(Debug)]
-pub(crate) struct Others {
+pub(crate) struct RemoteLogs {
     /// The ranks whose logs this process has; empty where it has none.
     own: RangeInclusive<u32>,
     dir: PathBuf,
@@ -92,19 +96,24 @@ pub(crate) struct Others {
     all: OnceLock<RunFolder>,
 }
 
-impl Files {
+impl RunFiles {
     /// All of them are opened.
-    pub(crate) fn all(folder: RunFolder) -> Files {
-        Files { folder, others: None }
+    pub(crate) fn all(folder: RunFolder) -> RunFiles {
+        RunFiles { folder, others: None }
     }
 
     /// Process 0 has opened those in `folder`; what all have found is `shares`, `names` is all there is.
-    pub(crate) fn share(folder: RunFolder, dir: &Path, names: RunFileNames, shares: &[Found]) -> (Files, Arc<Others>) {
+    pub(crate) fn share(
+        folder: RunFolder,
+        dir: &Path,
+        names: RunFileNames,
+        shares: &[LogInventory],
+    ) -> (RunFiles, Arc<RemoteLogs>) {
         #[expect(clippy::reversed_empty_ranges, reason = "no ranks at all")]
-        let own = shares.first().and_then(Found::ranks).unwrap_or(1..=0);
+        let own = shares.first().and_then(LogInventory::ranks).unwrap_or(1..=0);
         let (chosen, all) = Default::default();
-        let others = Arc::new(Others { own, dir: dir.to_owned(), names, chosen, all });
-        (Files { folder, others: Some(others.clone()) }, others)
+        let others = Arc::new(RemoteLogs { own, dir: dir.to_owned(), names, chosen, all });
+        (RunFiles { folder, others: Some(others.clone()) }, others)
     }
 
     /// From here on log `number` is the only one of its rank.
@@ -126,7 +135,7 @@ impl Files {
     }
 }
 
-impl Others {
+impl RemoteLogs {
     /// Which logs count.
     pub(crate) fn choose(&self, chosen: Vec<(u32, usize)>) {
         let _ = self.chosen.set(chosen);

@@ -12,13 +12,13 @@ use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 use crate::read::thread_facts::are_summaries_enough;
 
 /// How long the analysis of all events would take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
+pub struct AnalysisEstimate {
     /// Records of calls in all logs; of logs without an index estimated from their bytes.
     pub records: u64,
     /// Time that the analysis of all of them is estimated to take.
@@ -62,15 +62,15 @@ impl RankItems {
     }
 }
 
-impl Run {
+impl RecordedRun {
     /// The same run of which each rank's summary is read in place of its events, where it has one.
-    pub fn first_look(self) -> Run {
-        Run { is_first_look: true, ..self }
+    pub fn first_look(self) -> RecordedRun {
+        RecordedRun { is_first_look: true, ..self }
     }
 
     /// What there is to read of the rank that `header` is of.
     ///
-    /// Errors: as those of [`Run::log`].
+    /// Errors: as those of [`RecordedRun::log`].
     pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
         if !self.is_first_look {
             let log = Box::new(self.log(header)?);
@@ -103,12 +103,12 @@ impl Run {
     }
 
     /// How long the analysis of all events would take.
-    pub fn estimate(&self) -> Estimate {
+    pub fn estimate(&self) -> AnalysisEstimate {
         let records =
             self.headers.par_iter().map(|header| self.records_of(header.rank)).reduce(|| 0, u64::saturating_add);
         let (few, many) = RECORDS_PER_SECOND;
         let per_second = if self.headers.len() <= FEW_RANKS { few } else { many };
-        Estimate { records, estimated_s: records as f64 / per_second }
+        AnalysisEstimate { records, estimated_s: records as f64 / per_second }
     }
 
     fn records_of(&self, rank: u32) -> u64 {

@@ -10,7 +10,7 @@ use lbprof_collector::at_end::AtEnd;
 use lbprof_collector::format::LogHeader;
 use lbprof_collector::summary::ThreadSummary;
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 
 /// Fraction of the run for which the first thread must sleep, and another one record, for that one to take its place.
 const MOST: f64 = 0.5;
@@ -19,7 +19,7 @@ const MOST: f64 = 0.5;
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
     let is_first = |summary: &&ThreadSummary| summary.thread() == 0;
     let Some(first) = found.summaries.iter().find(is_first) else { return BTreeSet::new() };
-    let mut definitions = Definitions::default();
+    let mut definitions = RankDefinitions::default();
     for definition in found.definitions.iter().cloned() {
         definitions.add(definition);
     }

@@ -16,11 +16,11 @@ use lbprof_collector::reader::OpenError;
 use lbprof_collector::words::CountedNoun;
 use lbprof_collector::{Problem, ProblemKind};
 
-use crate::read::files::{Files, Found, NotOpened, OpenedLog};
+use crate::read::distributed_run::{DistributedRun, LeaderProcess, RunPart};
+use crate::read::files::{LogInventory, LogOpenError, OpenedLog, RunFiles};
 use crate::read::known_threads::KnownThreads;
-use crate::read::span::Span;
-use crate::read::together::{Leader, RunPart, Together};
-use crate::transport::Failure;
+use crate::read::span::TickSpan;
+use crate::transport::TransportFailure;
 
 /// What the names of folders begin with that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
@@ -30,11 +30,11 @@ pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 
 /// A run: its folder and those of its logs that belong together.
 #[derive(Clone, Debug, Default)]
-pub struct Run {
+pub struct RecordedRun {
     /// The folder.
     pub dir: PathBuf,
     /// What is in it.
-    pub(super) files: Files,
+    pub(super) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<LogHeader>,
     /// What is missing or was left out.
@@ -42,11 +42,11 @@ pub struct Run {
     /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
     pub selected: Option<Vec<u32>>,
     /// The time of each rank that counts; of ranks that are not here, all.
-    pub spans: BTreeMap<u32, Span>,
+    pub spans: BTreeMap<u32, TickSpan>,
     /// What the time between unsuccessful polls is taken for.
     pub polling: PollGapRule,
     /// The processes that have opened it together; `None`: this one alone.
-    pub(crate) together: Option<Together>,
+    pub(crate) together: Option<DistributedRun>,
     /// Whether ranks' summaries are read in place of their events.
     pub is_first_look: bool,
     /// What is known of ranks' threads, as far as that was asked.
@@ -103,13 +103,13 @@ pub enum RunError {
 
 /// Why a run could not be opened by several processes.
 #[derive(Debug, thiserror::Error)]
-pub enum TogetherError {
+pub enum DistributedOpenError {
     /// As by one process.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The processes cannot go on.
     #[error(transparent)]
-    Failure(#[from] Failure),
+    Failure(#[from] TransportFailure),
 }
 
 /// That none of so many logs is.
@@ -128,50 +128,58 @@ fn hint(inner: &[PathBuf]) -> String {
     }
 }
 
-impl Run {
+impl RecordedRun {
     /// The newest default folder of the current one.
     pub fn newest() -> Result<PathBuf, RunError> {
         newest_folder(Path::new("."))
     }
 
     /// Opens the run in `dir`, or in the newest default folder of the current one.
-    pub fn open(dir: Option<&Path>) -> Result<Run, RunError> {
+    pub fn open(dir: Option<&Path>) -> Result<RecordedRun, RunError> {
         match dir {
             Some(dir) => Self::open_folder(dir),
             None => Self::open_folder(&Self::newest()?),
         }
     }
 
-    fn open_folder(dir: &Path) -> Result<Run, RunError> {
+    fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
         let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
-        let found = Found::all(&folder);
-        Ok(Run::of_logs(dir, Files::all(folder), vec![found])?.0)
+        let found = LogInventory::all(&folder);
+        Ok(RecordedRun::of_logs(dir, RunFiles::all(folder), vec![found])?.0)
     }
 
     /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
     /// `bytes_on_disk`.
     ///
     /// Errors: as of one process; what keeps processes from going on together.
-    pub fn open_together(dir: &Path, leader: &Arc<Leader>, bytes_on_disk: Option<u64>) -> Result<Run, TogetherError> {
+    pub fn open_together(
+        dir: &Path,
+        leader: &Arc<LeaderProcess>,
+        bytes_on_disk: Option<u64>,
+    ) -> Result<RecordedRun, DistributedOpenError> {
         is_folder(dir)?;
         let names = RunFileNames::list(dir).map_err(|error| unreadable(dir, error))?;
         let (number, folder, shares) = leader.open(dir, &names, bytes_on_disk)?;
-        let (files, others) = Files::share(folder, dir, names, &shares);
-        let (mut run, chosen) = Run::of_logs(dir, files, shares)?;
+        let (files, others) = RunFiles::share(folder, dir, names, &shares);
+        let (mut run, chosen) = RecordedRun::of_logs(dir, files, shares)?;
         leader.choose(&chosen)?;
         others.choose(chosen);
-        run.together = Some(Together { leader: leader.clone(), number });
+        run.together = Some(DistributedRun { leader: leader.clone(), number });
         Ok(run)
     }
 
     /// The run of which a process has these files, and the headers of the logs in them.
-    pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> Run {
-        Run { dir: dir.into(), headers, files: Files::all(folder), ..Run::default() }
+    pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
+        RecordedRun { dir: dir.into(), headers, files: RunFiles::all(folder), ..RecordedRun::default() }
     }
 
     /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
-    fn of_logs(dir: &Path, mut files: Files, shares: Vec<Found>) -> Result<(Run, Vec<(u32, usize)>), RunError> {
+    fn of_logs(
+        dir: &Path,
+        mut files: RunFiles,
+        shares: Vec<LogInventory>,
+    ) -> Result<(RecordedRun, Vec<(u32, usize)>), RunError> {
         let of_rings = shares.iter().flat_map(|share| &share.of_rings);
         let mut problems: Vec<Problem> =
             of_rings.chain(shares.iter().flat_map(|share| &share.of_nodes)).cloned().collect();
@@ -188,12 +196,12 @@ impl Run {
             match header {
                 // Of a rank of which only a ring is left neither the clock nor the run's size is known.
                 Ok(header) if header.n_ranks == 0 => {}
-                Ok(header) if header.rank == rank => headers.push(Candidate { number, name, header }),
+                Ok(header) if header.rank == rank => headers.push(LogCandidate { number, name, header }),
                 Ok(header) => {
                     let detail = format!("the file of rank {rank} holds the log of rank {}", header.rank);
                     problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(rank), count: 1, detail });
                 }
-                Err(NotOpened { is_empty, text }) => {
+                Err(LogOpenError { is_empty, text }) => {
                     let (kind, detail) = match is_empty {
                         true => (ProblemKind::EndedInInit, String::new()),
                         false => (ProblemKind::Damaged, text.clone()),
@@ -212,13 +220,13 @@ impl Run {
             (true, None) => Err(RunError::NoLogs { path: dir.into(), inner: folders_with_logs(dir) }),
             (false, _) => {
                 problems.extend(missing_ranks(&headers, &ended));
-                Ok((Run { dir: dir.into(), files, headers, problems, ..Run::default() }, chosen))
+                Ok((RecordedRun { dir: dir.into(), files, headers, problems, ..RecordedRun::default() }, chosen))
             }
         }
     }
 
     /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
-    pub fn with_ranks(&self, ranks: &[u32]) -> Run {
+    pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
         let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
         let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
         let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
@@ -234,7 +242,7 @@ impl Run {
             let count = missing.len() as u64;
             problems.push(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail });
         }
-        Run { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
+        RecordedRun { headers, problems, selected: Some(ranks.to_vec()), ..self.clone() }
     }
 
     /// The header of a rank's log, if it has one.
@@ -267,22 +275,22 @@ impl Run {
     }
 
     /// This part of it.
-    pub(crate) fn within(&self, part: RunPart) -> Run {
+    pub(crate) fn within(&self, part: RunPart) -> RecordedRun {
         let run = match &part.ranks {
             Some(ranks) => self.with_ranks(ranks),
             None => self.clone(),
         };
-        Run { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
+        RecordedRun { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
     }
 
     /// The same run of which only these times of ranks are looked at.
-    pub fn with_spans(self, spans: BTreeMap<u32, Span>) -> Run {
-        Run { spans, ..self }
+    pub fn with_spans(self, spans: BTreeMap<u32, TickSpan>) -> RecordedRun {
+        RecordedRun { spans, ..self }
     }
 
     /// The time of `rank` that counts.
-    pub fn span(&self, rank: u32) -> Span {
-        self.spans.get(&rank).copied().unwrap_or(Span::ALL)
+    pub fn span(&self, rank: u32) -> TickSpan {
+        self.spans.get(&rank).copied().unwrap_or(TickSpan::ALL)
     }
 
     /// The log of the rank that `header` is of, from its begin.
@@ -297,8 +305,8 @@ impl Run {
     }
 
     /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
-    pub fn polling(self, polling: PollGapRule) -> Run {
-        Run { polling, known_threads: KnownThreads::default(), ..self }
+    pub fn polling(self, polling: PollGapRule) -> RecordedRun {
+        RecordedRun { polling, known_threads: KnownThreads::default(), ..self }
     }
 }
 
@@ -353,22 +361,22 @@ fn folders_with_logs(dir: &Path) -> Vec<PathBuf> {
 }
 
 /// A log that may be the one of its rank: its number among those of the rank, the name of its file.
-struct Candidate {
+struct LogCandidate {
     number: usize,
     name: String,
     header: LogHeader,
 }
 
 /// The logs of the run that most of them are of; of several, the one that began last. The others become problems.
-fn majority(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> Vec<Candidate> {
+fn majority(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> Vec<LogCandidate> {
     let mut runs: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
-    for Candidate { header, .. } in &logs {
+    for LogCandidate { header, .. } in &logs {
         let (n, started) = runs.entry(header.run_id).or_default();
         (*n, *started) = (*n + 1, header.started_unix_s.max(*started));
     }
     let chosen = runs.iter().max_by_key(|(_, facts)| **facts).map(|(&run_id, _)| run_id);
     let (own, other): (Vec<_>, Vec<_>) = logs.into_iter().partition(|log| Some(log.header.run_id) == chosen);
-    for Candidate { header, .. } in other {
+    for LogCandidate { header, .. } in other {
         let detail = format!("another run of {}", header.command.first().map_or("", String::as_str));
         problems.push(Problem { kind: ProblemKind::OtherRun, rank: Some(header.rank), count: 1, detail });
     }
@@ -376,12 +384,12 @@ fn majority(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> Vec<Candidate>
 }
 
 /// One log a rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
-fn chosen(logs: Vec<Candidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
+fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
     let mut headers: Vec<LogHeader> = Vec::with_capacity(logs.len());
     let mut numbers = Vec::with_capacity(logs.len());
     let mut taken = String::new();
     let n_ranks = logs.iter().map(|log| log.header.n_ranks).max().unwrap_or(0);
-    for Candidate { number, name, header } in logs {
+    for LogCandidate { number, name, header } in logs {
         let rank = header.rank;
         if rank >= n_ranks {
             let detail =

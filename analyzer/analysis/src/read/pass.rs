@@ -17,14 +17,14 @@ use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
-use crate::read::open::Run;
-use crate::read::together::Pass;
-use crate::transport::Failure;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::transport::TransportFailure;
 
 /// What a rank's log is folded into, item by item, in the log's order.
 pub trait RankPass {
     /// What remains of the rank.
-    type Output: Merge + Send;
+    type Output: MergeHigher + Send;
 
     /// Takes the next item of the log.
     fn item(&mut self, item: LogItem);
@@ -34,14 +34,14 @@ pub trait RankPass {
 }
 
 /// A part of a run that can be joined with the part of higher ranks. Joining is associative.
-pub trait Merge: Sized {
+pub trait MergeHigher: Sized {
     /// This part and that of higher ranks as one.
     fn merge(self, higher: Self) -> Self;
 }
 
 /// What is reported while a fold runs, from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum FoldProgress {
     /// So many more records were read.
     Records(u64),
     /// One more rank is done.
@@ -55,19 +55,19 @@ pub enum Progress {
 ///
 /// Errors: a process failed.
 pub(crate) fn fold<P: RankPass>(
-    run: &Run,
-    (pass, input): (Pass, impl FnOnce() -> Vec<u8>),
+    run: &RecordedRun,
+    (pass, input): (RecordPass, impl FnOnce() -> Vec<u8>),
     start: impl Fn(&LogHeader) -> P + Sync,
-    progress: impl Fn(Progress) + Sync,
-) -> Result<Option<P::Output>, Failure>
+    progress: impl Fn(FoldProgress) + Sync,
+) -> Result<Option<P::Output>, TransportFailure>
 where
     P::Output: Encode + Decode<()>,
 {
     let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
     let own = run.own_headers();
-    let scale = Scale::new(own.len(), run.headers.len());
-    let fold = || Part { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
-    match together.pass((pass, run.part()), input(), fold, Part::merge)? {
+    let scale = ProgressScale::new(own.len(), run.headers.len());
+    let fold = || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
+    match together.pass((pass, run.part()), input(), fold, PartialFold::merge)? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
     }
@@ -75,39 +75,39 @@ where
 
 /// What a process has of a fold; nothing where it has no ranks.
 #[derive(Encode, Decode)]
-pub(crate) struct Part<T> {
+pub(crate) struct PartialFold<T> {
     pub(crate) output: Option<T>,
 }
 
-impl<T: Merge> Part<T> {
-    pub(crate) fn merge(self, higher: Part<T>) -> Part<T> {
+impl<T: MergeHigher> PartialFold<T> {
+    pub(crate) fn merge(self, higher: PartialFold<T>) -> PartialFold<T> {
         let output = match (self.output, higher.output) {
             (Some(lower), Some(higher)) => Some(lower.merge(higher)),
             (lower, higher) => lower.or(higher),
         };
-        Part { output }
+        PartialFold { output }
     }
 }
 
 /// Progress of one of several processes, shown as if the others were as far.
-struct Scale {
+struct ProgressScale {
     own: u64,
     all: u64,
     done: AtomicU64,
 }
 
-impl Scale {
-    fn new(own: usize, all: usize) -> Scale {
-        Scale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
+impl ProgressScale {
+    fn new(own: usize, all: usize) -> ProgressScale {
+        ProgressScale { own: own.max(1) as u64, all: all as u64, done: AtomicU64::new(0) }
     }
 
-    fn show(&self, done: Progress, progress: &impl Fn(Progress)) {
+    fn show(&self, done: FoldProgress, progress: &impl Fn(FoldProgress)) {
         match done {
-            Progress::Records(n) => progress(Progress::Records(n.saturating_mul(self.all) / self.own)),
-            Progress::Rank => {
+            FoldProgress::Records(n) => progress(FoldProgress::Records(n.saturating_mul(self.all) / self.own)),
+            FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
                 let shown = |ranks: u64| ranks * self.all / self.own;
-                (shown(before)..shown(before + 1)).for_each(|_| progress(Progress::Rank));
+                (shown(before)..shown(before + 1)).for_each(|_| progress(FoldProgress::Rank));
             }
         }
     }
@@ -115,10 +115,10 @@ impl Scale {
 
 /// Folds the ranks that `headers` are of, and merges the parts in their order.
 pub(crate) fn fold_ranks<P: RankPass>(
-    run: &Run,
+    run: &RecordedRun,
     headers: &[LogHeader],
     start: impl Fn(&LogHeader) -> P + Sync,
-    progress: impl Fn(Progress) + Sync,
+    progress: impl Fn(FoldProgress) + Sync,
 ) -> Option<P::Output> {
     let part = |header: &LogHeader| {
         let mut pass = start(header);
@@ -126,7 +126,7 @@ pub(crate) fn fold_ranks<P: RankPass>(
             Ok(mut log) => {
                 while let Some(item) = log.next_item() {
                     if let LogItem::Records { records, .. } = &item {
-                        progress(Progress::Records(records.len() as u64));
+                        progress(FoldProgress::Records(records.len() as u64));
                     }
                     pass.item(item);
                 }
@@ -138,8 +138,8 @@ pub(crate) fn fold_ranks<P: RankPass>(
                 detail: error.to_string(),
             })),
         }
-        progress(Progress::Rank);
+        progress(FoldProgress::Rank);
         pass.end()
     };
-    headers.par_iter().map(part).reduce_with(Merge::merge)
+    headers.par_iter().map(part).reduce_with(MergeHigher::merge)
 }

@@ -4,16 +4,16 @@ use bincode::{Decode, Encode};
 
 /// Ticks of a rank from `begin` on and before `end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Span {
+pub struct TickSpan {
     /// The first.
     pub begin: u64,
     /// The first after it; `u64::MAX`: it does not end.
     pub end: u64,
 }
 
-impl Span {
+impl TickSpan {
     /// All time.
-    pub const ALL: Span = Span { begin: 0, end: u64::MAX };
+    pub const ALL: TickSpan = TickSpan { begin: 0, end: u64::MAX };
 
     /// The tick of the span that is next to `ticks`.
     pub fn clamp(&self, ticks: u64) -> u64 {

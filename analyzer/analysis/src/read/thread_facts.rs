@@ -17,10 +17,10 @@ use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::summary::ThreadSummary;
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
 use crate::read::leading_threads::leading_threads;
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 
 /// Fraction of a thread's time below which long gaps between polls do not matter.
 const NEGLIGIBLE: f64 = 0.002;
@@ -42,10 +42,10 @@ pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
         && leading_threads(header, found).is_empty()
 }
 
-impl Run {
+impl RecordedRun {
     /// Returns what is known of the threads of the rank of `header`.
     ///
-    /// Errors: as those of [`Run::log`].
+    /// Errors: as those of [`RecordedRun::log`].
     pub(crate) fn thread_facts(&self, header: &LogHeader) -> Result<Arc<RankThreads>, OpenError> {
         if let Some(known) = self.known_threads.get(header.rank) {
             return Ok(known);
@@ -117,7 +117,7 @@ impl Run {
 
     fn read_cpu_samples(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<ThreadCpuSamples, OpenError> {
         let mut log = self.log_as_it_is(header)?.samples_only();
-        let mut definitions = Definitions::default();
+        let mut definitions = RankDefinitions::default();
         let mut by_id: BTreeMap<u32, Vec<CpuSample>> = BTreeMap::new();
         while let Some(item) = log.next_item() {
             match item {
@@ -165,7 +165,7 @@ impl ThreadGaps {
 
 /// The samples of a rank's recording threads by time, and the definitions of its log.
 struct ThreadCpuSamples {
-    definitions: Definitions,
+    definitions: RankDefinitions,
     by_thread: BTreeMap<u32, Vec<CpuSample>>,
 }
 
@@ -179,7 +179,7 @@ fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
 }
 
 /// Returns what the log says of the CPU time of a thread.
-fn cpu_evidence(header: &LogHeader, definitions: &Definitions, thread: u32) -> CpuEvidence {
+fn cpu_evidence(header: &LogHeader, definitions: &RankDefinitions, thread: u32) -> CpuEvidence {
     let is_sampled = definitions.sampled_threads.values().any(|one| one.number == thread);
     let usage = definitions.usage.0.as_ref().zip(definitions.usage.1.as_ref());
     let tick_ns = definitions.clock(header).tick_s() * 1e9;

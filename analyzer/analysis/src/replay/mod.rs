@@ -18,21 +18,24 @@
 
 pub mod blocking;
 mod comm_members;
-mod cut;
+mod consistent_cut;
 mod engine;
 mod matching;
 mod needs;
-mod part;
+mod observer;
 mod scope;
+mod segment_result;
 mod segments;
 mod sinks;
 mod thread;
 pub mod timeline;
-mod watcher;
 pub mod what_if;
 
-pub use segments::{FollowOptions, Surveyed, decline_share, follow, follow_share};
+pub use segments::{ReplayOptions, SurveyedRun, decline_share, follow, follow_share};
 #[cfg(test)]
 mod tests;
-pub use scope::{PartWatcher, Scope};
-pub use watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};
+pub use observer::{
+    EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
+    TeamInterval,
+};
+pub use scope::{ReplayScope, ScopeObserver};

@@ -4,19 +4,19 @@ use lbprof_collector::Operation;
 use lbprof_collector::semantics::CompletionEffect;
 
 use super::blocking::EndedBy;
-use super::timeline::Step;
-use super::what_if::Noted;
-use crate::model::interval::Interval;
+use super::timeline::TimelineStep;
+use super::what_if::NotedClocks;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
-pub struct Need {
+pub struct CallNeed {
     /// Who does it, and when.
     pub by: EndedBy,
     /// The clocks of who does it.
-    pub clocks: At,
+    pub clocks: NeedClock,
     /// Bytes that come from there.
     pub bytes: u64,
     /// Steps of the network until it is there.
@@ -33,10 +33,10 @@ pub struct Need {
 
 /// The clocks of who does what is needed.
 #[derive(Clone, Copy, Debug)]
-pub enum At {
+pub enum NeedClock {
     /// Those noted.
-    Noted(Noted),
-    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::Presence::Back`].
+    Noted(NotedClocks),
+    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::ThreadPresence::Back`].
     Back(u32, u8),
 }
 
@@ -46,11 +46,11 @@ pub struct EndedCall<'a> {
     /// Whose.
     pub thread: u32,
     /// The call.
-    pub step: &'a Step,
+    pub step: &'a TimelineStep,
     /// When it began and ended, by clocks as corrected.
-    pub time: Interval,
+    pub time: TimeInterval,
     /// What it needed.
-    pub needs: &'a [Need],
+    pub needs: &'a [CallNeed],
     /// How it waited; `None`: it did not.
     pub wait: Option<CallWait<'a>>,
 }
@@ -61,7 +61,7 @@ pub struct CallWait<'a> {
     /// Until when.
     pub until: Ns,
     /// What ended it last.
-    pub last: &'a Need,
+    pub last: &'a CallNeed,
     /// Whether it ended with that alone, whatever else came later.
     alone: bool,
 }
@@ -69,7 +69,7 @@ pub struct CallWait<'a> {
 impl<'a> EndedCall<'a> {
     /// A call that needed `needs`.
     #[inline]
-    pub fn new(thread: u32, step: &'a Step, time: Interval, needs: &'a [Need]) -> Self {
+    pub fn new(thread: u32, step: &'a TimelineStep, time: TimeInterval, needs: &'a [CallNeed]) -> Self {
         let call = EndedCall { thread, step, time, needs, wait: None };
         EndedCall { wait: call.find_wait(), ..call }
     }
@@ -77,20 +77,20 @@ impl<'a> EndedCall<'a> {
     /// When all that it needed was done, at its begin at the earliest.
     #[inline]
     pub fn done_at(&self) -> Ns {
-        let Interval { begin, end } = self.time;
+        let TimeInterval { begin, end } = self.time;
         self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end)
     }
 
     /// What it waited for, where it waited.
     #[inline]
-    pub fn waited_for(&self) -> impl Iterator<Item = &'a Need> + Clone {
+    pub fn waited_for(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let alone = self.wait.filter(|wait| wait.alone).map(|wait| wait.last);
         self.waits().filter(move |need| alone.is_none_or(|last| std::ptr::eq(*need, last)))
     }
 
     /// What was done by others while it waited.
     #[inline]
-    fn waits(&self) -> impl Iterator<Item = &'a Need> + Clone {
+    fn waits(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let (begin, thread) = (self.time.begin, self.thread);
         self.needs.iter().filter(move |need| need.waits && need.by.at > begin && need.by.thread != thread)
     }

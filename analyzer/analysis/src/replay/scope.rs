@@ -4,22 +4,25 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::watcher::{EndedRequest, InitialWait, Message, Seen, SegmentWatcher, StateInterval, TeamInterval, Watcher};
-use crate::model::followed::ThreadOf;
-use crate::model::interval::Interval;
+use super::observer::{
+    EndedRequest, InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval,
+    TeamInterval,
+};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::{Model, RegionIdx};
-use crate::read::open::Run;
-use crate::replay::what_if::Condition;
-use crate::structure::survey::Survey;
+use crate::read::open::RecordedRun;
+use crate::replay::what_if::ReplayConditions;
+use crate::structure::survey::CallSurvey;
 
 /// A part of a run: ranks, a window of time of each, a region.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct ReplayScope {
     /// When the first window begins.
     pub begin: Ns,
     /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
-    windows: Vec<Option<Interval>>,
+    windows: Vec<Option<TimeInterval>>,
     /// By index of the region: whether calls in it count; `None`: all.
     regions: Option<Vec<bool>>,
     /// By index of the region, and by place of the rank, in the whole: those in the model of the part.
@@ -27,12 +30,12 @@ pub struct Scope {
     rank_of: Vec<Option<u32>>,
 }
 
-impl Scope {
+impl ReplayScope {
     /// All of a run.
-    pub fn all(model: &Model) -> Scope {
-        Scope {
+    pub fn all(model: &Model) -> ReplayScope {
+        ReplayScope {
             begin: 0,
-            windows: vec![Some(Interval::new(0, Ns::MAX)); model.ranks.len()],
+            windows: vec![Some(TimeInterval::new(0, Ns::MAX)); model.ranks.len()],
             regions: None,
             region_of: (0..model.regions.len() as RegionIdx).map(Some).collect(),
             rank_of: (0..model.ranks.len() as u32).map(Some).collect(),
@@ -41,7 +44,13 @@ impl Scope {
 
     /// The ranks of `model` and the time of `part`, which is a part of the run of which `all` and `survey` are; of `model`'s region,
     /// where one is given.
-    pub fn part(all: &Model, survey: &Survey, part: &Run, model: &Model, region: Option<RegionIdx>) -> Scope {
+    pub fn part(
+        all: &Model,
+        survey: &CallSurvey,
+        part: &RecordedRun,
+        model: &Model,
+        region: Option<RegionIdx>,
+    ) -> ReplayScope {
         let place = |rank: u32| model.ranks.binary_search_by_key(&rank, |one| one.rank).ok().map(|at| at as u32);
         let rank_of: Vec<Option<u32>> = all.ranks.iter().map(|rank| place(rank.rank)).collect();
         let window = |rank: &crate::model::RankModel| {
@@ -57,13 +66,13 @@ impl Scope {
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
         let cut = |(own_begin, end, own): (Ns, Ns, Ns)| {
-            Interval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+            TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
         };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
         let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
-        Scope {
+        ReplayScope {
             begin,
             windows: windows.into_iter().map(|window| window.map(cut)).collect(),
             regions: region.map(|region| region_of.iter().map(|inner| is_in(inner, region)).collect()),
@@ -73,13 +82,13 @@ impl Scope {
     }
 
     /// The window of a rank; of one that is not selected, from the first begin on.
-    pub fn window(&self, rank: u32) -> Interval {
-        self.windows.get(rank as usize).copied().flatten().unwrap_or(Interval::new(self.begin, Ns::MAX))
+    pub fn window(&self, rank: u32) -> TimeInterval {
+        self.windows.get(rank as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
     /// Whether it is all of the run.
     pub fn is_all(&self) -> bool {
-        let whole = Interval::new(0, Ns::MAX);
+        let whole = TimeInterval::new(0, Ns::MAX);
         self.begin == 0 && self.regions.is_none() && self.windows.iter().all(|&window| window == Some(whole))
     }
 
@@ -94,7 +103,7 @@ impl Scope {
     }
 
     /// Nanoseconds of `time` that count, of a rank's wait of a kind, in a call or (`in_call` is false) outside of its time in MPI.
-    pub fn counts(&self, rank: u32, kind: RegionState, in_call: bool, time: Interval) -> Ns {
+    pub fn counts(&self, rank: u32, kind: RegionState, in_call: bool, time: TimeInterval) -> Ns {
         let is_there = match &self.regions {
             Some(regions) => in_call && regions.get(kind.region() as usize) == Some(&true),
             None => true,
@@ -106,43 +115,43 @@ impl Scope {
     }
 
     /// Nanoseconds of a rank's wait that lie in its window, whatever the region; 0 unless a region is selected.
-    pub fn counts_in_any_region(&self, rank: u32, time: Interval) -> Ns {
+    pub fn counts_in_any_region(&self, rank: u32, time: TimeInterval) -> Ns {
         let window = self.windows.get(rank as usize).copied().flatten().filter(|_| self.regions.is_some());
         window.map_or(0, |window| time.within(window).ns().max(0))
     }
 
     /// A condition of the part's model as one of the whole run's.
-    pub fn condition<'a>(&self, condition: Condition<'a>) -> Condition<'a> {
+    pub fn condition<'a>(&self, condition: ReplayConditions<'a>) -> ReplayConditions<'a> {
         condition.in_whole(&self.region_of, &self.rank_of)
     }
 }
 
 /// Reports to another watcher what lies in a part, in the terms of the part's model: cut at the ends of windows, in time since the first begin.
-pub struct PartWatcher<'a, W> {
-    scope: &'a Scope,
+pub struct ScopeObserver<'a, W> {
+    scope: &'a ReplayScope,
     watcher: W,
     /// Whether the interval that was shown last lies in it.
     inside: bool,
 }
 
-impl<'a, W: Watcher> PartWatcher<'a, W> {
+impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
     /// Reports to `watcher` what lies in `scope`.
-    pub fn new(scope: &'a Scope, watcher: W) -> Self {
-        PartWatcher { scope, watcher, inside: false }
+    pub fn new(scope: &'a ReplayScope, watcher: W) -> Self {
+        ScopeObserver { scope, watcher, inside: false }
     }
 
     /// What lies in the part of an interval.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
         let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
-        let Interval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
+        let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
         let since = |time: Ns| time - self.scope.begin;
         let wait = state.wait.filter(|wait| wait.until > begin);
         let region = self.scope.region_of.get(state.kind.region() as usize).copied().flatten();
         // A call that has no length lies in the part where its time does.
         let lies_in = begin < end || begin == end && state.interval.is_empty();
         lies_in.then(|| StateInterval {
-            thread: ThreadOf { rank, ..state.thread },
-            interval: Interval::new(since(begin), since(end)),
+            thread: ReplayedThread { rank, ..state.thread },
+            interval: TimeInterval::new(since(begin), since(end)),
             kind: state.kind.in_region(region.unwrap_or(0)),
             wait: wait.map(|wait| InitialWait {
                 awaited: since(wait.awaited.clamp(begin, end)),
@@ -154,7 +163,7 @@ impl<'a, W: Watcher> PartWatcher<'a, W> {
     }
 }
 
-impl<W: Watcher> Watcher for PartWatcher<'_, W> {
+impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
     fn spends(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
@@ -167,18 +176,18 @@ impl<W: Watcher> Watcher for PartWatcher<'_, W> {
         {
             let region = self.scope.region_of.get(team.region as usize).copied().flatten().unwrap_or(0);
             let within = team.interval.within(self.scope.window(team.thread.rank));
-            let interval = Interval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
+            let interval = TimeInterval::new(within.begin - self.scope.begin, within.end - self.scope.begin);
             if !interval.is_empty() {
-                let thread = ThreadOf { rank, ..team.thread };
+                let thread = ReplayedThread { rank, ..team.thread };
                 self.watcher.on_team(&TeamInterval { thread, interval, region, ..*team });
             }
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         if self.inside {
             let since = |time: Ns| time - self.scope.begin;
-            self.watcher.receives(&Message {
+            self.watcher.receives(&MatchedMessage {
                 sent: since(message.sent),
                 posted: since(message.posted),
                 received: since(message.received),
@@ -193,18 +202,18 @@ impl<W: Watcher> Watcher for PartWatcher<'_, W> {
         }
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         let watcher = self.watcher.of_segment()?;
-        Some(Box::new(PartWatcher { scope: self.scope, watcher, inside: false }))
+        Some(Box::new(ScopeObserver { scope: self.scope, watcher, inside: false }))
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ObserverState) {
         self.watcher.add(seen);
     }
 }
 
-impl SegmentWatcher for PartWatcher<'_, Box<dyn SegmentWatcher + '_>> {
-    fn seen(self: Box<Self>) -> Seen {
+impl SegmentObserver for ScopeObserver<'_, Box<dyn SegmentObserver + '_>> {
+    fn seen(self: Box<Self>) -> ObserverState {
         self.watcher.seen()
     }
 }

@@ -7,16 +7,16 @@ use lbprof_simulator::scenario::{RankScript, Scenario};
 
 use proptest::prelude::*;
 
-use super::timeline::{Ids, Places, RankSteps, RegionTable};
-use super::{FollowOptions, Scope, Surveyed, follow};
+use super::timeline::{RankSteps, RegionLookup, RegionTable, RunIds};
+use super::{ReplayOptions, ReplayScope, SurveyedRun, follow};
 use crate::model::RegionIdx;
-use crate::model::followed::Followed;
+use crate::model::replay_results::ReplayResults;
 use crate::profile::gather;
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 use crate::structure::sampled_code::SampledCode;
 use crate::structure::survey::survey;
 use crate::structure::symbols;
-use crate::structure::{self, Placer, Structure};
+use crate::structure::{self, CallPlacer, RunStructure};
 
 /// Intervals and causes from which on old ones are forgotten, and what may come in before that is looked at next: three of each step at most
 /// in two batches of 8,192 steps.
@@ -24,18 +24,22 @@ const MOST: usize = 1 << 14;
 const ON_THE_WAY: usize = 3 * 2 * (1 << 13);
 
 /// A scenario, followed with little history.
-fn followed(scenario: Scenario) -> Followed {
+fn followed(scenario: Scenario) -> ReplayResults {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
-    let run = Run::open(Some(dir.path())).unwrap();
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
     let survey = survey(&run, |_| ()).unwrap();
     let names = symbols::unnamed(&survey.sites);
-    let structure =
-        Structure::find(&run, &survey, &names, &structure::Wanted { detect: false, ..structure::Wanted::default() });
+    let structure = RunStructure::find(
+        &run,
+        &survey,
+        &names,
+        &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
+    );
     let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
     let (scope, surveyed) =
-        (Scope::all(&model), Surveyed { run: &run, survey: &survey, structure: &structure, model: &model });
-    follow(surveyed, FollowOptions { most_kept: MOST, ..FollowOptions::new(&scope) }, |_| ()).unwrap()
+        (ReplayScope::all(&model), SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model });
+    follow(surveyed, ReplayOptions { most_kept: MOST, ..ReplayOptions::new(&scope) }, |_| ()).unwrap()
 }
 
 /// Computes and meets the other rank, so often that a thread's history would be long; rank 0 waits each time.
@@ -104,10 +108,10 @@ type Times = BTreeMap<(RegionIdx, Option<Activity>), i64>;
 fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     let dir = tempfile::tempdir().unwrap();
     scenario.write(dir.path()).unwrap();
-    let run = Run::open(Some(dir.path())).unwrap();
+    let run = RecordedRun::open(Some(dir.path())).unwrap();
     let survey = survey(&run, |_| ()).unwrap();
-    let wanted = structure::Wanted { detect, ..structure::Wanted::default() };
-    let structure = Structure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
+    let wanted = structure::StructureOptions { detect, ..structure::StructureOptions::default() };
+    let structure = RunStructure::find(&run, &survey, &symbols::unnamed(&survey.sites), &wanted);
     let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
     let rank = &model.ranks[0];
     let mut profile: Times = Times::new();
@@ -116,15 +120,15 @@ fn times_by_both(scenario: Scenario, detect: bool) -> (Times, Times) {
     }
 
     let regions = RegionTable::new(&model);
-    let ids = Ids {
+    let ids = RunIds {
         communicators: &model.communicators,
-        places: Places::new(&survey.sites, &structure, &regions),
+        places: RegionLookup::new(&survey.sites, &structure, &regions),
         ranks: &[0, 1],
         facts: true,
     };
     let surveyed = survey.rank(0).unwrap();
     let clock = (surveyed.clock.clone().unwrap(), rank.zero_ns());
-    let placer = Placer::new(&structure, &survey.sites, 0);
+    let placer = CallPlacer::new(&structure, &survey.sites, 0);
     let mut log = RankSteps::new(ids, run.log(&run.headers[0]).unwrap(), surveyed, clock, placer);
     let (mut steps, mut now) = (Times::new(), 0);
     while let Some(batch) = log.next_batch() {

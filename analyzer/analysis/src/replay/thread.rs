@@ -3,37 +3,37 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::timeline::{Batch, CommEvent, ParallelPart, Step};
+use crate::replay::timeline::{CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::replay::what_if::RETURNS;
 
 /// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Next(Ns);
+pub struct ResumeOrder(Ns);
 
-impl Next {
+impl ResumeOrder {
     /// Behind all others.
-    pub const NEVER: Next = Next(Ns::MAX);
+    pub const NEVER: ResumeOrder = ResumeOrder(Ns::MAX);
 
     /// The begin of a call at a time, or the end of one.
-    pub fn at(time: Ns, ends: bool) -> Next {
-        Next(time.saturating_mul(2).saturating_add(Ns::from(ends)))
+    pub fn at(time: Ns, ends: bool) -> ResumeOrder {
+        ResumeOrder(time.saturating_mul(2).saturating_add(Ns::from(ends)))
     }
 }
 
 /// A place in a batch, which stays while it is looked at.
-pub struct Here {
-    batch: Rc<Batch>,
+pub struct BatchPosition {
+    batch: Rc<StepBatch>,
     step: usize,
     event: usize,
     parallel: usize,
 }
 
-impl Here {
+impl BatchPosition {
     /// The step, and its events; `None`: the thread's batches are at their end.
     #[inline]
-    pub fn step(&self) -> Option<(&Step, &[CommEvent])> {
+    pub fn step(&self) -> Option<(&TimelineStep, &[CommEvent])> {
         let step = self.batch.steps.get(self.step)?;
         let events = self.batch.events.get(self.event..self.event + usize::from(step.events));
         Some((step, events.unwrap_or_default()))
@@ -41,7 +41,7 @@ impl Here {
 
     /// What of the time before the step was in parallel regions.
     #[inline]
-    pub fn parallel(&self, step: &Step) -> &[ParallelPart] {
+    pub fn parallel(&self, step: &TimelineStep) -> &[ParallelPart] {
         let parts = self.batch.parallel.get(self.parallel..self.parallel + usize::from(step.parallel));
         parts.unwrap_or_default()
     }
@@ -49,7 +49,7 @@ impl Here {
 
 /// Where a thread was from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum ThreadPresence {
     /// In MPI at that time, or it is not known any more.
     There,
     /// Outside; it came back later.
@@ -68,7 +68,7 @@ const SHORT: Ns = 1000;
 
 /// A thread.
 #[derive(Debug)]
-pub struct Thread {
+pub struct ReplayThread {
     /// Place of its rank in the model.
     pub rank: u32,
     /// World rank.
@@ -76,20 +76,20 @@ pub struct Thread {
     /// Number in the rank's log.
     pub number: u32,
     /// The batch at hand; without steps where there is none.
-    batch: Rc<Batch>,
+    batch: Rc<StepBatch>,
     /// Those after it.
-    later: VecDeque<Batch>,
+    later: VecDeque<StepBatch>,
     step: usize,
     event: usize,
     parallel: usize,
     /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
-    pub next: Option<Next>,
+    pub next: Option<ResumeOrder>,
     /// Whether it is within the call of its step.
     pub in_call: bool,
     /// When that began.
     pub begun: Ns,
     /// When it left MPI for more than a moment, and when it came back: the last times.
-    returns: [Interval; RETURNS],
+    returns: [TimeInterval; RETURNS],
     n_returns: u32,
     /// Until when it is done.
     pub now: Ns,
@@ -107,10 +107,10 @@ pub struct Thread {
     pub ended: bool,
 }
 
-impl Thread {
+impl ReplayThread {
     /// A thread that begins at `begin`.
     pub fn new(rank: u32, world: u32, number: u32, begin: Ns) -> Self {
-        Thread {
+        ReplayThread {
             rank,
             world,
             number,
@@ -122,7 +122,7 @@ impl Thread {
             next: None,
             in_call: false,
             begun: begin,
-            returns: [Interval::new(Ns::MAX, Ns::MAX); RETURNS],
+            returns: [TimeInterval::new(Ns::MAX, Ns::MAX); RETURNS],
             n_returns: 0,
             now: begin,
             shift: 0,
@@ -135,7 +135,7 @@ impl Thread {
     }
 
     /// Adds a batch after the others.
-    pub fn add(&mut self, batch: Batch) {
+    pub fn add(&mut self, batch: StepBatch) {
         self.is_whole |= batch.last;
         if self.batch.steps.is_empty() {
             self.batch = Rc::new(batch);
@@ -148,13 +148,13 @@ impl Thread {
 
     /// Where it is: its step and what belongs to it.
     #[inline]
-    pub fn here(&self) -> Here {
-        Here { batch: Rc::clone(&self.batch), step: self.step, event: self.event, parallel: self.parallel }
+    pub fn here(&self) -> BatchPosition {
+        BatchPosition { batch: Rc::clone(&self.batch), step: self.step, event: self.event, parallel: self.parallel }
     }
 
     /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
     #[inline]
-    pub fn comes_back(&mut self, away: Interval) -> Option<u8> {
+    pub fn comes_back(&mut self, away: TimeInterval) -> Option<u8> {
         if away.ns() <= SHORT {
             return None;
         }
@@ -165,12 +165,12 @@ impl Thread {
     }
 
     /// Where it was from a time on.
-    pub fn presence(&self, since: Ns) -> Presence {
-        let was_away = |(_, away): &(u8, &Interval)| away.begin <= since && since < away.end;
+    pub fn presence(&self, since: Ns) -> ThreadPresence {
+        let was_away = |(_, away): &(u8, &TimeInterval)| away.begin <= since && since < away.end;
         match (0..).zip(&self.returns).find(was_away) {
-            Some((slot, away)) => Presence::Back { at: away.end, slot },
-            None if self.now <= since && !self.in_call && !self.ended => Presence::Away,
-            None => Presence::There,
+            Some((slot, away)) => ThreadPresence::Back { at: away.end, slot },
+            None if self.now <= since && !self.in_call && !self.ended => ThreadPresence::Away,
+            None => ThreadPresence::There,
         }
     }
 
@@ -188,7 +188,7 @@ impl Thread {
 
     /// Its `step` is over at `end`, by its clock as corrected: goes on to the next one.
     #[inline]
-    pub fn leave(&mut self, step: &Step, end: Ns) {
+    pub fn leave(&mut self, step: &TimelineStep, end: Ns) {
         self.now = end;
         self.shift = end - step.end;
         self.event += usize::from(step.events);
@@ -209,7 +209,7 @@ impl Thread {
         self.in_call = end;
         self.next = self.batch.steps.get(self.step).map(|step| {
             let time = if end { step.end } else { step.begin };
-            Next::at(time.saturating_add(self.shift).max(self.now), end)
+            ResumeOrder::at(time.saturating_add(self.shift).max(self.now), end)
         });
     }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, Series};
+use crate::model::{IterationSeries, Model};
 
 /// Activities, in the order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub fn only(model: &Model, activities: &[Activity]) -> Model {
         for (_, seconds) in &mut rank.inclusive {
             others().for_each(|other| seconds[other] = 0.0);
         }
-        for (_, Series { seconds, parts, .. }) in &mut rank.iterations {
+        for (_, IterationSeries { seconds, parts, .. }) in &mut rank.iterations {
             others().for_each(|other| seconds[other].clear());
             if !is_in(Activity::Computation) {
                 parts.clear();

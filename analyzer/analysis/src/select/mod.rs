@@ -1,22 +1,22 @@
 //! The part of a run that everything is computed from: ranks, a window of time or iterations, a region, activities.
 //!
-//! A [`Selection`] is what the user asks for. Ranks narrow the [`Run`] itself, so that only their logs are read;
+//! A [`Selection`] is what the user asks for. Ranks narrow the [`RecordedRun`] itself, so that only their logs are read;
 //! who waits for whom takes all logs.
 
 pub mod activities;
-pub mod asked;
 pub mod names;
 pub mod ranks;
 pub mod region;
+pub mod scenario;
 pub mod spans;
 mod threads;
 
 use std::collections::BTreeMap;
 
 use crate::model::Model;
-use crate::model::moment::Moment;
-use crate::read::open::Run;
-use crate::structure::survey::Survey;
+use crate::model::moment::WindowBoundary;
+use crate::read::open::RecordedRun;
+use crate::structure::survey::CallSurvey;
 
 pub use activities::ActivitySet;
 pub use ranks::RankSet;
@@ -27,9 +27,9 @@ pub struct Selection {
     /// Only these ranks.
     pub ranks: Option<RankSet>,
     /// Only the time from here on.
-    pub from: Option<Moment>,
+    pub from: Option<WindowBoundary>,
     /// Only the time up to here.
-    pub to: Option<Moment>,
+    pub to: Option<WindowBoundary>,
     /// Only this region, by its name.
     pub region: Option<String>,
     /// Only the time of these activities, in the tables of times.
@@ -111,9 +111,9 @@ pub enum SelectionError {
     #[error("--from {from}, --to {to}: no time lies between")]
     NoTime {
         /// Its begin.
-        from: Moment,
+        from: WindowBoundary,
         /// Its end.
-        to: Moment,
+        to: WindowBoundary,
     },
     /// No iterations are known.
     #[error(
@@ -201,7 +201,7 @@ impl Selection {
     /// `run` with the selected ranks alone. `clusters`: numbers of clusters and their ranks.
     ///
     /// Errors: those of [`RankSet::resolve`].
-    pub fn ranks_of(&self, run: &Run, clusters: &[(u32, Vec<u32>)]) -> Result<Run, SelectionError> {
+    pub fn ranks_of(&self, run: &RecordedRun, clusters: &[(u32, Vec<u32>)]) -> Result<RecordedRun, SelectionError> {
         match &self.ranks {
             None => Ok(run.clone()),
             Some(set) => Ok(run.with_ranks(&set.resolve(run, clusters)?)),
@@ -213,11 +213,11 @@ impl Selection {
     /// Errors: those of [`RankSet::resolve`] and [`spans::spans`].
     pub fn part_of(
         &self,
-        run: &Run,
-        survey: &Survey,
+        run: &RecordedRun,
+        survey: &CallSurvey,
         all: &Model,
         clusters: &[(u32, Vec<u32>)],
-    ) -> Result<Run, SelectionError> {
+    ) -> Result<RecordedRun, SelectionError> {
         let part = self.ranks_of(run, clusters)?;
         let has_window = self.from.is_some() || self.to.is_some();
         let spans = if has_window { spans::spans(all, survey, self.from, self.to)? } else { BTreeMap::new() };

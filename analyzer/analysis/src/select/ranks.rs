@@ -10,7 +10,7 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::some_of;
-use crate::read::open::{MAX_EXPECTED, Run, ranges};
+use crate::read::open::{MAX_EXPECTED, RecordedRun, ranges};
 
 /// Ranks, as named by the user. Which these are a run shows: [`RankSet::resolve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,8 @@ impl RankSet {
     ///
     /// Errors: a rank, host or cluster that the run does not have, a rank that did not record, or a set of which no rank has
     /// a log.
-    pub fn resolve(&self, run: &Run, clusters: &[(u32, Vec<u32>)]) -> Result<Vec<u32>, SelectionError> {
-        let known = Known::new(run);
+    pub fn resolve(&self, run: &RecordedRun, clusters: &[(u32, Vec<u32>)]) -> Result<Vec<u32>, SelectionError> {
+        let known = SelectableRanks::new(run);
         let mut ranks = BTreeSet::new();
         for item in &self.items {
             match item {
@@ -66,19 +66,19 @@ impl fmt::Display for RankSet {
 }
 
 /// What a run has.
-struct Known<'a> {
+struct SelectableRanks<'a> {
     headers: &'a [LogHeader],
     n_ranks: u32,
     /// Those that recorded; `None`: all.
     recorded: Option<BTreeSet<u32>>,
 }
 
-impl<'a> Known<'a> {
-    fn new(run: &'a Run) -> Self {
+impl<'a> SelectableRanks<'a> {
+    fn new(run: &'a RecordedRun) -> Self {
         let n_ranks = run.headers.iter().map(|header| header.n_ranks).max().unwrap_or(0);
         let recorded: Option<&RankList> = run.headers.first().map(|header| &header.recorded_ranks);
         let recorded = recorded.filter(|list| !list.is_empty() && list.len() <= MAX_EXPECTED);
-        Known { headers: &run.headers, n_ranks, recorded: recorded.map(|list| list.iter().collect()) }
+        SelectableRanks { headers: &run.headers, n_ranks, recorded: recorded.map(|list| list.iter().collect()) }
     }
 
     fn has_log(&self, rank: u32) -> bool {
@@ -194,7 +194,7 @@ mod tests {
             .fold(scenario, |all, rank| all.header(rank, |header| header.recorded_ranks = recorded.clone()))
             .write(dir.path())
             .unwrap();
-        let run = Run::open(Some(dir.path())).unwrap();
+        let run = RecordedRun::open(Some(dir.path())).unwrap();
         set(text).resolve(&run, &[(1, vec![0, 1]), (2, vec![2, 3, 5])]).map_err(|error| error.to_string())
     }
 
@@ -265,7 +265,7 @@ mod tests {
         let dir = TempDir::new().unwrap();
         let absurd = |header: &mut LogHeader| header.n_ranks = u32::MAX;
         Scenario::ranks(2).header(0, absurd).header(1, absurd).write(dir.path()).unwrap();
-        let run = Run::open(Some(dir.path())).unwrap();
+        let run = RecordedRun::open(Some(dir.path())).unwrap();
         assert_eq!(set("0-").resolve(&run, &[]), Ok(vec![0, 1]));
         assert_eq!(set("1-4294967294:3").resolve(&run, &[]), Ok(vec![1]));
     }

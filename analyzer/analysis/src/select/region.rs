@@ -7,11 +7,11 @@ use wildmatch::WildMatch;
 
 use super::SelectionError;
 use super::names::{near, some_of};
-use crate::model::lifetime::Lifetime;
-use crate::model::loops::Without;
+use crate::model::lifetime::ProcessLifetime;
+use crate::model::loops::NoLoopReason;
 use crate::model::samples::SampledAt;
-use crate::model::what_if::WhatIf;
-use crate::model::{Cell, Model, RankModel, Region, RegionIdx, SiteKey};
+use crate::model::what_if::WhatIfScenario;
+use crate::model::{CallTotals, Model, RankModel, Region, RegionIdx, SiteTotalsKey};
 
 /// The region of `model` that the value of --region names.
 ///
@@ -91,7 +91,7 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
     if region == 0 {
         return model;
     }
-    let inside = Inside::new(&model, region);
+    let inside = RegionSubtree::new(&model, region);
     let kept: Vec<Vec<_>> = inside.old.iter().filter_map(|&old| model.slowest.get(old as usize)).cloned().collect();
     let regions: Vec<Region> = inside.old.iter().filter_map(|&old| inside.region(&model, old)).collect();
     model.facts.selected.region = regions.first().map(|region| region.path.clone());
@@ -113,20 +113,20 @@ pub fn within(mut model: Model, region: RegionIdx) -> Model {
         followed.replays.extend(replays.filter_map(|(scenario, time_s)| Some((inside.scenario(scenario)?, time_s))));
     }
     model.asked = model.asked.iter().filter_map(|&scenario| inside.scenario(scenario)).collect();
-    (model.loops, model.without_loop) = (Vec::new(), Without::Nothing);
+    (model.loops, model.without_loop) = (Vec::new(), NoLoopReason::Nothing);
     model
 }
 
 /// A region and those in it.
-struct Inside {
+struct RegionSubtree {
     /// Indices in the whole model, ascending.
     old: Vec<RegionIdx>,
 }
 
-impl Inside {
+impl RegionSubtree {
     fn new(model: &Model, region: RegionIdx) -> Self {
         let all = 0..model.regions.len() as RegionIdx;
-        Inside { old: all.filter(|&idx| model.chain(idx).contains(&region)).collect() }
+        RegionSubtree { old: all.filter(|&idx| model.chain(idx).contains(&region)).collect() }
     }
 
     /// The new index of a region of the whole model; `None` outside.
@@ -144,11 +144,11 @@ impl Inside {
     }
 
     /// A scenario with the new index of its region; `None` where that lies outside.
-    fn scenario(&self, scenario: WhatIf) -> Option<WhatIf> {
+    fn scenario(&self, scenario: WhatIfScenario) -> Option<WhatIfScenario> {
         Some(match scenario {
-            WhatIf::Balanced(region) => WhatIf::Balanced(self.index(region)?),
-            WhatIf::BalancedEach(region) => WhatIf::BalancedEach(self.index(region)?),
-            WhatIf::Faster(region, times) => WhatIf::Faster(self.index(region)?, times),
+            WhatIfScenario::Balanced(region) => WhatIfScenario::Balanced(self.index(region)?),
+            WhatIfScenario::BalancedEach(region) => WhatIfScenario::BalancedEach(self.index(region)?),
+            WhatIfScenario::Faster(region, times) => WhatIfScenario::Faster(self.index(region)?, times),
             other => other,
         })
     }
@@ -163,9 +163,11 @@ impl Inside {
         list.extend(all.filter_map(|((idx, key), value)| Some(((self.index(idx)?, key), value))));
     }
 
-    fn kept_sites(&self, list: &mut Vec<(SiteKey, Cell)>) {
+    fn kept_sites(&self, list: &mut Vec<(SiteTotalsKey, CallTotals)>) {
         let all = std::mem::take(list).into_iter();
-        list.extend(all.filter_map(|(key, cell)| Some((SiteKey { region: self.index(key.region)?, ..key }, cell))));
+        list.extend(
+            all.filter_map(|(key, cell)| Some((SiteTotalsKey { region: self.index(key.region)?, ..key }, cell))),
+        );
     }
 
     fn narrow(&self, rank: &mut RankModel) {
@@ -198,6 +200,6 @@ impl Inside {
         rank.other_threads_mpi_s = of_others.map(|(_, cell)| cell.seconds).sum();
         rank.other_threads = if rank.other_sites.is_empty() { 0 } else { rank.other_threads };
         rank.usage = None;
-        rank.lifetime = Lifetime::default();
+        rank.lifetime = ProcessLifetime::default();
     }
 }

@@ -10,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use super::call_tree::{CallTree, NodeOrigin, SharedFrame};
-use super::code_place::{CodePlace, Position};
+use super::code_place::{CodePlace, SourcePosition};
 use super::code_readers::FileReader;
 use super::control_flow::{CodeBounds, ControlFlow, ReachableCalls};
 use super::loop_body::CallInLoop;
 use super::machine_code::MachineCode;
-use super::symbols::Resolved;
-use crate::model::sites::{CallSite, Sites};
+use super::symbols::ResolvedNames;
+use crate::model::sites::{CallSite, CallSiteTable};
 
 use rustc_hash::FxHashSet;
 
@@ -25,9 +25,9 @@ use rustc_hash::FxHashSet;
 const MAX_INSTRUCTIONS: usize = 50_000_000;
 
 /// Finds the functions in which calls follow one another.
-pub(super) struct Activations<'a> {
-    names: &'a Resolved,
-    sites: &'a Sites,
+pub(super) struct ActivationFinder<'a> {
+    names: &'a ResolvedNames,
+    sites: &'a CallSiteTable,
     modules: HashMap<u32, Option<ModuleCode>>,
     /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
@@ -50,7 +50,7 @@ pub(super) struct RunningFunction(Option<u32>);
 /// A call or a loop in the code between two calls: its place in the source, or its address where that is not known.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct WorkItem {
-    position: Position,
+    position: SourcePosition,
     address: Option<u64>,
 }
 
@@ -63,13 +63,13 @@ struct ModuleCode {
     /// By an address that was asked for.
     functions: HashMap<u64, Option<ControlFlow>>,
     /// The frames of the source at addresses of jumps and calls.
-    positions: HashMap<u64, Position>,
+    positions: HashMap<u64, SourcePosition>,
 }
 
-impl<'a> Activations<'a> {
+impl<'a> ActivationFinder<'a> {
     /// Creates one for the call tree of `names`, whose call sites are `sites`.
-    pub(super) fn new(names: &'a Resolved, sites: &'a Sites) -> Activations<'a> {
-        Activations {
+    pub(super) fn new(names: &'a ResolvedNames, sites: &'a CallSiteTable) -> ActivationFinder<'a> {
+        ActivationFinder {
             names,
             sites,
             modules: HashMap::new(),
@@ -271,12 +271,12 @@ fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bo
 struct InlineInstance {
     function: Option<String>,
     /// The frames around it, the innermost first.
-    outer: Position,
+    outer: SourcePosition,
 }
 
 impl InlineInstance {
     /// Whether it has the code of which these are the frames.
-    fn contains(&self, position: &Position) -> bool {
+    fn contains(&self, position: &SourcePosition) -> bool {
         let Some(own) = position.len().checked_sub(self.outer.len() + 1) else { return false };
         position[own].0.function == self.function && position[own + 1..] == self.outer
     }
@@ -299,7 +299,7 @@ impl ModuleCode {
         Some(InlineInstance { function: frame.function.clone(), outer }).filter(|instance| !instance.outer.is_empty())
     }
 
-    fn position(&mut self, address: u64) -> &Position {
+    fn position(&mut self, address: u64) -> &SourcePosition {
         let reader = &mut self.reader;
         self.positions.entry(address).or_insert_with(|| reader.position(address))
     }

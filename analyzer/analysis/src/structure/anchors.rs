@@ -14,12 +14,12 @@
 //! known is nearly as good: no other code of the program makes it. Where all such calls are made equally often, that is how often the loop
 //! runs; where they are not, some are left out of an iteration, or are made again in one.
 
-use super::groups::Candidate;
-use crate::model::loops::Count;
-use crate::model::loops::Ends;
+use super::unassigned_ranks::UnassignedRank;
+use crate::model::loops::IterationCount;
+use crate::model::loops::IterationEnds;
 use crate::structure::call_tree::CallTree;
-use crate::structure::iterations::found::{Anchor, FoundLoop};
-use crate::structure::survey::{RankSurvey, Survey};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
+use crate::structure::survey::{CallSurvey, RankSurvey};
 
 /// How many iterations more or fewer there may be than were counted: what comes once in each may be missing in the first or the last,
 /// and be made once or twice beside them. More than that is another use of the same function.
@@ -27,16 +27,16 @@ const ASTRAY: u64 = 2;
 
 /// What is known of the calls of all ranks.
 #[derive(Clone, Copy)]
-pub(super) struct Evidence<'a> {
+pub(super) struct CallEvidence<'a> {
     /// How often each rank makes which calls.
-    pub survey: &'a Survey,
+    pub survey: &'a CallSurvey,
     /// Whether each call site is in `main`.
     pub in_main: &'a [bool],
     /// The calls of the source that call sites are.
     pub calls: &'a CallTree,
 }
 
-impl Evidence<'_> {
+impl CallEvidence<'_> {
     fn site(&self, token: u32) -> Option<u32> {
         self.survey.tokens.get(token as usize).and_then(|token| token.site)
     }
@@ -65,7 +65,7 @@ impl Evidence<'_> {
         rank: &RankSurvey,
         iterations: u32,
         is_collective: impl Fn(u32) -> bool,
-    ) -> Option<Anchor> {
+    ) -> Option<LoopAnchor> {
         let of = |token: u32| self.ranks_with(token, rank.count(token));
         let own = match (main.anchor.run, main.anchor.tokens.as_slice()) {
             (false, &[token]) => of(token),
@@ -77,12 +77,12 @@ impl Evidence<'_> {
             main.core.iter().copied().filter(comes_once).max_by_key(|&token| {
                 (of(token), is_collective(token), self.is_in_main(token), rank.count(token), token)
             })?;
-        (of(best) > own).then(|| Anchor { tokens: vec![best], run: false })
+        (of(best) > own).then(|| LoopAnchor { tokens: vec![best], run: false })
     }
 
     /// Returns the call that ends iterations which lack the one that ends most of them: one that no other code makes, and as often as the `iterations`
     /// and another one together, which comes in place of their end.
-    pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<Anchor> {
+    pub fn fuller_end(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> Option<LoopAnchor> {
         let counts = || main.tokens.iter().map(|&token| (rank.count(token), token));
         let is_in_place = |count: u64| {
             counts().any(|(other, _)| other > 0 && (other + u64::from(iterations)).abs_diff(count) <= ASTRAY)
@@ -90,12 +90,12 @@ impl Evidence<'_> {
         let is_fuller =
             |&(count, token): &(u64, u32)| is_oftener(count, iterations) && self.is_unique(token) && is_in_place(count);
         let (_, token) = counts().filter(is_fuller).max()?;
-        Some(Anchor { tokens: vec![token], run: false })
+        Some(LoopAnchor { tokens: vec![token], run: false })
     }
 
     /// How well the number of iterations is known that was counted on `rank`, and the anchor that makes it certain, where there is
     /// one.
-    pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (Count, Option<Anchor>) {
+    pub fn count(&self, main: &FoundLoop, rank: &RankSurvey, iterations: u32) -> (IterationCount, Option<LoopAnchor>) {
         let counts = main.core.iter().map(|&token| (token, rank.count(token)));
         let near: Vec<(u32, u64)> =
             counts.filter(|&(_, count)| count.abs_diff(u64::from(iterations)) <= ASTRAY).collect();
@@ -103,21 +103,22 @@ impl Evidence<'_> {
         let is_most = |what: fn(&Self, u32) -> bool| {
             near.iter().find(|&&(token, count)| count == most && what(self, token)).map(|&(token, _)| token)
         };
-        let end_at = |token: u32| (most != u64::from(iterations)).then(|| Anchor { tokens: vec![token], run: false });
+        let end_at =
+            |token: u32| (most != u64::from(iterations)).then(|| LoopAnchor { tokens: vec![token], run: false });
         let lacks_none = !main.core.iter().any(|&token| is_oftener(rank.count(token), iterations));
         if let Some(token) = is_most(Self::is_in_main).filter(|_| lacks_none) {
-            return (Count::default(), end_at(token));
+            return (IterationCount::default(), end_at(token));
         }
         let least = near.iter().map(|&(_, count)| count).min().unwrap_or(u64::from(iterations));
         let are_unique = lacks_none && near.iter().all(|&(token, _)| self.is_unique(token));
         if let Some(token) = is_most(Self::is_unique).filter(|_| are_unique) {
-            return (Count { fewer: (most - least) as u32, more: 0 }, end_at(token));
+            return (IterationCount { fewer: (most - least) as u32, more: 0 }, end_at(token));
         }
         let below = |count: u64| u64::from(iterations).saturating_sub(count) as u32;
         let above = most.saturating_sub(u64::from(iterations)) as u32;
         // What is made as often in all calls may be made once to warm up.
         let fewer = if above == 0 { below(least).max(1) } else { below(least) };
-        (Count { fewer: fewer.min(iterations), more: above }, None)
+        (IterationCount { fewer: fewer.min(iterations), more: above }, None)
     }
 }
 
@@ -129,11 +130,15 @@ pub(super) fn is_oftener(count: u64, iterations: u32) -> bool {
 
 /// The ends of iterations that groups of ranks have in common: where all of them make the call that ends one equally often, each of these
 /// ends one.
-pub(super) fn common_ends(one: (Candidate, u32), other: (Candidate, u32), anchor: &Anchor) -> Option<(Ends, u32)> {
-    let raw = |rank: Candidate| anchor.tokens.iter().map(|&token| rank.rank.count(token)).sum::<u64>();
+pub(super) fn common_ends(
+    one: (UnassignedRank, u32),
+    other: (UnassignedRank, u32),
+    anchor: &LoopAnchor,
+) -> Option<(IterationEnds, u32)> {
+    let raw = |rank: UnassignedRank| anchor.tokens.iter().map(|&token| rank.rank.count(token)).sum::<u64>();
     let (own, others) = (raw(one.0), raw(other.0));
     let is_near = |iterations: u32| own.abs_diff(u64::from(iterations)) <= ASTRAY;
-    (!anchor.run && own == others && is_near(one.1) && is_near(other.1)).then_some((Ends::Each, own as u32))
+    (!anchor.run && own == others && is_near(one.1) && is_near(other.1)).then_some((IterationEnds::Each, own as u32))
 }
 
 #[cfg(test)]
@@ -141,19 +146,19 @@ mod tests {
     use std::num::NonZeroU32;
 
     use super::*;
-    use crate::structure::survey::Token;
+    use crate::structure::survey::CallToken;
 
     /// A survey of ranks that make calls 0, 1, 2 … so often; call `n` is at call site `n`.
-    fn survey(ranks: &[&[u64]]) -> Survey {
+    fn survey(ranks: &[&[u64]]) -> CallSurvey {
         let rank = |(rank, counts): (u32, &&[u64])| RankSurvey {
             rank,
             counts: (0..).zip(counts.iter().copied()).collect(),
             ..RankSurvey::default()
         };
-        Survey {
-            tokens: (0..4).map(|site| Token { site: Some(site), operation: 0, comm: 0 }).collect(),
+        CallSurvey {
+            tokens: (0..4).map(|site| CallToken { site: Some(site), operation: 0, comm: 0 }).collect(),
             ranks: (0..).zip(ranks).map(rank).collect(),
-            ..Survey::default()
+            ..CallSurvey::default()
         }
     }
 
@@ -161,7 +166,7 @@ mod tests {
         FoundLoop {
             parent: None,
             tokens: core.to_vec(),
-            anchor: Anchor { tokens: vec![anchor], run: false },
+            anchor: LoopAnchor { tokens: vec![anchor], run: false },
             core: core.to_vec(),
             by_rhythm: false,
             every: NonZeroU32::MIN,
@@ -174,50 +179,66 @@ mod tests {
     }
 
     /// The count of a loop of calls 0 and 1, which rank 0 makes so often, with call 0 in `main` or not.
-    fn count(counts: &[u64], in_main: bool, iterations: u32) -> (Count, Option<u32>) {
+    fn count(counts: &[u64], in_main: bool, iterations: u32) -> (IterationCount, Option<u32>) {
         let survey = survey(&[counts]);
         let evidence =
-            Evidence { survey: &survey, in_main: &[in_main, false, false, false], calls: &CallTree::default() };
+            CallEvidence { survey: &survey, in_main: &[in_main, false, false, false], calls: &CallTree::default() };
         let (count, anchor) = evidence.count(&found(1, &[0, 1]), &survey.ranks[0], iterations);
         (count, anchor.map(|anchor| anchor.tokens[0]))
     }
 
     #[test]
     fn a_warm_up_cannot_be_distinguished_from_a_step() {
-        assert_eq!(count(&[50, 50], false, 50), (Count { fewer: 1, more: 0 }, None));
+        assert_eq!(count(&[50, 50], false, 50), (IterationCount { fewer: 1, more: 0 }, None));
     }
 
     #[test]
     fn a_call_beside_the_loop_or_missing_in_it_leaves_two_numbers() {
-        assert_eq!(count(&[50, 49], false, 49), (Count { fewer: 0, more: 1 }, None), "a first step without its end");
-        assert_eq!(count(&[50, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "a norm before the loop");
-        assert_eq!(count(&[51, 51], false, 50), (Count { fewer: 0, more: 1 }, None), "the body, apart from the loop");
-        assert_eq!(count(&[50, 90], false, 50), (Count { fewer: 1, more: 0 }, None), "a function used elsewhere");
+        assert_eq!(
+            count(&[50, 49], false, 49),
+            (IterationCount { fewer: 0, more: 1 }, None),
+            "a first step without its end"
+        );
+        assert_eq!(count(&[50, 51], false, 50), (IterationCount { fewer: 0, more: 1 }, None), "a norm before the loop");
+        assert_eq!(
+            count(&[51, 51], false, 50),
+            (IterationCount { fewer: 0, more: 1 }, None),
+            "the body, apart from the loop"
+        );
+        assert_eq!(
+            count(&[50, 90], false, 50),
+            (IterationCount { fewer: 1, more: 0 }, None),
+            "a function used elsewhere"
+        );
     }
 
     #[test]
     fn iterations_may_lack_the_call_that_ends_most() {
         let survey = survey(&[&[501, 450, 51]]);
         let end = |in_main: &[bool]| {
-            let evidence = Evidence { survey: &survey, in_main, calls: &CallTree::default() };
+            let evidence = CallEvidence { survey: &survey, in_main, calls: &CallTree::default() };
             evidence.fuller_end(&found(1, &[0, 1, 2]), &survey.ranks[0], 450).map(|anchor| anchor.tokens)
         };
         assert_eq!(end(&[true, true, true]), Some(vec![0]));
         assert_eq!(end(&[false, true, true]), None, "others may make the call");
-        assert_eq!(count(&[501, 450], true, 450).0, Count { fewer: 1, more: 0 }, "so that nothing is certain");
+        assert_eq!(count(&[501, 450], true, 450).0, IterationCount { fewer: 1, more: 0 }, "so that nothing is certain");
     }
 
     #[test]
     fn a_call_in_main_is_made_once_in_each_iteration() {
-        assert_eq!(count(&[50, 50], true, 50), (Count::default(), None));
-        assert_eq!(count(&[50, 49], true, 49), (Count::default(), Some(0)), "the first step lacks the other");
-        assert_eq!(count(&[50, 51], true, 50), (Count { fewer: 0, more: 1 }, None), "unless it is left out of a step");
+        assert_eq!(count(&[50, 50], true, 50), (IterationCount::default(), None));
+        assert_eq!(count(&[50, 49], true, 49), (IterationCount::default(), Some(0)), "the first step lacks the other");
+        assert_eq!(
+            count(&[50, 51], true, 50),
+            (IterationCount { fewer: 0, more: 1 }, None),
+            "unless it is left out of a step"
+        );
     }
 
     #[test]
     fn an_iteration_ends_with_what_most_ranks_call_once_in_each() {
         let survey = survey(&[&[60, 60, 0, 60], &[60, 0, 180, 60], &[60, 60, 0, 60]]);
-        let evidence = Evidence { survey: &survey, in_main: &[], calls: &CallTree::default() };
+        let evidence = CallEvidence { survey: &survey, in_main: &[], calls: &CallTree::default() };
         let end = |core: &[u32], collective: u32| {
             let end = evidence.shared_end(&found(1, core), &survey.ranks[0], 60, |token| token == collective);
             end.map(|anchor| anchor.tokens[0])

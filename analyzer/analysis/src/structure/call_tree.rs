@@ -27,9 +27,9 @@
 use bincode::{Decode, Encode};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::code_place::{CodePlace, Position};
+use super::code_place::{CodePlace, SourcePosition};
 use super::frames::{is_binding, is_interpreter, is_python_library, is_runtime, own_frames};
-use crate::model::sites::{CallSite, Sites};
+use crate::model::sites::{CallSite, CallSiteTable};
 
 /// Most call sites of which a tree is made. Programs have thousands; more are damage, and each costs memory and time. Of those nothing is known
 /// of the paths.
@@ -45,7 +45,7 @@ const MAX_ORIGINS: usize = 8;
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallTree {
     /// Its nodes, each after its parent.
-    nodes: Vec<Node>,
+    nodes: Vec<CallTreeNode>,
     /// The node of each call site.
     of_site: Vec<u32>,
     /// Whether the whole path of each call site is known, from where the program or the thread starts, and by the program's own functions: the
@@ -74,7 +74,7 @@ pub(super) struct NodeOrigin {
 
 /// A call in a function of the source that was called in one way.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
-pub struct Node {
+pub struct CallTreeNode {
     /// The call by which the function around it was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
     /// How many are around it.
@@ -99,23 +99,23 @@ pub(super) struct SharedFrame {
 impl CallTree {
     /// The tree of the call sites `all`, whose frames in the source are `position` by index, the innermost first; empty where there are more
     /// than [`MOST_SITES`].
-    pub fn new<'a>(all: &Sites, position: impl Fn(usize) -> (&'a CodePlace, &'a Position)) -> CallTree {
+    pub fn new<'a>(all: &CallSiteTable, position: impl Fn(usize) -> (&'a CodePlace, &'a SourcePosition)) -> CallTree {
         if all.call_sites.len() > MOST_SITES {
             return CallTree::default();
         }
-        let mut builder = Builder::default();
+        let mut builder = CallTreeBuilder::default();
         let order = by_depth(all);
         // The call site that calls the function of each, run-times left out: of a call site itself, if it is not left out.
         let mut caller: Vec<Option<usize>> = vec![None; all.call_sites.len()];
-        let mut frames: Vec<Vec<Frame>> = vec![Vec::new(); all.call_sites.len()];
+        let mut frames: Vec<Vec<SourceFrame>> = vec![Vec::new(); all.call_sites.len()];
         let mut is_whole = vec![false; all.call_sites.len()];
-        let mut scripts = vec![Scripts::default(); all.call_sites.len()];
+        let mut scripts = vec![ScriptFrames::default(); all.call_sites.len()];
         for &at in &order {
             let site = &all.call_sites[at];
             let (place, position) = position(at);
             let called_by = site.parent.and_then(|parent| caller[parent as usize]);
             let outer = site.parent.map(|parent| scripts[parent as usize]);
-            scripts[at] = Scripts::within(outer, site, at, place);
+            scripts[at] = ScriptFrames::within(outer, site, at, place);
             is_whole[at] = !scripts[at].is_cut && (!scripts[at].are_run || scripts[at].are_known);
             let is_script = site.function.is_some();
             let own = if is_script { position.clone() } else { own_frames(place, position) };
@@ -177,12 +177,12 @@ impl CallTree {
     }
 
     /// Returns all nodes, each after its parent.
-    pub(super) fn nodes(&self) -> &[Node] {
+    pub(super) fn nodes(&self) -> &[CallTreeNode] {
         &self.nodes
     }
 
     /// A node.
-    pub fn node(&self, at: u32) -> Option<&Node> {
+    pub fn node(&self, at: u32) -> Option<&CallTreeNode> {
         self.nodes.get(at as usize)
     }
 
@@ -277,7 +277,7 @@ impl CallTree {
     }
 
     /// The first node in the function that a call calls, where there is one.
-    pub fn callee(&self, call: u32) -> Option<&Node> {
+    pub fn callee(&self, call: u32) -> Option<&CallTreeNode> {
         self.first_callee.get(call as usize).copied().flatten().and_then(|at| self.node(at))
     }
 
@@ -335,7 +335,7 @@ impl CallTree {
 
 /// What is known of scripts on the path of a call site.
 #[derive(Clone, Copy, Default)]
-struct Scripts {
+struct ScriptFrames {
     /// Whether the path's begin is not known.
     is_cut: bool,
     /// Whether an interpreter is on it.
@@ -346,14 +346,14 @@ struct Scripts {
     innermost: Option<usize>,
 }
 
-impl Scripts {
+impl ScriptFrames {
     /// The same of the call site `at`; `outer`: of the one around it.
-    fn within(outer: Option<Scripts>, site: &CallSite, at: usize, place: &CodePlace) -> Scripts {
+    fn within(outer: Option<ScriptFrames>, site: &CallSite, at: usize, place: &CodePlace) -> ScriptFrames {
         let is_script = site.function.is_some();
         let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
-        let Scripts { is_cut, are_run, are_known, innermost } =
-            outer.unwrap_or(Scripts { is_cut: site.cut, ..Scripts::default() });
-        Scripts {
+        let ScriptFrames { is_cut, are_run, are_known, innermost } =
+            outer.unwrap_or(ScriptFrames { is_cut: site.cut, ..ScriptFrames::default() });
+        ScriptFrames {
             is_cut,
             are_run: are_run || !is_script && is_interpreter(place),
             are_known: are_known || is_script,
@@ -363,7 +363,7 @@ impl Scripts {
 }
 
 /// The indices of call sites, each after its parent.
-fn by_depth(all: &Sites) -> Vec<usize> {
+fn by_depth(all: &CallSiteTable) -> Vec<usize> {
     let mut depths: Vec<Option<u32>> = vec![None; all.call_sites.len()];
     for at in 0..all.call_sites.len() {
         let mut path = Vec::new();
@@ -381,7 +381,7 @@ fn by_depth(all: &Sites) -> Vec<usize> {
 }
 
 /// A frame of the source: its place and column.
-type Frame = (CodePlace, Option<u32>);
+type SourceFrame = (CodePlace, Option<u32>);
 
 /// The function of a frame, where it is known.
 fn function_of(place: &CodePlace) -> Option<&str> {
@@ -390,7 +390,7 @@ fn function_of(place: &CodePlace) -> Option<&str> {
 
 /// Makes one frame of those that a compiler made two by splitting a function, so that its head can be inlined: the rest then reads as inlined into
 /// the function itself, where that begins. A function that calls itself elsewhere may do so here, too.
-fn join_split(frames: &mut [Vec<Frame>], caller: &[Option<usize>], all: &Sites) {
+fn join_split(frames: &mut [Vec<SourceFrame>], caller: &[Option<usize>], all: &CallSiteTable) {
     let calls_itself = |at: usize| {
         let by = caller[all.call_sites[at].parent? as usize]?;
         let own = function_of(&frames[at].last()?.0)?;
@@ -409,18 +409,18 @@ fn join_split(frames: &mut [Vec<Frame>], caller: &[Option<usize>], all: &Sites) 
 #[derive(Clone, Copy)]
 struct SiteFrames<'a> {
     site: u32,
-    frames: &'a [Frame],
+    frames: &'a [SourceFrame],
 }
 
 #[derive(Default)]
-struct Builder {
-    nodes: Vec<Node>,
+struct CallTreeBuilder {
+    nodes: Vec<CallTreeNode>,
     origins: Vec<Vec<NodeOrigin>>,
     /// By parent, frame and the function called there.
-    known: HashMap<(Option<u32>, Frame, Option<String>), u32>,
+    known: HashMap<(Option<u32>, SourceFrame, Option<String>), u32>,
 }
 
-impl Builder {
+impl CallTreeBuilder {
     /// Adds the frames of a call site, the innermost first, that were called from `parent`, and returns the innermost node; `parent` where there
     /// are none. The innermost frame calls the function `callee`; `None`: MPI, or it is not known.
     fn add(&mut self, parent: Option<u32>, called: SiteFrames, callee: Option<&str>) -> Option<u32> {
@@ -433,7 +433,7 @@ impl Builder {
             let next = self.nodes.len() as u32;
             let node = *self.known.entry((parent, (place.clone(), *column), called)).or_insert_with(|| {
                 let depth = parent.map_or(0, |parent| self.nodes[parent as usize].depth + 1);
-                self.nodes.push(Node { parent, depth, place, column: *column });
+                self.nodes.push(CallTreeNode { parent, depth, place, column: *column });
                 self.origins.push(Vec::new());
                 next
             });
@@ -453,16 +453,17 @@ mod tests {
     use crate::model::CallSite;
 
     /// A frame: function and line.
-    type At = (&'static str, u32);
+    type FrameLine = (&'static str, u32);
 
     /// The tree of call sites by their parents and frames, the innermost first.
-    fn tree(sites: &[(Option<u32>, &[At])]) -> CallTree {
-        let frame = |&(function, line): &At| {
+    fn tree(sites: &[(Option<u32>, &[FrameLine])]) -> CallTree {
+        let frame = |&(function, line): &FrameLine| {
             let file = Some("app.c".to_owned());
             (CodePlace { function: Some(function.to_owned()), file, line: Some(line), ..CodePlace::default() }, None)
         };
-        let positions: Vec<Position> = sites.iter().map(|(_, frames)| frames.iter().map(frame).collect()).collect();
-        let site = |(offset, (parent, _)): (u64, &(Option<u32>, &[At]))| CallSite {
+        let positions: Vec<SourcePosition> =
+            sites.iter().map(|(_, frames)| frames.iter().map(frame).collect()).collect();
+        let site = |(offset, (parent, _)): (u64, &(Option<u32>, &[FrameLine]))| CallSite {
             function: None,
             column: None,
             module: Some(0),
@@ -470,7 +471,7 @@ mod tests {
             parent: *parent,
             cut: false,
         };
-        let mut all = Sites::default();
+        let mut all = CallSiteTable::default();
         all.call_sites = (0..).zip(sites).map(site).collect();
         CallTree::new(&all, |at| (&positions[at][0].0, &positions[at]))
     }
@@ -499,7 +500,7 @@ mod tests {
 
     #[test]
     fn a_call_by_a_pointer_is_a_node_for_each_function() {
-        let calls: [(Option<u32>, &[At]); 3] =
+        let calls: [(Option<u32>, &[FrameLine]); 3] =
             [(None, &[("main", 9)]), (Some(0), &[("setup", 3)]), (Some(0), &[("step", 7)])];
         let tree = tree(&calls);
         let [setup, step] = [1, 2].map(|site| tree.node_of(site).unwrap());

@@ -9,22 +9,22 @@ use lbprof_collector::reader::LogItem;
 use lbprof_collector::{Operation, Record};
 use rustc_hash::FxHashSet;
 
-use super::activations::Activations;
-use super::distribution::Distribution;
+use super::activations::ActivationFinder;
+use super::distribution::DistributionFinder;
 use super::loop_body::CallInLoop;
-use super::named::LoopAt;
-use crate::model::loops::{Anchors, Class, Detected, Ends};
-use crate::read::definitions::Definitions;
-use crate::read::open::Run;
+use super::named::NamedLoop;
+use crate::model::loops::{DetectedLoop, IterationAnchors, IterationEnds, TokenClass};
+use crate::read::definitions::RankDefinitions;
+use crate::read::open::RecordedRun;
 use crate::structure::call_kinds::CallKinds;
 use crate::structure::iterations::find::find_loops;
-use crate::structure::iterations::found::{FoundLoop, move_main};
+use crate::structure::iterations::found_loop::{FoundLoop, move_main};
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::occasional::occasional_tokens;
 use crate::structure::iterations::rounds::take_rounds;
-use crate::structure::iterations::split::Splitter;
-use crate::structure::iterations::window::{CallInterval, CallRole, TokenPair, Window};
-use crate::structure::survey::{RankSurvey, Survey, Token};
+use crate::structure::iterations::split::CallSplitter;
+use crate::structure::iterations::window::{CallInterval, CallRole, CallWindow, TokenPair};
+use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 
 /// Calls in a window: hundreds of iterations of any program, and a few dozen megabytes.
 const WINDOW: u64 = 1 << 19;
@@ -35,27 +35,27 @@ const SPIN_S: f64 = 100e-6;
 
 /// The calls of the rank that stands for others.
 #[derive(Clone, Copy)]
-pub(super) struct Calls<'a> {
-    pub(super) run: &'a Run,
-    pub(super) survey: &'a Survey,
-    pub(super) tokens: &'a HashMap<Token, u32>,
+pub(super) struct RankCalls<'a> {
+    pub(super) run: &'a RecordedRun,
+    pub(super) survey: &'a CallSurvey,
+    pub(super) tokens: &'a HashMap<CallToken, u32>,
     /// The rank.
     pub(super) rank: &'a RankSurvey,
     /// The functions that make calls one after the other.
-    pub(super) activations: &'a RefCell<Activations<'a>>,
-    /// See [`super::Wanted::level`].
+    pub(super) activations: &'a RefCell<ActivationFinder<'a>>,
+    /// See [`super::StructureOptions::level`].
     pub(super) level: i32,
 }
 
-impl Calls<'_> {
+impl RankCalls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
-    pub(super) fn loops(&self, window: &[CallInterval], named: Option<&LoopAt>) -> Option<Vec<FoundLoop>> {
+    pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
             return named.of(window).map(|one| vec![one]);
         }
         let is_collective = |token: u32| self.is_collective(token);
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
-        let window = Window {
+        let window = CallWindow {
             calls: window,
             whole_run: self.is_in_window(),
             is_collective: &is_collective,
@@ -107,13 +107,13 @@ impl Calls<'_> {
     }
 
     /// The main loop that is found where the user does not say what ends an iteration: how often it runs, and its end.
-    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<Detected> {
+    pub(super) fn detected(&self, window: &[CallInterval]) -> Option<DetectedLoop> {
         let found = self.loops(window, None)?;
         let main = found.into_iter().find(|one| one.main)?;
-        let anchors = Anchors { run: main.anchor.run, every: main.every };
-        let iterations = self.iterations(&main, (anchors, Ends::Found), window);
+        let anchors = IterationAnchors { run: main.anchor.run, every: main.every };
+        let iterations = self.iterations(&main, (anchors, IterationEnds::Found), window);
         let token = self.survey.tokens.get(*main.anchor.tokens.first()? as usize)?;
-        Some(Detected { iterations, end: (token.site, token.operation), run: anchors.run })
+        Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
 
     /// Whether this holds of the operation of a kind of calls.
@@ -131,7 +131,7 @@ impl Calls<'_> {
     }
 
     /// Calls from the middle of the run, without polls, and what they refer to.
-    pub(super) fn window(&self) -> (Vec<CallInterval>, Definitions) {
+    pub(super) fn window(&self) -> (Vec<CallInterval>, RankDefinitions) {
         let first = (self.rank.calls / 2).saturating_sub(WINDOW / 2);
         let mut calls = Vec::new();
         let mut at = 0_u64;
@@ -151,8 +151,13 @@ impl Calls<'_> {
     }
 
     /// The number of iterations of a loop in all its calls, of which these are in the window.
-    pub(super) fn iterations(&self, one: &FoundLoop, (anchors, ends): (Anchors, Ends), window: &[CallInterval]) -> u32 {
-        let mut splitter = Splitter::new(classes(one, self.survey), anchors);
+    pub(super) fn iterations(
+        &self,
+        one: &FoundLoop,
+        (anchors, ends): (IterationAnchors, IterationEnds),
+        window: &[CallInterval],
+    ) -> u32 {
+        let mut splitter = CallSplitter::new(classes(one, self.survey), anchors);
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
@@ -169,15 +174,15 @@ impl Calls<'_> {
     pub(super) fn occasional(
         &self,
         one: &FoundLoop,
-        anchors: Anchors,
-        ends: Ends,
+        anchors: IterationAnchors,
+        ends: IterationEnds,
         window: &[CallInterval],
     ) -> Vec<u32> {
         occasional_tokens(window, &classes(one, self.survey), anchors, ends)
     }
 
     /// The kinds of a loop's calls that are collective operations, each with how often the rank makes them.
-    pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (Token, u64)> {
+    pub(super) fn collectives_in(&self, one: &FoundLoop) -> impl Iterator<Item = (CallToken, u64)> {
         let known =
             one.tokens.iter().filter_map(|&at| Some((*self.survey.tokens.get(at as usize)?, self.rank.count(at))));
         known.filter(|(token, _)| is_collective(token.operation))
@@ -185,7 +190,7 @@ impl Calls<'_> {
 
     /// Kinds of calls in marked regions that only hand out or collect.
     pub(super) fn distributing(&self) -> FxHashSet<u32> {
-        let mut distributing = Distribution::default();
+        let mut distributing = DistributionFinder::default();
         let mut next = 0;
         self.each_record(|head, token, record| {
             if let Some(head) = head {
@@ -203,7 +208,7 @@ impl Calls<'_> {
 
     /// Gives each call of the first thread, until `take` has enough, with its kind by the survey's index; returns what these calls
     /// refer to.
-    pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> Definitions {
+    pub(super) fn each_call(&self, mut take: impl FnMut(Option<u32>, &Record) -> ControlFlow<()>) -> RankDefinitions {
         self.each_record(|_, token, record| match record.is_call() {
             true => take(token, record),
             false => ControlFlow::Continue(()),
@@ -214,8 +219,8 @@ impl Calls<'_> {
     pub(super) fn each_record(
         &self,
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
-    ) -> Definitions {
-        let mut definitions = Definitions::default();
+    ) -> RankDefinitions {
+        let mut definitions = RankDefinitions::default();
         let header = self.run.header(self.rank.rank);
         let Some(mut log) = header.and_then(|header| self.run.log(header).ok()) else { return definitions };
         let mut kinds = CallKinds::default();
@@ -228,8 +233,9 @@ impl Calls<'_> {
                     for (record, head) in records.iter().zip(heads) {
                         let kind = record.is_call().then(|| kinds.of(record) as usize);
                         if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
-                            let token =
-                                kinds.get(kind as u32).map(|kind| Token::of(kind, &self.survey.sites, &definitions));
+                            let token = kinds
+                                .get(kind as u32)
+                                .map(|kind| CallToken::of(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
                         let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());
@@ -246,13 +252,13 @@ impl Calls<'_> {
 }
 
 /// What each kind of call is to a loop.
-pub(super) fn classes(one: &FoundLoop, survey: &Survey) -> Vec<Class> {
-    let mut classes: Vec<Class> = survey
+pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
+    let mut classes: Vec<TokenClass> = survey
         .tokens
         .iter()
-        .map(|token| if Operation::polls(token.operation) { Class::Neutral } else { Class::Foreign })
+        .map(|token| if Operation::polls(token.operation) { TokenClass::Neutral } else { TokenClass::Foreign })
         .collect();
-    for (tokens, class) in [(&one.tokens, Class::Inside), (&one.anchor.tokens, Class::Anchor)] {
+    for (tokens, class) in [(&one.tokens, TokenClass::Inside), (&one.anchor.tokens, TokenClass::Anchor)] {
         for &token in tokens {
             if let Some(place) = classes.get_mut(token as usize) {
                 *place = class;

@@ -203,7 +203,7 @@ pub fn first_on_line(places: &[CodePlace]) -> Vec<u32> {
 
 /// Where a call stands in the source: its place and column, then those of the calls that it was inlined into, up to a function
 /// of the program. Places are without module and offset.
-pub type Position = Vec<(CodePlace, Option<u32>)>;
+pub type SourcePosition = Vec<(CodePlace, Option<u32>)>;
 
 /// A qualified name of C++ by its last two parts: `LAMMPS_NS::CommBrick::exchange` is `CommBrick::exchange`.
 pub fn short(function: &str) -> &str {

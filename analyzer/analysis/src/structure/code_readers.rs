@@ -22,8 +22,8 @@ use std::time::Duration;
 
 use bincode::{Decode, Encode};
 
-use super::code_place::Position;
-use super::sources::{NamedCall, Sources};
+use super::code_place::SourcePosition;
+use super::sources::{NamedCall, SymbolSources};
 use super::time_budget::thread_time;
 
 /// The processor time that the frames of the source at one address may take.
@@ -48,7 +48,7 @@ enum ReadRequest {
 enum ReadAnswer {
     /// And the processor time that they took.
     Names(FileNames, Duration),
-    Position(Position),
+    Position(SourcePosition),
 }
 
 /// The names of calls in a file.
@@ -95,7 +95,7 @@ pub(super) struct FileReader {
 
 /// Files whose frames of the source were asked for.
 #[derive(Default)]
-struct OpenFiles(HashMap<CodeFile, Option<Sources>>);
+struct OpenFiles(HashMap<CodeFile, Option<SymbolSources>>);
 
 impl CodeReaders {
     /// Has files read by processes that `command` starts and that call [`serve`].
@@ -134,10 +134,10 @@ impl FileReader {
     }
 
     /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
-    pub(super) fn position(&mut self, address: u64) -> Position {
+    pub(super) fn position(&mut self, address: u64) -> SourcePosition {
         match self.ask(&ReadRequest::Position { file: self.file.clone(), address }) {
             Ok(ReadAnswer::Position(position)) => position,
-            _ => Position::new(),
+            _ => SourcePosition::new(),
         }
     }
 
@@ -240,8 +240,8 @@ impl OpenFiles {
 
 impl CodeFile {
     /// Returns what the file has, names of functions at `addresses` included, or `None` if it is not the one of the run.
-    fn open(&self, addresses: &[u64], has_lines: bool) -> Option<Sources> {
-        Sources::open(Path::new(&self.path), &self.build_id, addresses, has_lines)
+    fn open(&self, addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
+        SymbolSources::open(Path::new(&self.path), &self.build_id, addresses, has_lines)
     }
 
     fn names(&self, addresses: &[u64], limit: Duration, has_lines: bool) -> FileNames {

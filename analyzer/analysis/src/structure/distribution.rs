@@ -12,7 +12,7 @@ use rustc_hash::FxHashSet;
 
 /// Finds the kinds of calls of a rank that only ever hand out or collect, by the survey's index.
 #[derive(Default)]
-pub(super) struct Distribution {
+pub(super) struct DistributionFinder {
     /// How many marked regions are open.
     depth: usize,
     /// Kinds of calls, and with whom, since a region was entered or left last.
@@ -21,7 +21,7 @@ pub(super) struct Distribution {
     others: FxHashSet<u32>,
 }
 
-impl Distribution {
+impl DistributionFinder {
     /// Records follow after others that are not known, with so many regions open.
     pub(super) fn begin(&mut self, depth: usize) {
         self.depth = depth;
@@ -55,7 +55,7 @@ mod tests {
 
     /// The kinds found in calls given as kind and peer; `(` and `)` are the ends of a region.
     fn found(calls: &str) -> Vec<u32> {
-        let mut distributing = Distribution::default();
+        let mut distributing = DistributionFinder::default();
         for call in calls.split_whitespace() {
             let operation = match call {
                 "(" => Operation::RegionEnter,

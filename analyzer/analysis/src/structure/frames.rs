@@ -3,7 +3,7 @@
 //! Start-up code, the C, C++, Fortran, OpenMP and Rust run-times, MPI libraries and their bindings call the program, or are called by it on
 //! the way to MPI, and say nothing of it.
 
-use super::code_place::{CodePlace, Position, base_name};
+use super::code_place::{CodePlace, SourcePosition, base_name};
 
 /// Names of libraries of run-times, up to the end or `.so` or a `-` with a version.
 const LIBRARIES: [&str; 29] = [
@@ -93,7 +93,7 @@ pub(super) fn is_system_file(file: &str) -> bool {
 }
 
 /// The frames of the source at a return address that are the program's own, the innermost first, with their columns.
-pub(super) fn own_frames(place: &CodePlace, position: &Position) -> Vec<(CodePlace, Option<u32>)> {
+pub(super) fn own_frames(place: &CodePlace, position: &SourcePosition) -> Vec<(CodePlace, Option<u32>)> {
     let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
     let with_module =
         |frame: &CodePlace| CodePlace { module: place.module.clone(), offset: place.offset, ..frame.clone() };

@@ -28,7 +28,7 @@ const MAX_MEMORY_KIB: u32 = 64 << 10;
 ///
 /// What is dropped, because names are longer than a compiler makes them, is noted in `faults`.
 pub(super) fn function_names(path: &Path, addresses: &[u64], faults: &mut Vec<String>) -> HashMap<u64, String> {
-    let mut found = Found::new(addresses);
+    let mut found = SymbolLookup::new(addresses);
     if addresses.is_empty() {
         return HashMap::new();
     }
@@ -60,10 +60,10 @@ fn decompressed(section: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The best symbol of each address.
-struct Found {
+struct SymbolLookup {
     /// Ascending.
     addresses: Vec<u64>,
-    best: Vec<Option<Symbol>>,
+    best: Vec<Option<FunctionSymbol>>,
     /// Bytes of names that may still be read.
     left: usize,
     /// How many names were too long.
@@ -71,19 +71,19 @@ struct Found {
 }
 
 /// A function.
-struct Symbol {
+struct FunctionSymbol {
     begin: u64,
     is_global: bool,
     name: String,
 }
 
-impl Found {
-    fn new(addresses: &[u64]) -> Found {
+impl SymbolLookup {
+    fn new(addresses: &[u64]) -> SymbolLookup {
         let mut addresses = addresses.to_vec();
         addresses.sort_unstable();
         addresses.dedup();
         let best = addresses.iter().map(|_| None).collect();
-        Found { addresses, best, left: MAX_NAME_BYTES, n_long: 0 }
+        SymbolLookup { addresses, best, left: MAX_NAME_BYTES, n_long: 0 }
     }
 
     fn add<'data, R: ReadRef<'data>>(&mut self, file: &object::File<'data, R>) {
@@ -114,10 +114,11 @@ impl Found {
             for best in self.best.get_mut(from..to).into_iter().flatten() {
                 let is_global = symbol.is_global();
                 // The innermost; of several names of one function a public one.
-                let is_better =
-                    |known: &Symbol| (begin, is_global, known.name.as_str()) > (known.begin, known.is_global, name);
+                let is_better = |known: &FunctionSymbol| {
+                    (begin, is_global, known.name.as_str()) > (known.begin, known.is_global, name)
+                };
                 if !name.is_empty() && best.as_ref().is_none_or(is_better) {
-                    *best = Some(Symbol { begin, is_global, name: name.to_owned() });
+                    *best = Some(FunctionSymbol { begin, is_global, name: name.to_owned() });
                 }
             }
         }

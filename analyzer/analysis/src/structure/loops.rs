@@ -6,28 +6,28 @@
 //!
 //! ```text
 //!   rank 0   | Send Recv    Allreduce | …        the same end, as often, but other calls within: a group of its own, whose
-//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::together`])
+//!   rank 1   | Recv* Send*  Allreduce | …        iterations are those of the first ([`super::lockstep`])
 //!   rank 2   | Gather | Gather | …               another end: a loop of its own, as of a master
 //! ```
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use super::Wanted;
-use super::activations::Activations;
-use super::anchors::{Evidence, common_ends};
-use super::calls::{Calls, classes};
-use super::group::LoopGroup;
-use super::groups::{candidates, repeats_only_what, representative};
-use super::named::LoopAt;
+use super::StructureOptions;
+use super::activations::ActivationFinder;
+use super::anchors::{CallEvidence, common_ends};
+use super::calls::{RankCalls, classes};
+use super::lockstep::LockstepTeam;
+use super::loop_group::LoopGroup;
+use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
 use super::segment_name::label;
-use super::together::Team;
-use crate::model::loops::{Anchors, Class, Ends, Loop};
-use crate::read::open::Run;
-use crate::structure::iterations::found::FoundLoop;
-use crate::structure::survey::{RankSurvey, Survey, Token};
-use crate::structure::symbols::{CodePlace, Resolved};
+use super::unassigned_ranks::{candidates, repeats_only_what, representative};
+use crate::model::loops::{IterationAnchors, IterationEnds, Loop, TokenClass};
+use crate::read::open::RecordedRun;
+use crate::structure::iterations::found_loop::FoundLoop;
+use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
+use crate::structure::symbols::{CodePlace, ResolvedNames};
 
 /// Most groups of ranks whose calls are searched. Ranks beyond them have no loop.
 const MOST_GROUPS: usize = 16;
@@ -36,12 +36,18 @@ const MOST_GROUPS: usize = 16;
 const REGION_SHARE: f64 = 0.05;
 
 /// The loops of all ranks of `run`, outer ones before those in them.
-pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, tokens: &HashMap<Token, u32>) -> Vec<Loop> {
+pub fn find(
+    run: &RecordedRun,
+    survey: &CallSurvey,
+    names: &ResolvedNames,
+    wanted: &StructureOptions,
+    tokens: &HashMap<CallToken, u32>,
+) -> Vec<Loop> {
     let places = &names.places;
-    let named = wanted.loop_at.as_deref().map(|text| LoopAt::new(text, survey, places));
-    let evidence = Evidence { survey, in_main: &names.in_main, calls: &names.calls };
-    let activations = RefCell::new(Activations::new(names, &survey.sites));
-    let mut groups = groups(named.as_ref(), evidence, |rank| Calls {
+    let named = wanted.loop_at.as_deref().map(|text| NamedLoop::new(text, survey, places));
+    let evidence = CallEvidence { survey, in_main: &names.in_main, calls: &names.calls };
+    let activations = RefCell::new(ActivationFinder::new(names, &survey.sites));
+    let mut groups = groups(named.as_ref(), evidence, |rank| RankCalls {
         run,
         survey,
         tokens,
@@ -51,11 +57,11 @@ pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted, token
     });
     agree(&mut groups);
     // The teams by the numbers of their names, each with one group of it.
-    let mut teams: Vec<Team> = Vec::new();
+    let mut teams: Vec<LockstepTeam> = Vec::new();
     let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
-        let team = Team::of(group);
+        let team = LockstepTeam::of(group);
         let known = teams.iter().position(|known| match named {
             // Where the user says what ends an iteration, as many of them are the same ones.
             Some(_) => known.iterations == team.iterations,
@@ -101,9 +107,9 @@ fn agree(groups: &mut [LoopGroup]) {
 
 /// The groups of ranks that have loops, the largest first.
 fn groups<'a>(
-    named: Option<&LoopAt>,
-    evidence: Evidence<'a>,
-    calls: impl Fn(&'a RankSurvey) -> Calls<'a>,
+    named: Option<&NamedLoop>,
+    evidence: CallEvidence<'a>,
+    calls: impl Fn(&'a RankSurvey) -> RankCalls<'a>,
 ) -> Vec<LoopGroup<'a>> {
     let mut remaining = candidates(evidence.survey);
     let mut groups: Vec<LoopGroup> = Vec::new();
@@ -114,7 +120,7 @@ fn groups<'a>(
         let mut own = calls.loops(&window, named).and_then(|found| LoopGroup::new(calls, chosen, found));
         if let Some(own) = &mut own {
             if let Some(named) = named {
-                (own.ends, own.every) = (Ends::Each, named.every);
+                (own.ends, own.every) = (IterationEnds::Each, named.every);
                 own.detected = calls.detected(&window);
             }
             own.settle(evidence, &window);
@@ -158,7 +164,7 @@ fn groups<'a>(
 fn to_loop(
     one: &FoundLoop,
     group: &LoopGroup,
-    survey: &Survey,
+    survey: &CallSurvey,
     places: &[CodePlace],
     (first, name): (usize, usize),
 ) -> Loop {
@@ -182,8 +188,12 @@ fn to_loop(
         is_region: one.main || share_of_main >= REGION_SHARE,
         ranks: group.ranks.clone(),
         anchor,
-        anchors: if one.main { group.anchors() } else { Anchors { run: one.anchor.run, ..Anchors::default() } },
-        ends: if one.main { group.ends } else { Ends::Found },
+        anchors: if one.main {
+            group.anchors()
+        } else {
+            IterationAnchors { run: one.anchor.run, ..IterationAnchors::default() }
+        },
+        ends: if one.main { group.ends } else { IterationEnds::Found },
         count: group.count,
         is_unique: one.main && group.is_unique,
         is_in_main: one.main && group.is_in_main,
@@ -200,10 +210,10 @@ fn to_loop(
 }
 
 /// Returns what each kind of call is to a loop that also makes these in some iterations.
-fn with_occasional(mut classes: Vec<Class>, occasional: &[u32]) -> Vec<Class> {
+fn with_occasional(mut classes: Vec<TokenClass>, occasional: &[u32]) -> Vec<TokenClass> {
     for &token in occasional {
         if let Some(class) = classes.get_mut(token as usize) {
-            *class = Class::Occasional;
+            *class = TokenClass::Occasional;
         }
     }
     classes

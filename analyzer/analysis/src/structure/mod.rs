@@ -19,16 +19,16 @@ mod calls;
 pub mod code_place;
 pub mod code_readers;
 mod control_flow;
-mod copies;
 mod debug_budget;
 mod demangled_name;
 mod distribution;
+mod duplicate_calls;
 mod frames;
 mod function_symbols;
-mod group;
-mod groups;
 pub mod iterations;
+mod lockstep;
 mod loop_body;
+mod loop_group;
 mod loops;
 mod machine_code;
 pub mod named;
@@ -42,26 +42,26 @@ mod sources;
 pub mod survey;
 pub mod symbols;
 mod time_budget;
-mod together;
+mod unassigned_ranks;
 
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
 use crate::model::loops::Loop;
-use crate::model::loops::Without;
+use crate::model::loops::NoLoopReason;
 
-pub use placer::{FoundRegion, Placed, Placer};
+pub use placer::{CallPlacer, FoundRegion, PlacedCall};
 
-use crate::read::open::Run;
-use crate::structure::survey::{Survey, Token};
-use crate::structure::symbols::Resolved;
-use segments::Segments;
+use crate::read::open::RecordedRun;
+use crate::structure::survey::{CallSurvey, CallToken};
+use crate::structure::symbols::ResolvedNames;
+use segments::CodeSegments;
 pub use segments::{CodePath, OTHER};
 
 /// What the user wants found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Wanted {
+pub struct StructureOptions {
     /// Whether to look for loops and regions at all.
     pub detect: bool,
     /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
@@ -71,40 +71,45 @@ pub struct Wanted {
     pub level: i32,
 }
 
-impl Default for Wanted {
+impl Default for StructureOptions {
     fn default() -> Self {
-        Wanted { detect: true, loop_at: None, level: 0 }
+        StructureOptions { detect: true, loop_at: None, level: 0 }
     }
 }
 
 /// Loops and regions of a run, for all its ranks.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Structure {
+pub struct RunStructure {
     /// The loops, outer ones before those in them.
     pub loops: Vec<Loop>,
     /// Why there is no loop.
-    pub without: Without,
+    pub without: NoLoopReason,
     /// The main loop of each rank that has one, as an index in `loops`.
     main_of: HashMap<u32, usize>,
-    segments: Option<Segments>,
+    segments: Option<CodeSegments>,
     /// Of each loop the call of the innermost function around all its calls; `None` where there is none, or it is not known.
     loop_calls: Vec<Option<u32>>,
     /// Of each loop the code between two of its calls, ascending.
     loop_code: Vec<Vec<u32>>,
-    tokens: HashMap<Token, u32>,
+    tokens: HashMap<CallToken, u32>,
 }
 
-impl Structure {
+impl RunStructure {
     /// Finds loops and regions in `run`, of whose call sites `names` are known.
-    pub fn find(run: &Run, survey: &Survey, names: &Resolved, wanted: &Wanted) -> Structure {
-        let (tokens, counted) = copies::as_one(survey, &names.first_copy);
-        let mut structure = Structure { tokens, without: without(survey, wanted), ..Structure::default() };
-        if structure.without == Without::Nothing {
+    pub fn find(
+        run: &RecordedRun,
+        survey: &CallSurvey,
+        names: &ResolvedNames,
+        wanted: &StructureOptions,
+    ) -> RunStructure {
+        let (tokens, counted) = duplicate_calls::as_one(survey, &names.first_copy);
+        let mut structure = RunStructure { tokens, without: without(survey, wanted), ..RunStructure::default() };
+        if structure.without == NoLoopReason::Nothing {
             structure.loops = loops::find(run, &counted, names, wanted, &structure.tokens);
             structure.without = match structure.loops.is_empty() {
-                false => Without::Nothing,
-                true if wanted.loop_at.is_some() => Without::NoSuchCallSite,
-                true => Without::NoneFound,
+                false => NoLoopReason::Nothing,
+                true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
+                true => NoLoopReason::NoneFound,
             };
             structure.loops.iter_mut().for_each(|one| one.named = wanted.loop_at.is_some());
             for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
@@ -112,7 +117,7 @@ impl Structure {
             }
         }
         if wanted.detect && !survey.marked_phases && !survey.profiles && !survey.summaries {
-            let segments = Segments::new(survey, names);
+            let segments = CodeSegments::new(survey, names);
             for one in &structure.loops {
                 let places = places_of(one, survey, &segments);
                 structure.loop_calls.push(segments.function_around(&places));
@@ -166,21 +171,21 @@ impl Structure {
 }
 
 /// Returns the places of the calls of a loop.
-fn places_of(one: &Loop, survey: &Survey, segments: &Segments) -> FxHashSet<u32> {
+fn places_of(one: &Loop, survey: &CallSurvey, segments: &CodeSegments) -> FxHashSet<u32> {
     let tokens = (0..).zip(&survey.tokens).filter(|(at, _)| one.can_contain(*at));
     tokens.map(|(_, token)| segments.place(token.site)).collect()
 }
 
-fn without(survey: &Survey, wanted: &Wanted) -> Without {
+fn without(survey: &CallSurvey, wanted: &StructureOptions) -> NoLoopReason {
     if !wanted.detect {
-        Without::NotWanted
+        NoLoopReason::NotWanted
     } else if survey.profiles {
-        Without::Profiles
+        NoLoopReason::Profiles
     } else if survey.summaries {
-        Without::Summaries
+        NoLoopReason::Summaries
     } else if survey.marked_iterations && wanted.loop_at.is_none() {
-        Without::Marked
+        NoLoopReason::Marked
     } else {
-        Without::Nothing
+        NoLoopReason::Nothing
     }
 }

@@ -2,29 +2,29 @@
 
 use std::num::NonZeroU32;
 
-use crate::structure::iterations::found::{Anchor, FoundLoop};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::window::CallInterval;
-use crate::structure::survey::{Survey, Token};
+use crate::structure::survey::{CallSurvey, CallToken};
 use crate::structure::symbols::CodePlace;
 
 /// What ends an iteration, as the user says.
-pub(super) struct LoopAt {
+pub(super) struct NamedLoop {
     /// The kinds of calls, by the survey's index.
     tokens: Vec<u32>,
     /// Every so manieth of them ends one.
     pub every: NonZeroU32,
 }
 
-impl LoopAt {
+impl NamedLoop {
     /// The calls at those call sites whose label holds `text`; a number after a slash at its end says which of them end an iteration.
-    pub fn new(text: &str, survey: &Survey, places: &[CodePlace]) -> LoopAt {
+    pub fn new(text: &str, survey: &CallSurvey, places: &[CodePlace]) -> NamedLoop {
         let (label, every) = parts(text);
-        let is_there = |token: &Token| {
+        let is_there = |token: &CallToken| {
             let place = token.site.and_then(|site| places.get(site as usize));
             place.is_some_and(|place| place.label().contains(label))
         };
         let tokens = (0..).zip(&survey.tokens).filter(|(_, token)| is_there(token)).map(|(at, _)| at).collect();
-        LoopAt { tokens, every }
+        NamedLoop { tokens, every }
     }
 
     /// The loop in these calls: all kinds of calls between the first end and the last belong to it.
@@ -40,7 +40,7 @@ impl LoopAt {
         Some(FoundLoop {
             parent: None,
             tokens,
-            anchor: Anchor { tokens: anchors, run: false },
+            anchor: LoopAnchor { tokens: anchors, run: false },
             core: Vec::new(),
             by_rhythm: false,
             every: NonZeroU32::MIN,

@@ -3,14 +3,14 @@
 use lbprof_collector::Record;
 use lbprof_collector::record::NONE;
 
-use super::Structure;
-use crate::model::loops::Ends;
+use super::RunStructure;
+use crate::model::loops::IterationEnds;
 use crate::model::loops::Loop;
-use crate::model::sites::Sites;
-use crate::read::definitions::Definitions;
+use crate::model::sites::CallSiteTable;
+use crate::read::definitions::RankDefinitions;
 use crate::structure::call_kinds::CallKinds;
-use crate::structure::iterations::split::{IterationInterval, Splitter};
-use crate::structure::survey::Token;
+use crate::structure::iterations::split::{CallSplitter, IterationInterval};
+use crate::structure::survey::CallToken;
 
 /// Set in the numbers of found regions. Those of markers are small, for a recorder counts them.
 const FOUND: u32 = 1 << 31;
@@ -90,7 +90,7 @@ impl FoundRegion {
 
 /// Where a call belongs, with the computation before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
+pub struct PlacedCall {
     /// The number of the found region; `None` where the regions are the marked ones.
     region: Option<u32>,
     /// Whether the call is one of the main loop's.
@@ -99,7 +99,7 @@ pub struct Placed {
     interval: u32,
 }
 
-impl Placed {
+impl PlacedCall {
     /// Region and iteration of time that markers have put into `marked` (0: into none) and its iteration; `None`: that is
     /// where it stays.
     #[inline(always)]
@@ -121,7 +121,7 @@ impl Placed {
 
 /// What a kind of calls is to the structure.
 #[derive(Clone, Copy)]
-struct OfKind {
+struct KindPlacement {
     token: u32,
     place: u32,
     in_loop: Option<u8>,
@@ -137,25 +137,25 @@ struct OfKind {
 }
 
 /// Places the calls of a rank's first thread, in their order.
-pub struct Placer<'a> {
-    structure: &'a Structure,
-    sites: &'a Sites,
+pub struct CallPlacer<'a> {
+    structure: &'a RunStructure,
+    sites: &'a CallSiteTable,
     /// Its main loop's index.
     main: Option<usize>,
     /// The rank's loops that are regions, inner ones first.
     loops: Vec<(usize, &'a Loop)>,
     kinds: CallKinds,
-    of_kind: Vec<OfKind>,
+    of_kind: Vec<KindPlacement>,
     /// Ends of iterations of each of `loops` that lie within the main one.
     ended: Vec<u64>,
     /// The innermost loop of the last call.
     in_loop: Option<u8>,
-    splitter: Option<Splitter>,
+    splitter: Option<CallSplitter>,
 }
 
-impl<'a> Placer<'a> {
+impl<'a> CallPlacer<'a> {
     /// The placer of `rank`; `None` where nothing was found that would place anything.
-    pub fn new(structure: &'a Structure, sites: &'a Sites, rank: u32) -> Option<Placer<'a>> {
+    pub fn new(structure: &'a RunStructure, sites: &'a CallSiteTable, rank: u32) -> Option<CallPlacer<'a>> {
         let main_at = structure.main_loop(rank);
         let main = main_at.and_then(|at| structure.loops.get(at));
         if main.is_none() && structure.segments.is_none() {
@@ -172,7 +172,7 @@ impl<'a> Placer<'a> {
         };
         let loops = structure.loops.iter().enumerate().rev().filter(|&(at, one)| one.is_region && is_within(at));
         let loops: Vec<(usize, &Loop)> = loops.take(MOST_LOOPS).collect();
-        Some(Placer {
+        Some(CallPlacer {
             ended: vec![0; loops.len()],
             structure,
             sites,
@@ -181,20 +181,20 @@ impl<'a> Placer<'a> {
             kinds: CallKinds::default(),
             of_kind: Vec::new(),
             in_loop: None,
-            splitter: main.map(|main| Splitter::new(main.classes.clone(), main.anchors)),
+            splitter: main.map(|main| CallSplitter::new(main.classes.clone(), main.anchors)),
         })
     }
 
     /// Places the next call, whose call site is an id of `definitions`, with the computation before it; where the loop is
     /// entered, that computation alone as the second: it may be anything, and lies outside.
     #[inline(always)]
-    pub fn place(&mut self, record: &Record, definitions: &Definitions) -> (Placed, Option<Placed>) {
+    pub fn place(&mut self, record: &Record, definitions: &RankDefinitions) -> (PlacedCall, Option<PlacedCall>) {
         let from = self.kinds.last();
         let kind = self.kinds.of(record);
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
-        let OfKind { token, in_loop, is_poll, ends, after, region, before, .. } = self.of_kind[kind as usize];
+        let KindPlacement { token, in_loop, is_poll, ends, after, region, before, .. } = self.of_kind[kind as usize];
         if let Some(at) = ends {
             self.end_of(at, from);
         }
@@ -210,9 +210,9 @@ impl<'a> Placer<'a> {
         let enters = in_loop.is_some() && self.in_loop.is_none();
         self.in_loop = in_loop;
         let has_regions = self.structure.segments.is_some();
-        let placed = Placed { region: has_regions.then_some(region), in_loop: in_loop.is_some(), interval };
+        let placed = PlacedCall { region: has_regions.then_some(region), in_loop: in_loop.is_some(), interval };
         if enters {
-            let before = Placed {
+            let before = PlacedCall {
                 region: has_regions.then(|| outside_of_loops(before)),
                 in_loop: false,
                 interval: interval.checked_sub(1).filter(|_| interval != NONE).unwrap_or(NONE),
@@ -220,20 +220,20 @@ impl<'a> Placer<'a> {
             return (placed, Some(before));
         }
         let before = Some(before).filter(|before| *before != region && has_regions);
-        (placed, before.map(|before| Placed { region: Some(before), ..placed }))
+        (placed, before.map(|before| PlacedCall { region: Some(before), ..placed }))
     }
 
     /// Takes in what the newest kind of calls is.
     #[cold]
-    fn learn(&mut self, definitions: &Definitions) {
+    fn learn(&mut self, definitions: &RankDefinitions) {
         let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
-        let known = Token::of(kind, self.sites, definitions);
+        let known = CallToken::of(kind, self.sites, definitions);
         let token = self.structure.tokens.get(&known).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));
         let is_poll = self.main.and_then(|at| self.structure.loops.get(at)).is_some_and(|main| main.polls(token));
         let ends = self.loops.iter().position(|(at, one)| Some(*at) != self.main && one.ends_with(token));
-        self.of_kind.push(OfKind {
+        self.of_kind.push(KindPlacement {
             token,
             place,
             in_loop,
@@ -287,7 +287,7 @@ impl<'a> Placer<'a> {
     }
 
     /// The rank's main loop, the intervals of its calls and what is known of their ends, where it has one.
-    pub fn finish(self) -> Option<(usize, Vec<IterationInterval>, Ends)> {
+    pub fn finish(self) -> Option<(usize, Vec<IterationInterval>, IterationEnds)> {
         let main = self.main?;
         Some((main, self.splitter?.finish(), self.structure.loops.get(main)?.ends))
     }

@@ -3,8 +3,8 @@
 use lbprof_collector::definition::RegionKind;
 
 use crate::model::Region;
-use crate::read::definitions::Definitions;
-use crate::structure::{CodePath, FoundRegion, Structure};
+use crate::read::definitions::RankDefinitions;
+use crate::structure::{CodePath, FoundRegion, RunStructure};
 
 /// A part of a region's path.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ impl PathPart {
 }
 
 /// Region `number` of `rank`, whose log has these definitions, and those around it, outermost first, without the whole program.
-pub fn region_path(structure: &Structure, definitions: &Definitions, rank: u32, number: u32) -> Vec<PathPart> {
+pub fn region_path(structure: &RunStructure, definitions: &RankDefinitions, rank: u32, number: u32) -> Vec<PathPart> {
     let in_loop = |at: Option<usize>| at.map_or_else(Vec::new, |at| loop_path(structure, at));
     let marked = |number: u32| marked_path(definitions, number);
     let code = |in_loop: Option<usize>, segment: u32| PathPart::code(structure.code_path(in_loop, segment));
@@ -93,11 +93,11 @@ pub fn region_path(structure: &Structure, definitions: &Definitions, rank: u32, 
 }
 
 /// A found loop and those around it, from the main loop on.
-pub fn loop_path(structure: &Structure, at: usize) -> Vec<PathPart> {
+pub fn loop_path(structure: &RunStructure, at: usize) -> Vec<PathPart> {
     structure.loop_path(at).into_iter().map(PathPart::found).collect()
 }
 
-fn marked_path(definitions: &Definitions, number: u32) -> impl Iterator<Item = PathPart> {
+fn marked_path(definitions: &RankDefinitions, number: u32) -> impl Iterator<Item = PathPart> {
     definitions.region_chain(number).into_iter().rev().map(|id| {
         let defined = definitions.regions.get(&id);
         let (kind, iterated) = defined.map_or((RegionKind::Useful, false), |region| (region.kind, region.iterated));

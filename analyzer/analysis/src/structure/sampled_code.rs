@@ -16,10 +16,10 @@
 use bincode::{Decode, Encode};
 use std::collections::HashMap;
 
-use super::code_place::{CodePlace, Position, base_name};
+use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file};
 use crate::model::Module;
-use crate::model::sites::Address;
+use crate::model::sites::ModuleAddress;
 
 /// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
 const RECORDER: &str = "liblbprof.so";
@@ -88,15 +88,15 @@ pub struct SampledCode {
     pub leaves: Vec<SampledLeaf>,
     /// The stacks at which samples hit.
     pub stacks: Vec<SampledStack>,
-    by_address: HashMap<(Address, Option<u32>), u32>,
+    by_address: HashMap<(ModuleAddress, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
 }
 
 impl SampledCode {
-    /// The stack of an address that was reached by a chain of calls, an index of [`Sites::chains`](crate::model::sites::Sites::chains); `None` where there is no
+    /// The stack of an address that was reached by a chain of calls, an index of [`CallSiteTable::chains`](crate::model::sites::CallSiteTable::chains); `None` where there is no
     /// such file.
-    pub fn stack(&self, address: Address, chain: Option<u32>) -> Option<u32> {
+    pub fn stack(&self, address: ModuleAddress, chain: Option<u32>) -> Option<u32> {
         let known = self.by_address.get(&(address, chain)).or_else(|| self.by_address.get(&(address, None)));
         known.or_else(|| self.of_module.get(&address.0)).or_else(|| self.of_module.get(&None)).copied()
     }
@@ -161,7 +161,7 @@ pub(super) struct SampledFrame {
 impl SampledFrame {
     /// Returns the frame at an address in a file: `place` is the best that is known of it, `position` the functions that it lies in, from the inside out. `None`: nothing
     /// is known, or it is the recorder's.
-    pub(super) fn new(module: &str, place: &CodePlace, position: &Position) -> Option<SampledFrame> {
+    pub(super) fn new(module: &str, place: &CodePlace, position: &SourcePosition) -> Option<SampledFrame> {
         if is_recorder_file(module) {
             return None;
         }
@@ -233,7 +233,7 @@ impl CodeBuilder {
     }
 
     /// Enters an address that was reached by no known call.
-    pub(super) fn add(&mut self, address: Address, frame: &SampledFrame) {
+    pub(super) fn add(&mut self, address: ModuleAddress, frame: &SampledFrame) {
         if let Some(node) = self.inlined(None, frame) {
             let stack = self.stack(node, frame.line);
             self.code.by_address.insert((address, None), stack);
@@ -246,7 +246,7 @@ impl CodeBuilder {
         &mut self,
         chain: u32,
         calls: &ProgramCalls,
-        addresses: impl Iterator<Item = (Address, Option<&'a SampledFrame>, bool)>,
+        addresses: impl Iterator<Item = (ModuleAddress, Option<&'a SampledFrame>, bool)>,
     ) {
         let mut caller = None;
         for frame in &calls.frames {
@@ -359,7 +359,7 @@ mod tests {
         ];
         let system = vec![frame("void std::sort<int*>(int*, int*)", "/usr/include/c++/12/bits/stl_algo.h", 5)];
         let symbol = CodePlace { function: Some("exp".into()), ..CodePlace::default() };
-        let mut add = |address, module, place, position: &Position| {
+        let mut add = |address, module, place, position: &SourcePosition| {
             if let Some(frame) = SampledFrame::new(module, place, position) {
                 builder.add(address, &frame);
             }

@@ -15,7 +15,7 @@ use lbprof_collector::Operation;
 
 use super::call_tree::CallTree;
 use super::code_place::{Caller, CodePlace, base_name, short};
-use super::survey::Survey;
+use super::survey::CallSurvey;
 
 /// The start of the program in the names of regions.
 pub(super) const START: &str = "start";
@@ -52,7 +52,7 @@ impl CallPoint {
 }
 
 /// Returns the call that each node of a tree is.
-pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
+pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoint> {
     let operations = operations_by_node(calls, survey);
     let called = |at: u32| match operations.get(&at) {
         Some(names) => Some(names.iter().map(String::as_str).collect::<Vec<_>>().join("/")),
@@ -91,7 +91,7 @@ pub(super) fn call_points(calls: &CallTree, survey: &Survey) -> Vec<CallPoint> {
 }
 
 /// Returns the names of the operations of the calls of MPI at each node.
-fn operations_by_node(calls: &CallTree, survey: &Survey) -> BTreeMap<u32, BTreeSet<String>> {
+fn operations_by_node(calls: &CallTree, survey: &CallSurvey) -> BTreeMap<u32, BTreeSet<String>> {
     let mut operations: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
     for token in &survey.tokens {
         let name = Operation::from_number(token.operation).map(Operation::name);

@@ -18,12 +18,12 @@ use rustc_hash::FxHashSet;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::structure::activations::{Activations, WorkItem};
+use crate::structure::activations::{ActivationFinder, WorkItem};
 use crate::structure::call_tree::CallTree;
 use crate::structure::code_place::{CodePlace, short};
 use crate::structure::segment_name::{CallPoint, START, call_points, called_name, describe_code, label, name_code};
-use crate::structure::survey::Survey;
-use crate::structure::symbols::Resolved;
+use crate::structure::survey::CallSurvey;
+use crate::structure::symbols::ResolvedNames;
 
 /// Share of all ranks' time from which on code between two places is a region of its own, and a function around it. Others are one region
 /// together: hundreds of regions, each of next to nothing, would hide the few that matter.
@@ -41,7 +41,7 @@ pub const OTHER: &str = "other code between calls";
 
 /// Regions by the places before and after them.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Segments {
+pub struct CodeSegments {
     calls: CallTree,
     /// The place of each call site: 0 where it is not known.
     place_of_site: Vec<u32>,
@@ -52,14 +52,14 @@ pub struct Segments {
     /// The regions that end at a place, those with most time first.
     ending: HashMap<u32, Vec<u32>>,
     /// The first is [`OTHER`].
-    segments: Vec<Segment>,
+    segments: Vec<CodeSegment>,
     /// Each after the one around it.
-    functions: Vec<Function>,
+    functions: Vec<FunctionRegion>,
 }
 
 /// Code between calls.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-struct Segment {
+struct CodeSegment {
     /// Its name, or `None` if it is what is left of the function around it.
     name: Option<String>,
     /// The innermost function around it that is a region, as an index.
@@ -74,7 +74,7 @@ struct Segment {
 
 /// A function that is a region.
 #[derive(Clone, Debug, Encode, Decode)]
-struct Function {
+struct FunctionRegion {
     name: String,
     parent: Option<usize>,
     /// The call by which it is called.
@@ -99,7 +99,7 @@ pub struct CodePath {
 
 /// What distinguishes the code between two calls: the call of the innermost function around both, and what this one calls.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
+struct SegmentKey {
     function: Option<u32>,
     from: Option<CallPoint>,
     to: CallPoint,
@@ -107,7 +107,7 @@ struct Key {
 
 /// What is known of the code of a key.
 #[derive(Clone, Debug, Default)]
-struct Code {
+struct SegmentCode {
     ns: u64,
     /// The places before and after it.
     pairs: Vec<(u32, u32)>,
@@ -117,9 +117,9 @@ struct Code {
     to: BTreeSet<CallPoint>,
 }
 
-impl Code {
+impl SegmentCode {
     /// Adds code that does the same work.
-    fn merge(&mut self, other: Code) {
+    fn merge(&mut self, other: SegmentCode) {
         self.ns = self.ns.saturating_add(other.ns);
         self.pairs.extend(other.pairs);
         self.from.extend(other.from);
@@ -127,9 +127,9 @@ impl Code {
     }
 }
 
-impl Segments {
+impl CodeSegments {
     /// The regions of a surveyed run, of whose call sites `names` are known.
-    pub fn new(survey: &Survey, names: &Resolved) -> Segments {
+    pub fn new(survey: &CallSurvey, names: &ResolvedNames) -> CodeSegments {
         let calls = &names.calls;
         let n_sites = names.places.len() as u32;
         let place_of_site: Vec<u32> = (0..n_sites).map(|site| calls.node_of(site).map_or(0, |node| node + 1)).collect();
@@ -143,14 +143,14 @@ impl Segments {
         }
         let codes = find_code(times, survey, names);
         let functions = functions(calls, &codes, all);
-        let mut found = Segments {
+        let mut found = CodeSegments {
             calls: calls.clone(),
             place_of_site,
             functions: functions.regions.clone(),
-            ..Segments::default()
+            ..CodeSegments::default()
         };
-        found.segments.push(Segment { name: Some(OTHER.to_owned()), ..Segment::default() });
-        let mut order: Vec<(Key, Code)> = codes.into_iter().collect();
+        found.segments.push(CodeSegment { name: Some(OTHER.to_owned()), ..CodeSegment::default() });
+        let mut order: Vec<(SegmentKey, SegmentCode)> = codes.into_iter().collect();
         order.sort_by(|a, b| b.1.ns.cmp(&a.1.ns).then_with(|| a.0.cmp(&b.0)));
         // The code of functions that is no region of its own, by the function.
         let mut rest: HashMap<usize, u32> = HashMap::new();
@@ -163,12 +163,12 @@ impl Segments {
                     let name = Some(name_code(&from, &to));
                     let (call, calls) = (key.function, Some(code.calls));
                     let between = describe_code(&from, &to);
-                    found.segments.push(Segment { name, function, call, between, calls });
+                    found.segments.push(CodeSegment { name, function, call, between, calls });
                     found.segments.len() as u32 - 1
                 }
                 Some(function) => *rest.entry(function).or_insert_with(|| {
                     let call = Some(found.functions[function].call);
-                    found.segments.push(Segment { function: Some(function), call, ..Segment::default() });
+                    found.segments.push(CodeSegment { function: Some(function), call, ..CodeSegment::default() });
                     found.segments.len() as u32 - 1
                 }),
                 None => 0,
@@ -253,22 +253,26 @@ impl Segments {
 }
 
 /// Returns the code between places, with the times between their calls.
-fn find_code(times: BTreeMap<(u32, u32), u64>, survey: &Survey, names: &Resolved) -> BTreeMap<Key, Code> {
+fn find_code(
+    times: BTreeMap<(u32, u32), u64>,
+    survey: &CallSurvey,
+    names: &ResolvedNames,
+) -> BTreeMap<SegmentKey, SegmentCode> {
     let points = call_points(&names.calls, survey);
-    let mut codes: BTreeMap<Key, Code> = BTreeMap::new();
-    let mut activations = Activations::new(names, &survey.sites);
-    let mut same_work: BTreeMap<(Option<u32>, BTreeSet<WorkItem>), Key> = BTreeMap::new();
+    let mut codes: BTreeMap<SegmentKey, SegmentCode> = BTreeMap::new();
+    let mut activations = ActivationFinder::new(names, &survey.sites);
+    let mut same_work: BTreeMap<(Option<u32>, BTreeSet<WorkItem>), SegmentKey> = BTreeMap::new();
     for ((from, to), ns) in times {
         let Some(last) = to.checked_sub(1) else { continue };
         let first = from.checked_sub(1);
         let meeting = first.map(|first| activations.meeting(first, last));
         let point = |node: u32| points.get(node as usize).cloned().unwrap_or_default();
-        let key = Key {
+        let key = SegmentKey {
             function: meeting.and_then(|meeting| meeting.around),
             from: meeting.map(|meeting| point(meeting.first)),
             to: point(meeting.map_or(last, |meeting| meeting.last)),
         };
-        let code = Code {
+        let code = SegmentCode {
             ns,
             pairs: vec![(from, to)],
             calls: (first, last),
@@ -295,15 +299,15 @@ fn is_heavy(ns: u64, all: u64) -> bool {
 
 /// The functions that are regions.
 #[derive(Default)]
-struct Functions {
-    regions: Vec<Function>,
+struct FunctionRegions {
+    regions: Vec<FunctionRegion>,
     /// The time that goes by in each, with those in it.
     ns: Vec<u64>,
     /// Their indices by the call.
     of_call: HashMap<u32, usize>,
 }
 
-impl Functions {
+impl FunctionRegions {
     /// The innermost of them around the function that `call` calls, itself among them.
     fn around(&self, calls: &CallTree, call: Option<u32>) -> Option<usize> {
         let mut path = std::iter::successors(call, |&at| calls.node(at)?.parent);
@@ -312,7 +316,7 @@ impl Functions {
 }
 
 /// The functions in which time goes by between calls, if it is not all of the program's: in themselves, or in several of them that they call.
-fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functions {
+fn functions(calls: &CallTree, codes: &BTreeMap<SegmentKey, SegmentCode>, all: u64) -> FunctionRegions {
     let mut own: HashMap<u32, u64> = HashMap::new();
     for (call, ns) in codes.iter().filter_map(|(key, code)| Some((key.function?, code.ns))) {
         let time = own.entry(call).or_default();
@@ -339,13 +343,13 @@ fn functions(calls: &CallTree, codes: &BTreeMap<Key, Code>, all: u64) -> Functio
     let mut place = 0..;
     kept.retain(|&call| place.next().is_some_and(|at| at < MIN_NAMED) || is_heavy(ns(call), all));
     kept.sort_by_key(|&call| (depth(call), call));
-    let mut found = Functions::default();
+    let mut found = FunctionRegions::default();
     for &call in &kept {
         let parent = found.around(calls, calls.node(call).and_then(|node| node.parent));
         found.of_call.insert(call, found.regions.len());
         found.ns.push(ns(call));
         let name = calls.callee(call).map(|node| called_name(&node.place)).filter(|name| !name.is_empty());
-        found.regions.push(Function { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
+        found.regions.push(FunctionRegion { name: name.unwrap_or_else(|| "code".to_owned()), parent, call });
     }
     let names: Vec<(Option<usize>, String)> = found.regions.iter().map(|one| (one.parent, one.name.clone())).collect();
     for (one, own) in found.regions.iter_mut().zip(&names) {

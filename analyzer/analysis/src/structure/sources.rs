@@ -13,7 +13,7 @@ use bincode::{Decode, Encode};
 use object::Object;
 use object::read::ReadCache;
 
-use super::code_place::{CodePlace, Position, base_name};
+use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::debug_budget;
 use super::demangled_name::demangled_name;
 use super::frames::is_system_file;
@@ -24,12 +24,12 @@ use super::source_name::source_name;
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(super) struct NamedCall {
     pub place: CodePlace,
-    pub position: Position,
+    pub position: SourcePosition,
     pub is_in_main: bool,
 }
 
 /// A file's own names and those of its separate debug file.
-pub(super) struct Sources {
+pub(super) struct SymbolSources {
     debug: Option<Loader>,
     own: Option<Loader>,
     /// The functions of addresses by the symbol tables of both.
@@ -38,9 +38,9 @@ pub(super) struct Sources {
     pub(super) faults: Vec<String>,
 }
 
-impl Sources {
+impl SymbolSources {
     /// Those of `addresses`, without `has_lines` from the symbol tables alone. `None` where the file is not the one with `build_id` (if that is known).
-    pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<Sources> {
+    pub(super) fn open(path: &Path, build_id: &[u8], addresses: &[u64], has_lines: bool) -> Option<SymbolSources> {
         let facts = DebugFacts::read(path);
         let found = facts.as_ref().map_or(&[][..], |facts| &facts.build_id);
         if !build_id.is_empty() && found != build_id {
@@ -55,11 +55,11 @@ impl Sources {
             has_lines.then(|| open_loader(&path, alternate, &mut faults)).flatten()
         });
         let own = has_lines.then(|| open_loader(path, None, &mut faults)).flatten();
-        Some(Sources { debug, own, functions, faults })
+        Some(SymbolSources { debug, own, functions, faults })
     }
 
     /// Returns the frames of the source at an address, the innermost first; empty where nothing is known.
-    pub(super) fn position(&self, address: u64) -> Position {
+    pub(super) fn position(&self, address: u64) -> SourcePosition {
         let mut positions = self.debug.iter().chain(&self.own).map(|loader| dwarf_position(loader, address));
         positions.find(|position| own_place(position).is_some()).unwrap_or_default()
     }
@@ -101,7 +101,7 @@ fn open_loader(path: &Path, alternate: Option<PathBuf>, faults: &mut Vec<String>
 const MAIN_PROGRAMS: [&str; 3] = ["MAIN__", "MAIN_", "_QQmain"];
 
 /// Where the call at `address` stands in the source, from the inside out; empty where nothing is known.
-fn dwarf_position(loader: &Loader, address: u64) -> Position {
+fn dwarf_position(loader: &Loader, address: u64) -> SourcePosition {
     let mut position = Vec::new();
     let Ok(mut frames) = loader.find_frames(address) else { return position };
     while let Ok(Some(frame)) = frames.next() {
@@ -119,7 +119,7 @@ fn dwarf_position(loader: &Loader, address: u64) -> Position {
 }
 
 /// The innermost place that is the user's own, else the innermost; `None` where nothing is known of it.
-fn own_place(position: &Position) -> Option<&CodePlace> {
+fn own_place(position: &SourcePosition) -> Option<&CodePlace> {
     let is_own = |place: &&CodePlace| place.file.as_deref().is_some_and(|file| !is_system_file(file));
     let mut places = position.iter().map(|(place, _)| place);
     let own = places.clone().find(is_own).or_else(|| places.next());

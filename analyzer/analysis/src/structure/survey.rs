@@ -11,29 +11,29 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::{LogHeader, RecordingMode};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::ModuleAddress;
+use lbprof_collector::sample::CodeAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::sites::Sites;
-use crate::read::definitions::Definitions;
-use crate::read::open::Run;
-use crate::read::pass::{self, Merge, Progress, RankPass};
-use crate::read::together::Pass;
+use crate::model::sites::CallSiteTable;
+use crate::read::definitions::RankDefinitions;
+use crate::read::distributed_run::RecordPass;
+use crate::read::open::RecordedRun;
+use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
-use crate::transport::Failure;
+use crate::transport::TransportFailure;
 
 /// What the first pass found.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Survey {
+pub struct CallSurvey {
     /// Files and call sites of all ranks and threads.
-    pub sites: Sites,
+    pub sites: CallSiteTable,
     /// Kinds of calls.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<CallToken>,
     /// One entry a rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
-    pub pairs: HashMap<(Option<u32>, Option<u32>), Pair>,
+    pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
     /// Whether a rank has marked iterations.
     pub marked_iterations: bool,
     /// Whether a rank has marked phases that are no iterations.
@@ -46,7 +46,7 @@ pub struct Survey {
 
 /// A kind of call: calls of one kind are the same step of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
-pub struct Token {
+pub struct CallToken {
     /// Index of the call site; `None` where the recorder did not know it.
     pub site: Option<u32>,
     /// Number of the operation.
@@ -56,11 +56,11 @@ pub struct Token {
     pub comm: u32,
 }
 
-impl Token {
+impl CallToken {
     /// The token of calls of a kind, whose call site is an id of `definitions`.
-    pub fn of(kind: &CallKind, sites: &Sites, definitions: &Definitions) -> Token {
+    pub fn of(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
-        Token { site, operation: kind.operation, comm: kind.comm }
+        CallToken { site, operation: kind.operation, comm: kind.comm }
     }
 }
 
@@ -91,7 +91,7 @@ impl RankSurvey {
 
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
-pub struct Pair {
+pub struct SitePair {
     /// How often.
     pub count: u64,
     /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
@@ -102,19 +102,19 @@ pub struct Pair {
 /// Surveys `run`.
 ///
 /// Errors: of several processes that read it together, one failed.
-pub fn survey(run: &Run, progress: impl Fn(Progress) + Sync) -> Result<Survey, Failure> {
+pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
     let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    let found = pass::fold(run, (Pass::Survey, Vec::new), start, progress)?;
+    let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
-pub(crate) fn survey_part(run: &Run) -> Option<Survey> {
+pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
     let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
     pass::fold_ranks(run, &run.headers, start, |_| ())
 }
 
-impl Survey {
+impl CallSurvey {
     /// What was found of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
@@ -122,15 +122,16 @@ impl Survey {
     }
 
     /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
-    pub(crate) fn with_sites(&self, sites: Sites) -> Survey {
-        Survey { sites, ranks: self.ranks.clone(), ..Survey::default() }
+    pub(crate) fn with_sites(&self, sites: CallSiteTable) -> CallSurvey {
+        CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
     /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
-    fn sorted(self) -> Survey {
+    fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
-        let tokens: Vec<Token> = self.tokens.iter().map(|token| Token { site: of(token.site), ..*token }).collect();
+        let tokens: Vec<CallToken> =
+            self.tokens.iter().map(|token| CallToken { site: of(token.site), ..*token }).collect();
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
@@ -140,7 +141,7 @@ impl Survey {
             *token = numbers[*token as usize];
         }
         ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
-        Survey {
+        CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
             ranks,
@@ -150,14 +151,14 @@ impl Survey {
     }
 }
 
-impl Merge for Survey {
-    fn merge(mut self, higher: Survey) -> Survey {
+impl MergeHigher for CallSurvey {
+    fn merge(mut self, higher: CallSurvey) -> CallSurvey {
         let sites = self.sites.merge(&higher.sites);
         let of = |site: Option<u32>| site.map(|site| sites[site as usize]);
-        let mut known: HashMap<Token, u32> = self.tokens.iter().copied().zip(0..).collect();
+        let mut known: HashMap<CallToken, u32> = self.tokens.iter().copied().zip(0..).collect();
         let mut numbers = Vec::with_capacity(higher.tokens.len());
         for token in higher.tokens {
-            let token = Token { site: of(token.site), ..token };
+            let token = CallToken { site: of(token.site), ..token };
             numbers.push(*known.entry(token).or_insert_with(|| {
                 self.tokens.push(token);
                 self.tokens.len() as u32 - 1
@@ -183,17 +184,17 @@ impl Merge for Survey {
 /// The survey of one rank while it is made.
 struct RankPassState {
     rank: u32,
-    definitions: Definitions,
+    definitions: RankDefinitions,
     profiles: bool,
     /// Whether it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
     /// When a tick of the rank's clock is how many seconds is known at the end only.
     clock: LogHeader,
-    calls: Calls,
+    calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(ModuleAddress, u32)>,
+    sampled: FxHashSet<(CodeAddress, u32)>,
 }
 
 impl RankPassState {
@@ -202,10 +203,10 @@ impl RankPassState {
             is_first_look,
             is_summed_up: false,
             rank: header.rank,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             profiles: false,
             clock: header.clone(),
-            calls: Calls::default(),
+            calls: ThreadCalls::default(),
             threads: BTreeMap::new(),
             sampled: FxHashSet::default(),
         }
@@ -219,7 +220,7 @@ impl RankPassState {
 }
 
 impl RankPass for RankPassState {
-    type Output = Survey;
+    type Output = CallSurvey;
 
     fn item(&mut self, item: LogItem) {
         match item {
@@ -246,21 +247,21 @@ impl RankPass for RankPassState {
         }
     }
 
-    fn end(mut self) -> Survey {
+    fn end(mut self) -> CallSurvey {
         self.calls.finish();
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let of_id = sites.enter(&self.definitions);
         sites.enter_sampled(&self.definitions, self.sampled.iter());
         let site = |id: u64| u32::try_from(id).ok().and_then(|id| of_id.get(&id).copied());
-        let tokens: Vec<Token> = self
+        let tokens: Vec<CallToken> = self
             .calls
             .kinds
             .all()
-            .map(|kind| Token { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
+            .map(|kind| CallToken { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
             .collect();
         let clock = self.definitions.clock(&self.clock);
         let tick_s = clock.tick_s();
-        let mut pairs: HashMap<_, Pair> = HashMap::new();
+        let mut pairs: HashMap<_, SitePair> = HashMap::new();
         for (&(from, to), sums) in &self.calls.pairs {
             let of = |kind: u32| tokens.get(kind as usize).and_then(|token| token.site);
             let pair = pairs.entry((of(from), of(to))).or_default();
@@ -269,7 +270,7 @@ impl RankPass for RankPassState {
         }
         let counts = (0..).zip(self.calls.counts).collect();
         let phases = || self.definitions.regions.values().filter(|region| region.id != 0);
-        Survey {
+        CallSurvey {
             ranks: vec![RankSurvey {
                 rank: self.rank,
                 calls: self.calls.n,
@@ -298,7 +299,7 @@ struct PairSums {
 
 /// The calls of a thread, counted.
 #[derive(Default)]
-struct Calls {
+struct ThreadCalls {
     n: u64,
     kinds: CallKinds,
     /// Calls of each kind.
@@ -313,7 +314,7 @@ struct Calls {
 /// Most pairs of kinds that are distinguished on a rank; programs have thousands at most.
 const MOST_PAIRS: usize = 1 << 18;
 
-impl Calls {
+impl ThreadCalls {
     fn add(&mut self, records: &[Record], begin: u64) {
         for record in records.iter().filter(|record| record.is_call()) {
             let from = self.kinds.last();

@@ -27,9 +27,9 @@ use lbprof_collector::{Problem, ProblemKind};
 use rayon::prelude::*;
 
 use crate::model::Module;
-use crate::model::sites::{Address, CallSite, Sites};
+use crate::model::sites::{CallSite, CallSiteTable, ModuleAddress};
 use crate::structure::call_tree::{CallTree, MOST_SITES};
-use crate::structure::code_place::Position;
+use crate::structure::code_place::SourcePosition;
 pub use crate::structure::code_place::{Caller, CodePlace, base_name, first_on_line};
 use crate::structure::code_readers::{CodeReaders, FileNames};
 use crate::structure::frames::{is_binding, is_runtime};
@@ -39,7 +39,7 @@ use crate::structure::time_budget::TimeBudget;
 
 /// What is known of call sites.
 #[derive(Clone, Debug, Default)]
-pub struct Resolved {
+pub struct ResolvedNames {
     /// Their places, at the same indices.
     pub places: Vec<CodePlace>,
     /// The calls of the source that they are.
@@ -64,7 +64,7 @@ pub struct Resolved {
 pub const MOST_TIME: Duration = Duration::from_secs(8);
 
 /// What is known of the call sites `all`, and can be found out by `readers` in so much processor time.
-pub fn resolve(all: &Sites, readers: &CodeReaders, within: Duration) -> Resolved {
+pub fn resolve(all: &CallSiteTable, readers: &CodeReaders, within: Duration) -> ResolvedNames {
     let mut places = unresolved(all);
     let mut by_module: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
     for site in &all.call_sites {
@@ -136,7 +136,7 @@ pub fn resolve(all: &Sites, readers: &CodeReaders, within: Duration) -> Resolved
 
 /// The code that samples hit. `frame_at` gives what is known of the call that returns to an address; `places` are those of the call sites.
 fn sampled_code(
-    all: &Sites,
+    all: &CallSiteTable,
     places: &[CodePlace],
     frame_at: impl Fn((u32, u64)) -> Option<SampledFrame>,
 ) -> SampledCode {
@@ -147,21 +147,21 @@ fn sampled_code(
         .filter(Option::is_some)
         .collect();
     let mut code = CodeBuilder::new(&all.modules);
-    let frame = |(module, offset): Address| frame_at((module?, offset));
-    let hit = |(module, offset): Address| frame((module, return_to(offset)));
+    let frame = |(module, offset): ModuleAddress| frame_at((module?, offset));
+    let hit = |(module, offset): ModuleAddress| frame((module, return_to(offset)));
     for &address in &all.sampled {
         if let Some(found) = hit(address) {
             code.add(address, &found);
         }
     }
     let is_recorder = |module: u32| all.modules.get(module as usize).is_some_and(|file| is_recorder_file(&file.path));
-    let mut by_chain: BTreeMap<u32, Vec<(Address, Option<SampledFrame>, bool)>> = BTreeMap::new();
+    let mut by_chain: BTreeMap<u32, Vec<(ModuleAddress, Option<SampledFrame>, bool)>> = BTreeMap::new();
     for &(address, chain) in all.sampled_by.iter().filter(|(address, _)| !address.0.is_some_and(is_recorder)) {
         by_chain.entry(chain).or_default().push((address, hit(address), of_program.contains(&address.0)));
     }
     for (chain, addresses) in by_chain {
         let Some(callers) = all.chains.get(chain as usize).map(|chain| &chain.callers) else { continue };
-        let is_of_program = |caller: &&Address| of_program.contains(&caller.0);
+        let is_of_program = |caller: &&ModuleAddress| of_program.contains(&caller.0);
         let of_library = callers.iter().take_while(|caller| !is_of_program(caller)).last();
         let calls = ProgramCalls {
             frames: callers.iter().rev().filter(is_of_program).filter_map(|&caller| frame(caller)).collect(),
@@ -174,7 +174,7 @@ fn sampled_code(
 
 /// Returns the problem that files have no symbols for any call site of the program in them, or `None` if all have. A call path may lead through
 /// single places without a symbol, in code that was written by hand, for example; and where it leads through a script, the script's functions name it.
-fn find_stripped(all: &Sites, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
+fn find_stripped(all: &CallSiteTable, places: &[CodePlace], files: &BTreeSet<u32>) -> Option<Problem> {
     let is_named = |place: &CodePlace| place.function.is_some() || place.line.is_some();
     let site_at = |at: u32| all.call_sites.get(at as usize);
     let is_of_script = |site: &CallSite| {
@@ -209,18 +209,18 @@ fn return_to(address: u64) -> u64 {
 }
 
 /// The same where no names are to be looked up.
-pub fn unnamed(all: &Sites) -> Resolved {
+pub fn unnamed(all: &CallSiteTable) -> ResolvedNames {
     let calls = known_calls(all, unresolved(all), |_| const { &Vec::new() }, |_| false);
-    Resolved { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
+    ResolvedNames { sampled: CodeBuilder::new(&all.modules).finish(), ..calls }
 }
 
 fn known_calls<'a>(
-    all: &Sites,
+    all: &CallSiteTable,
     places: Vec<CodePlace>,
-    position: impl Fn(usize) -> &'a Position,
+    position: impl Fn(usize) -> &'a SourcePosition,
     is_in_main: impl Fn(usize) -> bool,
-) -> Resolved {
-    let scripts: Vec<Option<Position>> = all.call_sites.iter().zip(&places).map(script_position).collect();
+) -> ResolvedNames {
+    let scripts: Vec<Option<SourcePosition>> = all.call_sites.iter().zip(&places).map(script_position).collect();
     let position = |at: usize| scripts[at].as_ref().unwrap_or_else(|| position(at));
     let calls = CallTree::new(all, |at| (&places[at], position(at)));
     // What calls MPI for a script has the place of the script's own call.
@@ -247,19 +247,27 @@ fn known_calls<'a>(
         problems.push(Problem { kind: ProblemKind::TooMany, rank: None, count: places.len() as u64, detail });
     }
     let sampled = SampledCode::default();
-    Resolved { first_copy: calls.first_copies(), calls, places, in_main, sampled, problems, ..Resolved::default() }
+    ResolvedNames {
+        first_copy: calls.first_copies(),
+        calls,
+        places,
+        in_main,
+        sampled,
+        problems,
+        ..ResolvedNames::default()
+    }
 }
 
 /// What Python calls the code of a file outside of its functions.
 const MAIN_SCRIPT: &str = "<module>";
 
 /// The position of a call in an interpreted function.
-fn script_position((site, place): (&crate::model::CallSite, &CodePlace)) -> Option<Position> {
+fn script_position((site, place): (&crate::model::CallSite, &CodePlace)) -> Option<SourcePosition> {
     site.function.map(|_| vec![(place.clone(), site.column)])
 }
 
 /// The places of call sites by module and offset, or by what the log names.
-fn unresolved(all: &Sites) -> Vec<CodePlace> {
+fn unresolved(all: &CallSiteTable) -> Vec<CodePlace> {
     let module = |idx: u32| all.modules.get(idx as usize).map(|module| module.path.clone());
     let place = |site: &crate::model::CallSite| match site.function.and_then(|at| all.functions.get(at as usize)) {
         Some(function) => CodePlace {

@@ -12,12 +12,12 @@
 //! pass knows how bytes travel, and no transport knows what they mean.
 
 pub mod codec;
-pub mod team;
+pub mod process_group;
 pub mod threads;
 
 use bincode::{Decode, Encode};
 
-pub use team::Team;
+pub use process_group::ProcessGroup;
 
 /// Gets bytes from one process to another. Between two processes they arrive in the order in which they were sent.
 pub trait Transport: Send + Sync {
@@ -32,21 +32,21 @@ pub trait Transport: Send + Sync {
         None
     }
 
-    /// Sends bytes, at most [`team::PIECE`] of them, to another process. It may wait until they are received.
+    /// Sends bytes, at most [`process_group::PIECE`] of them, to another process. It may wait until they are received.
     ///
     /// Errors: the other process is not there any more.
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure>;
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure>;
 
     /// Waits for bytes from another process.
     ///
     /// Errors: the other process is not there any more.
-    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure>;
+    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure>;
 }
 
 /// Why the processes cannot go on together.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode, thiserror::Error)]
 #[error("process {process} failed: {what}")]
-pub struct Failure {
+pub struct TransportFailure {
     /// The process.
     pub process: usize,
     /// What happened to it.

@@ -4,7 +4,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use parking_lot::Mutex;
 
-use super::{Failure, Team, Transport};
+use super::{ProcessGroup, Transport, TransportFailure};
 
 /// One of the threads.
 struct ThreadTransport {
@@ -23,25 +23,25 @@ impl Transport for ThreadTransport {
         self.to.len()
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
         self.to[to].send(bytes.to_vec()).map_err(|_| gone(to))
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
+    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
         self.from[from].lock().recv().map_err(|_| gone(from))
     }
 }
 
-fn gone(process: usize) -> Failure {
-    Failure { process, what: "it ended before its work was done".to_owned() }
+fn gone(process: usize) -> TransportFailure {
+    TransportFailure { process, what: "it ended before its work was done".to_owned() }
 }
 
 /// Runs a team of `n` threads: `lead` is process 0, `follow` each of the others; what `lead` returns, once all have ended.
-pub fn in_threads<T>(n: usize, lead: impl FnOnce(Team) -> T, follow: impl Fn(Team) + Sync) -> T {
+pub fn in_threads<T>(n: usize, lead: impl FnOnce(ProcessGroup) -> T, follow: impl Fn(ProcessGroup) + Sync) -> T {
     let n = n.max(1);
     // Of each receiver: its channels from all.
     let channels: Vec<Vec<_>> = (0..n).map(|_| (0..n).map(|_| channel()).collect()).collect();
-    let mut teams: Vec<Team> = (0..n)
+    let mut teams: Vec<ProcessGroup> = (0..n)
         .map(|process| {
             let to = channels.iter().map(|of_receiver| of_receiver[process].0.clone()).collect();
             (process, to)
@@ -51,7 +51,7 @@ pub fn in_threads<T>(n: usize, lead: impl FnOnce(Team) -> T, follow: impl Fn(Tea
         .zip(channels)
         .map(|((process, to), of_receiver)| {
             let from = of_receiver.into_iter().map(|(_, from)| Mutex::new(from)).collect();
-            Team::new(Box::new(ThreadTransport { process, to, from }))
+            ProcessGroup::new(Box::new(ThreadTransport { process, to, from }))
         })
         .collect();
     let first = teams.remove(0);

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use lbprof_collector::Activity;
 
-use super::{Matrix, Rows};
+use super::{Matrix, RankRows};
 use crate::metrics::outliers::outliers;
-use crate::model::{Model, RegionIdx, Series, Slowest};
+use crate::model::{IterationSeries, Model, RegionIdx, SlowestInIteration};
 use lbprof_collector::words::GroupedNumber;
 
 /// Most columns of a matrix.
@@ -24,7 +24,7 @@ pub struct IterationView {
     /// Path of the iterated region.
     pub region: String,
     /// Which iterations share a column.
-    pub columns: Columns,
+    pub columns: IterationColumns,
     /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
     pub begin_s: Vec<f32>,
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
@@ -88,17 +88,17 @@ impl SlowRanks {
 
 /// Iterations in a bounded number of columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
+pub struct IterationColumns {
     /// Numbers of the iterations of any rank, ascending.
     numbers: Vec<u32>,
     /// Iterations in a column, at least 1; the last may have fewer.
     per_column: usize,
 }
 
-impl Columns {
-    fn new(numbers: Vec<u32>, rows: usize, matrices: usize) -> Columns {
+impl IterationColumns {
+    fn new(numbers: Vec<u32>, rows: usize, matrices: usize) -> IterationColumns {
         let most = (MOST_NUMBERS / (rows * matrices).max(1)).clamp(1, MOST_COLUMNS);
-        Columns { per_column: numbers.len().div_ceil(most).max(1), numbers }
+        IterationColumns { per_column: numbers.len().div_ceil(most).max(1), numbers }
     }
 
     /// Number of iterations.
@@ -145,33 +145,33 @@ impl Columns {
 }
 
 /// Which loop is shown, and how.
-pub(super) struct Plan {
+pub(super) struct ViewPlan {
     /// The iterated region.
     pub(super) idx: RegionIdx,
     /// Which iterations share a column.
-    pub(super) columns: Columns,
+    pub(super) columns: IterationColumns,
     shown: Vec<Activity>,
 }
 
-impl Plan {
+impl ViewPlan {
     /// That of [`Model::main_loop`]; `None` where none is known.
-    pub fn new(model: &Model, rows: &Rows) -> Option<Plan> {
+    pub fn new(model: &Model, rows: &RankRows) -> Option<ViewPlan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
         let shown = shown(model, idx);
         let numbers = slowest.iter().map(|one| one.iteration).collect();
         // One more for blocking, and one for the longest of several ranks.
         let more = 1 + usize::from(rows.per_row() > 1);
-        let columns = Columns::new(numbers, rows.len(), shown.len() + more);
-        Some(Plan { idx, columns, shown })
+        let columns = IterationColumns::new(numbers, rows.len(), shown.len() + more);
+        Some(ViewPlan { idx, columns, shown })
     }
 }
 
 impl IterationView {
     /// The iterations of [`Model::main_loop`], in which ranks waited for so many seconds by row and column; `None` where no loop is
     /// known.
-    pub fn new(model: &Model, rows: &Rows, blocked: Option<Matrix>) -> Option<IterationView> {
-        let Plan { idx, columns, shown } = Plan::new(model, rows)?;
+    pub fn new(model: &Model, rows: &RankRows, blocked: Option<Matrix>) -> Option<IterationView> {
+        let ViewPlan { idx, columns, shown } = ViewPlan::new(model, rows)?;
         let slowest = model.slowest.get(idx as usize)?;
         let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
@@ -213,7 +213,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
 
 /// What is added up, a rank after the other.
 struct ColumnSums<'a> {
-    columns: &'a Columns,
+    columns: &'a IterationColumns,
     /// Iterations whose computation is not known of all ranks.
     entering: BTreeSet<u32>,
     /// By row and column how often a rank went through an iteration whose computation is known.
@@ -234,7 +234,7 @@ struct ColumnSums<'a> {
 }
 
 impl<'a> ColumnSums<'a> {
-    fn new(columns: &'a Columns, of: &Rows, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
+    fn new(columns: &'a IterationColumns, of: &RankRows, shown: Vec<Activity>, entering: BTreeSet<u32>) -> Self {
         let (n, rows) = (columns.len(), of.len());
         ColumnSums {
             columns,
@@ -253,7 +253,7 @@ impl<'a> ColumnSums<'a> {
     }
 
     /// Adds the rank at a place in the model, whose row is `row`.
-    fn add(&mut self, row: usize, place: usize, series: &Series) {
+    fn add(&mut self, row: usize, place: usize, series: &IterationSeries) {
         let n = self.columns.len();
         let mut own_s = vec![0.0; n];
         let mut own_known = vec![0_u32; n];
@@ -294,12 +294,12 @@ impl<'a> ColumnSums<'a> {
         }
     }
 
-    fn finish(mut self, model: &Model, idx: RegionIdx, slowest: &[Slowest]) -> IterationView {
+    fn finish(mut self, model: &Model, idx: RegionIdx, slowest: &[SlowestInIteration]) -> IterationView {
         let columns = self.columns;
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let is_known = |one: &&Slowest| !self.entering.contains(&one.iteration);
+        let is_known = |one: &&SlowestInIteration| !self.entering.contains(&one.iteration);
         let longest_s: Vec<f64> = slowest
             .chunks(columns.per_column)
             .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
@@ -346,7 +346,8 @@ mod tests {
     /// Ranks that compute so long in the iterations of these numbers, of a loop; each also waits 1 s in a collective.
     fn model(ranks: &[&[(u32, f64)]]) -> Model {
         let series = |rows: &[(u32, f64)]| {
-            let mut series = Series { numbers: rows.iter().map(|row| row.0).collect(), ..Series::default() };
+            let mut series =
+                IterationSeries { numbers: rows.iter().map(|row| row.0).collect(), ..IterationSeries::default() };
             series.seconds[Activity::Computation as usize] = rows.iter().map(|row| row.1).collect();
             series.seconds[Activity::Collective as usize] = vec![1.0; rows.len()];
             series.begin_s = rows.iter().map(|row| 10.0 * f64::from(row.0)).collect();
@@ -359,7 +360,8 @@ mod tests {
             ..RankModel::default()
         };
         let ranks: Vec<RankModel> = (0..).zip(ranks).map(rank).collect();
-        let slowest = ranks.iter().map(|rank| rank.iterations[0].1.slowest(rank.rank)).reduce(Slowest::slower_of);
+        let slowest =
+            ranks.iter().map(|rank| rank.iterations[0].1.slowest(rank.rank)).reduce(SlowestInIteration::slower_of);
         Model {
             regions: vec![Region {
                 name: "main".into(),
@@ -386,12 +388,12 @@ mod tests {
     }
 
     fn view_of(model: &Model, per_column: usize) -> IterationView {
-        view_in(model, per_column, &Rows::new(model.ranks.iter().map(|rank| rank.rank).collect()))
+        view_in(model, per_column, &RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect()))
     }
 
-    fn view_in(model: &Model, per_column: usize, rows: &Rows) -> IterationView {
+    fn view_in(model: &Model, per_column: usize, rows: &RankRows) -> IterationView {
         let slowest = &model.slowest[0];
-        let columns = Columns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
+        let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
         let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
         (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.of(place), place, rank.series(0).unwrap()));
         sums.finish(model, 0, slowest)
@@ -454,7 +456,7 @@ mod tests {
             &[(0, 2.0), (2, 4.0)],
             &[(2, 2.0)],
         ]);
-        let two = Rows::at_most(2, vec![0, 1, 2, 3]);
+        let two = RankRows::at_most(2, vec![0, 1, 2, 3]);
         let each = view_in(&model, 1, &two);
         let (means, longest) = (&each.activities[0].1.values, &each.longest.unwrap().values);
         assert_eq!((&means[..4], &longest[..4]), (&[3.0, 2.0, 1.0, 2.0][..], &[5.0, 3.0, 1.0, 2.0][..]));
@@ -483,7 +485,7 @@ mod tests {
 
     #[test]
     fn the_size_of_all_matrices_is_bounded() {
-        let columns = |ranks, matrices| Columns::new((0..10_000).collect(), ranks, matrices);
+        let columns = |ranks, matrices| IterationColumns::new((0..10_000).collect(), ranks, matrices);
         assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
         assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
         assert_eq!(columns(1000, 4).of(9_999, 0), Some(149));

@@ -21,5 +21,5 @@ pub use iterations::{IterationView, SlowRanks};
 pub use matrix::Matrix;
 pub use pairs::PairView;
 pub use regions::RegionView;
-pub use rows::Rows;
-pub use timeline::{Watch, Watched};
+pub use rows::RankRows;
+pub use timeline::{TimelineObserver, TimelineView};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Rows;
+use super::RankRows;
 
 /// Most blocks of ranks: as many rows and columns a matrix has.
 const MOST_BLOCKS: usize = 192;
@@ -24,11 +24,11 @@ pub struct PairView {
 
 impl PairView {
     /// Of the ranks of `rows`, and of amounts by two ranks; others are left out.
-    pub fn new(rows: &Rows, pairs: impl Iterator<Item = (u32, u32, f64)>) -> PairView {
+    pub fn new(rows: &RankRows, pairs: impl Iterator<Item = (u32, u32, f64)>) -> PairView {
         PairView::at_most(MOST_BLOCKS, rows, pairs)
     }
 
-    fn at_most(most: usize, rows: &Rows, pairs: impl Iterator<Item = (u32, u32, f64)>) -> PairView {
+    fn at_most(most: usize, rows: &RankRows, pairs: impl Iterator<Item = (u32, u32, f64)>) -> PairView {
         let per_block = rows.ranks().div_ceil(most).max(1);
         let blocks = rows.ranks().div_ceil(per_block);
         let mut cells: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_cell_has_the_sum_and_the_largest_of_its_pairs() {
-        let rows = Rows::new(vec![0, 1, 4, 5, 9]);
+        let rows = RankRows::new(vec![0, 1, 4, 5, 9]);
         let pairs = [(0, 9, 1.0), (1, 9, 4.0), (4, 0, 2.0), (9, 9, 3.0), (2, 0, 100.0)];
         let view = PairView::at_most(3, &rows, pairs.into_iter());
         // Ranks 0 and 1, 4 and 5, 9.

@@ -2,7 +2,7 @@
 
 use lbprof_collector::Activity;
 
-use super::Rows;
+use super::RankRows;
 use crate::model::{Model, RegionIdx};
 use lbprof_collector::words::GroupedNumber;
 
@@ -22,11 +22,11 @@ pub struct RegionView {
 }
 
 /// The regions in which most time is spent, in the order of the model; and what was left out, if anything.
-pub fn views(model: &Model, rows: &Rows) -> (Vec<RegionView>, Option<String>) {
+pub fn views(model: &Model, rows: &RankRows) -> (Vec<RegionView>, Option<String>) {
     largest(model, rows, (MOST_CELLS / rows.len().max(1)).min(MOST_REGIONS))
 }
 
-fn largest(model: &Model, rows: &Rows, most: usize) -> (Vec<RegionView>, Option<String>) {
+fn largest(model: &Model, rows: &RankRows, most: usize) -> (Vec<RegionView>, Option<String>) {
     let order = largest_regions(model, most);
     let views = order.iter().map(|&idx| view(model, rows, idx)).collect();
     let (shown, all) = (GroupedNumber(order.len() as u64), GroupedNumber(model.regions.len() as u64));
@@ -48,7 +48,7 @@ pub(super) fn largest_regions(model: &Model, most: usize) -> Vec<RegionIdx> {
     order
 }
 
-fn view(model: &Model, rows: &Rows, idx: RegionIdx) -> RegionView {
+fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let mut seconds = vec![vec![0.0_f64; rows.len()]; Activity::COUNT];
     let mut calls = vec![0.0_f64; rows.len()];
     for (place, rank) in model.ranks.iter().enumerate() {
@@ -77,7 +77,7 @@ mod tests {
     use lbprof_collector::definition::RegionKind;
 
     use super::*;
-    use crate::model::{Cell, RankModel, Region};
+    use crate::model::{CallTotals, RankModel, Region};
 
     fn region(path: &str, parent: RegionIdx) -> Region {
         let (name, path) = (path.to_owned(), path.to_owned());
@@ -99,7 +99,7 @@ mod tests {
     /// Ranks that compute so long in each of three regions and call MPI twice in the last.
     fn model(seconds: &[[f64; 3]]) -> Model {
         let rank = |(number, seconds): (u32, &[f64; 3])| {
-            let cell = |seconds: f64, calls| Cell { seconds, calls, ..Cell::default() };
+            let cell = |seconds: f64, calls| CallTotals { seconds, calls, ..CallTotals::default() };
             let mut cells: Vec<_> =
                 (0..).zip(seconds).map(|(idx, &s)| ((idx, Activity::Computation), cell(s, 1))).collect();
             cells.push(((2, Activity::Collective), cell(0.5, 2)));
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn a_region_has_the_time_of_each_rank_in_it_alone() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
-        let (views, without) = views(&model, &Rows::new(vec![0, 1]));
+        let (views, without) = views(&model, &RankRows::new(vec![0, 1]));
         assert_eq!((views.len(), without), (3, None));
         assert_eq!(
             (views[1].path.as_str(), &views[1].seconds),
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn of_many_regions_those_that_take_longest_are_kept_and_the_rest_is_reported() {
         let model = model(&[[1.0, 2.0, 3.0], [4.0, 0.0, 6.0]]);
-        let (views, without) = largest(&model, &Rows::new(vec![0, 1]), 2);
+        let (views, without) = largest(&model, &RankRows::new(vec![0, 1]), 2);
         assert_eq!(views.iter().map(|view| view.path.as_str()).collect::<Vec<_>>(), ["main", "main/b"]);
         assert_eq!(without.unwrap(), "2 of 3 regions, those that take longest");
     }

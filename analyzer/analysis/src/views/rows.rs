@@ -7,22 +7,22 @@ pub const MOST_ROWS: usize = 1024;
 
 /// The ranks whose logs could be read, a row each, or of very many several successive ones in each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rows {
+pub struct RankRows {
     /// Numbers of the ranks, ascending.
     numbers: Vec<u32>,
     /// Ranks in a row, at least 1; the last may have fewer.
     per_row: usize,
 }
 
-impl Rows {
+impl RankRows {
     /// Rows of the ranks with these numbers.
-    pub fn new(numbers: Vec<u32>) -> Rows {
-        Rows::at_most(MOST_ROWS, numbers)
+    pub fn new(numbers: Vec<u32>) -> RankRows {
+        RankRows::at_most(MOST_ROWS, numbers)
     }
 
-    pub(super) fn at_most(most: usize, numbers: Vec<u32>) -> Rows {
+    pub(super) fn at_most(most: usize, numbers: Vec<u32>) -> RankRows {
         let per_row = numbers.len().div_ceil(most).max(1);
-        Rows { numbers, per_row }
+        RankRows { numbers, per_row }
     }
 
     /// Number of ranks.
@@ -98,29 +98,29 @@ mod tests {
 
     #[test]
     fn few_ranks_have_a_row_each() {
-        let rows = Rows::new(vec![0, 1, 3]);
+        let rows = RankRows::new(vec![0, 1, 3]);
         assert_eq!((rows.len(), rows.of(2), rows.first_numbers()), (3, 2, vec![0, 1, 3]));
         assert_eq!(rows.reduced(), None);
-        assert_eq!(Rows::new(Vec::new()).len(), 0);
+        assert_eq!(RankRows::new(Vec::new()).len(), 0);
     }
 
     #[test]
     fn numbers_are_runs() {
-        let runs = |numbers: &[u32]| Rows::new(numbers.to_vec()).runs();
+        let runs = |numbers: &[u32]| RankRows::new(numbers.to_vec()).runs();
         assert_eq!(runs(&[0, 1, 2, 3]), [[0, 1, 4]]);
         assert_eq!(runs(&[0, 4, 8, 9, 10, 20]), [[0, 4, 3], [9, 1, 2], [20, 1, 1]]);
         assert!(runs(&[]).is_empty());
-        assert_eq!((Rows::new(vec![3, 5]).place(5), Rows::new(vec![3, 5]).place(4)), (Some(1), None));
+        assert_eq!((RankRows::new(vec![3, 5]).place(5), RankRows::new(vec![3, 5]).place(4)), (Some(1), None));
     }
 
     #[test]
     fn of_many_ranks_successive_ones_share_a_row() {
-        let rows = Rows::at_most(2, vec![0, 1, 3, 4, 6]);
+        let rows = RankRows::at_most(2, vec![0, 1, 3, 4, 6]);
         assert_eq!((rows.len(), rows.per_row(), rows.first_numbers()), (2, 3, vec![0, 4]));
         assert_eq!((0..5).map(|place| rows.of(place)).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
         assert_eq!(rows.sizes().collect::<Vec<_>>(), [3, 2]);
         assert_eq!(rows.reduced().unwrap(), "rows are means of 3 successive ranks, of 5");
-        let many = Rows::new((0..10_000).collect());
+        let many = RankRows::new((0..10_000).collect());
         assert_eq!((many.per_row(), many.len()), (10, 1000));
     }
 }

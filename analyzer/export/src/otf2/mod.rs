@@ -22,13 +22,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Model, RegionIdx};
-use lbprof_analysis::replay::{EndedRequest, Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -159,7 +159,7 @@ impl Otf2Trace {
     }
 
     /// Leaves and enters regions, so that the thread is in `region` in `time`.
-    fn enter(&mut self, location: u64, region: RegionIdx, time: Interval) {
+    fn enter(&mut self, location: u64, region: RegionIdx, time: TimeInterval) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let open = self.threads.entry(location).or_default();
         let until = std::mem::replace(&mut open.until, time.end);
@@ -234,7 +234,7 @@ impl Otf2Trace {
     /// Returns the location of a thread of a world rank, if it is in the trace.
     fn location(&self, rank: u32, number: u32) -> Option<u64> {
         let place = self.ranks.binary_search_by_key(&rank, |known| known.rank).ok()?;
-        Some(location_of(ThreadOf { rank: place as u32, number }))
+        Some(location_of(ReplayedThread { rank: place as u32, number }))
     }
 }
 
@@ -269,12 +269,12 @@ fn known_request(request: u32) -> Option<u32> {
 }
 
 /// Returns the number of a thread's location: of a rank's first thread, its place.
-fn location_of(thread: ThreadOf) -> u64 {
+fn location_of(thread: ReplayedThread) -> u64 {
     u64::from(thread.number) << 32 | u64::from(thread.rank)
 }
 
-impl Format for Otf2Trace {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl ExportFormat for Otf2Trace {
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
@@ -290,7 +290,7 @@ impl Format for Otf2Trace {
     }
 }
 
-impl Watcher for Otf2Trace {
+impl ReplayObserver for Otf2Trace {
     fn spends(&mut self, state: &StateInterval) {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
@@ -309,8 +309,9 @@ impl Watcher for Otf2Trace {
         self.begin_call(state, region);
     }
 
-    fn receives(&mut self, message: &Message) {
-        let &Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } = message;
+    fn receives(&mut self, message: &MatchedMessage) {
+        let &MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } =
+            message;
         // Of a part of the ranks both have to be there.
         let Some((sender, receiver)) = self.location(from, from_thread).zip(self.location(to, to_thread)) else {
             return;

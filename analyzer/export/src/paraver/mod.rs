@@ -30,12 +30,12 @@ use self::config::{ConfigNames, WAIT_STATES, write_rows};
 use self::layout::ParaverLayout;
 use self::operations::{ParaverCallEvent, values};
 use crate::sorted::LineSorter;
-use lbprof_analysis::analyse::exported::{Exported, Format};
-use lbprof_analysis::model::followed::ThreadOf;
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::region_state::Ns;
+use lbprof_analysis::model::replay_results::ReplayedThread;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::model::{Communicator, RankModel, RegionIdx};
-use lbprof_analysis::replay::{Message, StateInterval, TeamInterval, Watcher};
+use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
 use lbprof_analysis::select::SelectionError;
 
 /// Event type of regions, as of user functions: the number of the region plus 1 where it begins, 0 where it ends.
@@ -125,7 +125,7 @@ impl ParaverWriter {
     /// Errors: the first that there was.
     pub fn finish<W: Write>(mut self, files: TraceFiles<W>) -> io::Result<()> {
         for ((task, thread), open) in std::mem::take(&mut self.threads) {
-            let of = ThreadOf { rank: task, number: thread };
+            let of = ReplayedThread { rank: task, number: thread };
             (0..open.regions.len()).for_each(|_| self.event(of, open.until, &[(REGION, 0)]));
         }
         if let Some(error) = self.error {
@@ -151,20 +151,20 @@ impl ParaverWriter {
     }
 
     /// The begin of each line of a thread: `cpu:1:task:thread`.
-    fn object(&mut self, thread: ThreadOf) -> Option<String> {
+    fn object(&mut self, thread: ReplayedThread) -> Option<String> {
         let task = self.layout.tasks.get_mut(thread.rank as usize)?;
         task.threads = task.threads.max(thread.number.saturating_add(1));
         Some(format!("{}:1:{}:{}", task.cpu, thread.rank + 1, thread.number + 1))
     }
 
-    fn state(&mut self, thread: ThreadOf, (begin, end): (Ns, Ns), state: u8) {
+    fn state(&mut self, thread: ReplayedThread, (begin, end): (Ns, Ns), state: u8) {
         if let Some(object) = self.object(thread).filter(|_| begin < end) {
             self.end = self.end.max(end);
             self.line(STATE, begin, &format!("1:{object}:{begin}:{end}:{state}\n"));
         }
     }
 
-    fn event(&mut self, thread: ThreadOf, at: Ns, values: &[(u32, u64)]) {
+    fn event(&mut self, thread: ReplayedThread, at: Ns, values: &[(u32, u64)]) {
         let Some(object) = self.object(thread) else { return };
         self.end = self.end.max(at);
         let mut line = format!("2:{object}:{at}");
@@ -177,7 +177,7 @@ impl ParaverWriter {
 
     /// Iterations of a rank's first thread.
     fn iterations(&mut self, place: u32, rank: &RankModel) {
-        let thread = ThreadOf { rank: place, number: 0 };
+        let thread = ReplayedThread { rank: place, number: 0 };
         for (region, series) in &rank.iterations {
             let kind = ITERATION + region;
             for ((&number, begin), end) in series.numbers.iter().zip(&series.begin_s).zip(&series.end_s) {
@@ -192,7 +192,7 @@ impl ParaverWriter {
     }
 
     /// Leaves and enters regions, so that the thread is in `region` from `begin` on.
-    fn enter(&mut self, thread: ThreadOf, region: RegionIdx, (begin, end): (Ns, Ns)) {
+    fn enter(&mut self, thread: ReplayedThread, region: RegionIdx, (begin, end): (Ns, Ns)) {
         let wanted = self.chains.get(region as usize).cloned().unwrap_or_default();
         let open = self.threads.entry((thread.rank, thread.number)).or_default();
         let until = std::mem::replace(&mut open.until, end);
@@ -238,8 +238,8 @@ fn date(unix_s: u64) -> String {
     format!("{:02}/{:02}/{:04} at {:02}:{:02}", time.day(), time.month(), time.year(), time.hour(), time.minute())
 }
 
-impl Format for ParaverWriter {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl ExportFormat for ParaverWriter {
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.layout = ParaverLayout::of(model);
         self.names = ConfigNames::of(model, part.places);
@@ -252,7 +252,7 @@ impl Format for ParaverWriter {
     }
 }
 
-impl Watcher for ParaverWriter {
+impl ReplayObserver for ParaverWriter {
     fn spends(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let time = (interval.begin, interval.end);
@@ -277,12 +277,12 @@ impl Watcher for ParaverWriter {
         self.event(team.thread, team.interval.end, &[(PARALLEL, 0), (TEAM, 0)]);
     }
 
-    fn receives(&mut self, message: &Message) {
-        let Message { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, .. } = *message;
+    fn receives(&mut self, message: &MatchedMessage) {
+        let MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, .. } = *message;
         let place = |rank: u32| self.layout.place(rank).and_then(|place| u32::try_from(place).ok()).unwrap_or(NONE);
         let (from, to) = (place(from), place(to));
-        let sender = self.object(ThreadOf { rank: from, number: from_thread });
-        let receiver = self.object(ThreadOf { rank: to, number: to_thread });
+        let sender = self.object(ReplayedThread { rank: from, number: from_thread });
+        let receiver = self.object(ReplayedThread { rank: to, number: to_thread });
         // Of a part of the ranks both have to be there.
         if let Some((sender, receiver)) = sender.zip(receiver) {
             // A message that was sent before the part begins.

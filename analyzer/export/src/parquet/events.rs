@@ -8,10 +8,10 @@ use parquet::data_type::ByteArray;
 
 use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
 use super::{TableDescription, column, optional};
-use lbprof_analysis::analyse::exported::{Exported, Format};
+use lbprof_analysis::analyse::exported::{ExportFormat, ExportSelection};
 use lbprof_analysis::model::RegionIdx;
 use lbprof_analysis::profile::operation_name;
-use lbprof_analysis::replay::{Message, StateInterval, Watcher};
+use lbprof_analysis::replay::{MatchedMessage, ReplayObserver, StateInterval};
 use lbprof_analysis::select::SelectionError;
 
 /// One row per wait.
@@ -160,7 +160,7 @@ fn known(number: u32) -> ParquetCell {
     ParquetCell::known(Some(number).filter(|&number| number != NONE))
 }
 
-impl<W: Write + Send> Watcher for EventTables<W> {
+impl<W: Write + Send> ReplayObserver for EventTables<W> {
     fn spends(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
         let rank = ParquetCell::Whole(self.ranks.get(thread.rank as usize).copied().unwrap_or(NONE).into());
@@ -203,7 +203,7 @@ impl<W: Write + Send> Watcher for EventTables<W> {
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         self.messages.push([
             ParquetCell::Whole(message.from.into()),
             ParquetCell::Whole(message.to.into()),
@@ -216,8 +216,8 @@ impl<W: Write + Send> Watcher for EventTables<W> {
     }
 }
 
-impl<W: Write + Send> Format for EventTables<W> {
-    fn begins(&mut self, part: &Exported) -> Result<(), SelectionError> {
+impl<W: Write + Send> ExportFormat for EventTables<W> {
+    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();

@@ -8,7 +8,7 @@ use super::table::{ColumnKind, ParquetCell, ParquetColumn, ParquetTable};
 use super::{SUMS, TableDescription, by_activity, column, optional};
 use crate::AnalysedRun;
 use crate::source_path::source_path;
-use lbprof_analysis::model::{Cell as Sums, Model, RankModel, SiteKey};
+use lbprof_analysis::model::{CallTotals as Sums, Model, RankModel, SiteTotalsKey};
 use lbprof_analysis::profile::operation_name;
 use lbprof_analysis::structure::symbols::CodePlace;
 
@@ -201,7 +201,7 @@ fn site_row<'a>(
     rank: &RankModel,
     threads: &ParquetCell,
     (sites, paths): (&'a [[ParquetCell; 7]], &[ParquetCell]),
-    key: &SiteKey,
+    key: &SiteTotalsKey,
     sums: &Sums,
 ) -> impl Iterator<Item = ParquetCell> + use<'a> {
     const UNKNOWN: [ParquetCell; 7] = [const { ParquetCell::Null }; 7];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::{Model, RegionIdx};
 
@@ -53,21 +53,21 @@ pub fn counters(model: &Model, region: RegionIdx) -> Vec<CounterTrack> {
     };
     let iterations: Vec<IterationCounters> = iterations.into_iter().filter(is_known).map(|(_, one)| one).collect();
     let n = model.ranks.len() as f64;
-    let times = |one: &IterationCounters| Times {
+    let times = |one: &IterationCounters| EfficiencyTimes {
         elapsed_s: one.end_s - one.begin_s,
         max_computation_s: one.max_s,
         avg_computation_s: one.sum_s / n,
         t_ideal_s: None,
     };
     let percent = |share: Option<f64>| Some(100.0 * share?);
-    type Value<'a> = (&'static str, &'static str, &'a dyn Fn(&Times) -> Option<f64>);
+    type Value<'a> = (&'static str, &'static str, &'a dyn Fn(&EfficiencyTimes) -> Option<f64>);
     let all: [Value; 4] = [
         ("load balance", "%", &|times| percent(times.load_balance())),
         ("communication efficiency", "%", &|times| percent(times.communication())),
         ("parallel efficiency", "%", &|times| percent(times.parallel())),
         ("time of an iteration", "ms", &|times| Some(1e3 * times.elapsed_s).filter(|time| time.is_finite())),
     ];
-    let value = |of: &dyn Fn(&Times) -> Option<f64>, one: &IterationCounters| {
+    let value = |of: &dyn Fn(&EfficiencyTimes) -> Option<f64>, one: &IterationCounters| {
         Some(((one.begin_s * 1e9).round() as Ns, of(&times(one))?))
     };
     let counter = |(name, unit, of): Value| {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use lbprof_analysis::model::interval::Interval;
+use lbprof_analysis::model::interval::TimeInterval;
 use lbprof_analysis::replay::StateInterval;
 
 /// So many intervals of each rank are kept.
@@ -33,7 +33,7 @@ impl LastIntervals {
     }
 
     /// What a rank did in a time, as far as it is known, without what is short.
-    pub fn within(&self, rank: u32, time: Interval) -> Vec<(StateInterval, Interval)> {
+    pub fn within(&self, rank: u32, time: TimeInterval) -> Vec<(StateInterval, TimeInterval)> {
         let own = self.by_rank.get(&rank).into_iter().flatten();
         let inside = own.map(|state| (*state, state.interval.within(time)));
         inside.filter(|(_, part)| part.ns() > 0 && part.ns() * LEAST >= time.ns()).collect()

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lbprof_analysis::metrics::dispersion::Ranking;
-use lbprof_analysis::model::moment::Moment;
-use lbprof_analysis::select::asked::Asked;
+use lbprof_analysis::metrics::dispersion::SeverityCriterion;
+use lbprof_analysis::model::moment::WindowBoundary;
+use lbprof_analysis::select::scenario::AskedScenario;
 use lbprof_analysis::select::{ActivitySet, RankSet, Selection};
-use lbprof_analysis::structure::Wanted;
+use lbprof_analysis::structure::StructureOptions;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_study::compare::condition::FailCondition;
 
@@ -82,11 +82,11 @@ pub struct SelectionArguments {
     ///
     /// A time since the start of the run (90 means seconds), or the start of an iteration of the main loop.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    pub from: Option<Moment>,
+    pub from: Option<WindowBoundary>,
 
     /// Report on the time up to here: a moment as for --from; iteration=20 is included.
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
-    pub to: Option<Moment>,
+    pub to: Option<WindowBoundary>,
 
     /// Report on this region only: its path, the end of its path, or a pattern with * and ?.
     ///
@@ -138,8 +138,8 @@ pub struct IterationArguments {
 }
 
 impl IterationArguments {
-    pub fn wanted(&self) -> Wanted {
-        Wanted { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
+    pub fn wanted(&self) -> StructureOptions {
+        StructureOptions { detect: !self.no_detect, loop_at: self.loop_at.clone(), level: self.level }
     }
 }
 
@@ -148,8 +148,8 @@ impl IterationArguments {
 #[command(next_help_heading = "Judging")]
 pub struct JudgingArguments {
     /// Which indices of dispersion (SID_A, SID_C) count as severe: maximum, percentile=P (0 to 100) or threshold=X.
-    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = Ranking::Maximum)]
-    pub rank_by: Ranking,
+    #[arg(long, hide_short_help = true, value_name = "CRITERION", default_value_t = SeverityCriterion::Maximum)]
+    pub rank_by: SeverityCriterion,
 
     /// How many groups of similar regions to form, at least 2 [default: the number that separates them best].
     #[arg(long, hide_short_help = true, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
@@ -191,7 +191,7 @@ pub struct JudgingArguments {
     /// regions runs on all of them. May be given several times; the
     /// predictions that the report makes by itself remain.
     #[arg(long, value_name = "SCENARIO")]
-    pub what_if: Vec<Asked>,
+    pub what_if: Vec<AskedScenario>,
 
     /// Exit with code 3 if this holds: 'parallel_efficiency < 0.9'.
     ///

@@ -11,9 +11,9 @@ use std::time::Duration;
 use crate::whole_file::replace;
 use anyhow::Context;
 use lbprof_analysis::analyse::{self, Analysis};
-use lbprof_analysis::model::loops::Without;
-use lbprof_analysis::read::first_look::{Estimate, LONG_S};
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::model::loops::NoLoopReason;
+use lbprof_analysis::read::first_look::{AnalysisEstimate, LONG_S};
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::names::no_call_site;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::bounds::ListBounds;
@@ -97,7 +97,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
     let first_look = first_look(&run, arguments);
     let run = if first_look.is_some() { run.first_look() } else { run };
     let selection = arguments.selection.selection();
-    let options = analyse::Options {
+    let options = analyse::AnalysisOptions {
         symbols: !common.no_symbols,
         wanted: arguments.iterations.wanted(),
         iteration_region: arguments.iterations.iteration_region.clone(),
@@ -108,7 +108,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
             || html.is_some()
             || arguments.output.csv.is_some()
             || arguments.output.full,
-        ..analyse::Options::default()
+        ..analyse::AnalysisOptions::default()
     };
     let Analysis { mut model, names, watched } = analysed(&run, &selection, &options, common)?;
     if let (Some(summary), Some((asked, estimate))) = (&mut model.facts.summary, first_look) {
@@ -161,7 +161,7 @@ pub fn run(arguments: &ReportArguments, common: &CommonOptions, grammar: &clap::
 }
 
 /// Whether the user asked for a first look, and what the analysis of all events would take; `None`: that is made.
-fn first_look(run: &Run, arguments: &ReportArguments) -> Option<(bool, Estimate)> {
+fn first_look(run: &RecordedRun, arguments: &ReportArguments) -> Option<(bool, AnalysisEstimate)> {
     let asked = arguments.judging.summary;
     // Several processes are for the analysis of all events.
     if !asked && (!arguments.allow_first_look() || run.is_read_together()) {
@@ -204,7 +204,7 @@ fn write_csv(report: &Report, folder: &Path) -> io::Result<()> {
 
 /// Says that no call is what --loop names, and what it may have meant.
 fn warn_of_no_loop(report: &Report, places: &[CodePlace], wanted: Option<&str>) {
-    if let Some(wanted) = wanted.filter(|_| report.loops.without == Without::NoSuchCallSite) {
+    if let Some(wanted) = wanted.filter(|_| report.loops.without == NoLoopReason::NoSuchCallSite) {
         let functions = places.iter().map(CodePlace::function_label).filter(|name| !name.is_empty());
         let _ = writeln!(io::stderr(), "lb-report: {}", text::plain(&no_call_site(wanted, functions)));
     }

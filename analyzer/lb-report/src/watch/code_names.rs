@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use lbprof_analysis::model::Module;
-use lbprof_analysis::model::sites::Sites;
+use lbprof_analysis::model::sites::CallSiteTable;
 use lbprof_analysis::structure::code_readers::CodeReaders;
 use lbprof_analysis::structure::symbols::{base_name, resolve};
 use lbprof_collector::Operation;
@@ -103,7 +103,7 @@ impl CodeNames {
         if new.is_empty() {
             return;
         }
-        let mut sites = Sites::default();
+        let mut sites = CallSiteTable::default();
         let mut index_of: HashMap<&str, u32> = HashMap::new();
         for (path, offset) in &new {
             let index = *index_of.entry(path).or_insert_with(|| {

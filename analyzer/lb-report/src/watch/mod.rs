@@ -29,7 +29,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use lbprof_analysis::read::open::Run;
+use lbprof_analysis::read::open::RecordedRun;
 use lbprof_collector::live::LiveRun;
 use lbprof_report::text;
 
@@ -55,7 +55,7 @@ const MOST_LONG_CALLS: usize = 3;
 pub fn run(dir: Option<&Path>, every: Duration, common: &CommonOptions) -> anyhow::Result<ReportExit> {
     let dir = match dir {
         Some(dir) => dir.to_path_buf(),
-        None => Run::newest()?,
+        None => RecordedRun::newest()?,
     };
     let mut watch = JobWatch::open(&dir)?;
     let mut screen = None;

@@ -9,7 +9,7 @@ use lbprof_collector::polling::{PollGapClassifier, PollGapLimits, PollGapRule};
 use lbprof_collector::profile::ProfileBatch;
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::salvage::SalvagedRing;
-use lbprof_collector::sample::{ModuleAddress, Sample};
+use lbprof_collector::sample::{CodeAddress, Sample};
 use lbprof_collector::{Activity, CallFlags, Definition, Operation, Record};
 
 use super::time_slices::TimeSlices;
@@ -52,7 +52,7 @@ pub struct RankActivity {
     mpi: TimeSlices,
     /// How often calls and iterations were made; `None`: they are not counted on this rank.
     recurring: Option<HashMap<RepeatedAction, TimeSlices>>,
-    samples: VecDeque<(i64, ModuleAddress, u64)>,
+    samples: VecDeque<(i64, CodeAddress, u64)>,
     sampled_thread: Option<u32>,
     /// Files by id.
     pub modules: HashMap<u32, Module>,
@@ -157,7 +157,7 @@ impl RankActivity {
     }
 
     /// Returns the nanoseconds of CPU time by place, of samples taken since `since_ns`.
-    pub fn sampled_since(&self, since_ns: i64) -> HashMap<ModuleAddress, u64> {
+    pub fn sampled_since(&self, since_ns: i64) -> HashMap<CodeAddress, u64> {
         let mut by_place = HashMap::new();
         for &(_, location, weight_ns) in self.samples.iter().filter(|(at, ..)| *at >= since_ns) {
             *by_place.entry(location).or_default() += weight_ns;

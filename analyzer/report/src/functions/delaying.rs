@@ -7,9 +7,9 @@ use lbprof_collector::Activity;
 use super::SampledFunctions;
 use super::data::{DelayingFunction, DelayingRank};
 use crate::blocking::{BlockingTable, CauseRow};
-use lbprof_analysis::metrics::functions::{Estimate, FunctionTime};
+use lbprof_analysis::metrics::functions::{FunctionTime, SampledEstimate};
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::followed::DelayingCode;
+use lbprof_analysis::model::replay_results::DelayingCode;
 
 /// Most ranks and regions that are listed, and most functions of each.
 const MOST: (usize, usize) = (20, 3);
@@ -69,7 +69,7 @@ impl SampledFunctions<'_> {
     }
 
     /// How many samples of the rank of a cause lie in the time that others waited for, and the waiting that it causes by each function.
-    fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, Estimate>) {
+    fn caused(&self, row: &CauseRow) -> (u64, BTreeMap<u32, SampledEstimate>) {
         let (mut samples, mut functions) = (0, BTreeMap::new());
         let Some(followed) = &self.model.followed else { return (samples, functions) };
         let is_its = |one: &&DelayingCode| {
@@ -81,7 +81,7 @@ impl SampledFunctions<'_> {
         for one in followed.delaying_code.iter().filter(is_its) {
             let leaf = self.code.leaves.get(one.leaf as usize);
             let Some(leaf) = leaf else { continue };
-            let sum: &mut Estimate = functions.entry(self.code.responsible(leaf.node)).or_default();
+            let sum: &mut SampledEstimate = functions.entry(self.code.responsible(leaf.node)).or_default();
             sum.seconds += one.ns * 1e-9;
             sum.error_s = sum.error_s.hypot(one.error_ns * 1e-9);
             samples += one.samples;

@@ -2,7 +2,7 @@
 
 use super::SampledFunctions;
 use super::data::{ExcessIn, ExplainedExcess};
-use lbprof_analysis::metrics::functions::{Estimate, is_sampled};
+use lbprof_analysis::metrics::functions::{SampledEstimate, is_sampled};
 use lbprof_analysis::model::RegionIdx;
 
 /// Most functions that explain an excess.
@@ -13,7 +13,7 @@ impl SampledFunctions<'_> {
     pub(crate) fn explained(&self, region: Option<RegionIdx>, at: usize, excess_s: f64) -> ExplainedExcess {
         let share = |seconds: f64| (excess_s > 0.0).then(|| seconds / excess_s);
         let callers = self.times.by_caller(region);
-        let row = |function: u32, excess: Estimate| {
+        let row = |function: u32, excess: SampledEstimate| {
             let line = self.lines_of(region, function).first().map(|line| line.line);
             ExcessIn {
                 name: self.name(function, line),
@@ -26,7 +26,7 @@ impl SampledFunctions<'_> {
         let found = self.times.concentrated(region, at, MOST_NAMED).into_iter();
         let found = found.filter_map(|one| Some((self.code.nodes.get(one.node as usize)?.function, one.excess)));
         let not_running = self.times.not_running_excess(region, at).filter(|one| one.seconds > 0.0);
-        let not_running_s = not_running.filter(Estimate::is_significant).map(|one| one.seconds);
+        let not_running_s = not_running.filter(SampledEstimate::is_significant).map(|one| one.seconds);
         ExplainedExcess {
             functions: found.map(|(function, excess)| row(function, excess)).collect(),
             not_running_s,

@@ -4,25 +4,26 @@ use super::SampledFunctions;
 use super::data::HardwareRow;
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
-use lbprof_analysis::model::samples::Counted;
+use lbprof_analysis::model::samples::HardwareCounts;
 use lbprof_analysis::model::{RankModel, RegionIdx};
 
 impl SampledFunctions<'_> {
     /// What the processors counted in a region; `at`: the place of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
         let counted = |rank: &RankModel| {
-            let mut sum = Counted::default();
+            let mut sum = HardwareCounts::default();
             computing(rank, region).for_each(|(_, time)| sum.add(&time.counted));
             sum
         };
-        let ranks: Vec<(u32, Counted)> = self.model.ranks.iter().map(|rank| (rank.rank, counted(rank))).collect();
+        let ranks: Vec<(u32, HardwareCounts)> =
+            self.model.ranks.iter().map(|rank| (rank.rank, counted(rank))).collect();
         let own = ranks.get(at)?.1;
-        let known: Vec<&(u32, Counted)> = ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
-        let mut all = Counted::default();
+        let known: Vec<&(u32, HardwareCounts)> = ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
+        let mut all = HardwareCounts::default();
         known.iter().for_each(|(_, counted)| all.add(counted));
         let times = HardwareTimes { all, ranks: known.len(), own };
         let split = times.split().filter(|_| own.instructions > 0)?;
-        let least = |of: fn(&Counted) -> Option<f64>| {
+        let least = |of: fn(&HardwareCounts) -> Option<f64>| {
             let values = known.iter().filter_map(|(rank, counted)| Some((of(counted)?, *rank)));
             values.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
         };

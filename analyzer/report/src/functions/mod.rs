@@ -16,7 +16,7 @@ pub use data::*;
 
 use super::blocking::BlockingTable;
 use super::largest;
-use lbprof_analysis::metrics::functions::{Estimate, FunctionTime, FunctionTimes, is_sampled};
+use lbprof_analysis::metrics::functions::{FunctionTime, FunctionTimes, SampledEstimate, is_sampled};
 use lbprof_analysis::model::samples::{CpuTime, SampledThreads};
 use lbprof_analysis::model::{Model, RegionIdx};
 use lbprof_analysis::structure::sampled_code::SampledCode;
@@ -110,7 +110,8 @@ impl<'a> SampledFunctions<'a> {
         }
         let (rows, others) = self.rows(region, &functions, all.over.sum.seconds);
         let not_running = self.times.not_running(region);
-        let beyond = |one: &&(usize, f64, f64)| Estimate { seconds: one.1, error_s: one.2.sqrt() }.is_significant();
+        let beyond =
+            |one: &&(usize, f64, f64)| SampledEstimate { seconds: one.1, error_s: one.2.sqrt() }.is_significant();
         let most = not_running.iter().filter(|one| one.1 > 0.0).filter(beyond).max_by(|a, b| a.1.total_cmp(&b.1));
         let excess_s = slowest_computation_s - computation_s;
         RegionFunctions {

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::SampledFunctions;
 use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions};
-use lbprof_analysis::metrics::functions::{Compared, FunctionTime};
+use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime};
 use lbprof_analysis::metrics::hardware::ipc;
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::samples::{Counted, CpuTime, OverRanks};
+use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounts};
 
 /// Most functions that are rows, of the whole program and of a region; the others are summed up.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
@@ -36,7 +36,7 @@ impl SampledFunctions<'_> {
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let most = if region.is_none() { MOST_FUNCTIONS.0 } else { MOST_FUNCTIONS.1 };
         let (listed, rest) = order.split_at(most.min(order.len()));
-        let mut others = Compared::default();
+        let mut others = CpuTimeComparison::default();
         rest.iter().for_each(|(function, _)| others.add(&functions[function].compared()));
         let of_others = others.excess(self.times.ranks, self.times.period_s);
         let others = OtherFunctions {
@@ -51,7 +51,8 @@ impl SampledFunctions<'_> {
             let time = &functions[&function];
             let (excess, lines) = (excess(time), self.lines_of(region, function));
             let (all, own) = (&time.over.sum.counted, &time.own.counted);
-            let instructions = |counted: &Counted| (counted.instructions > 0).then_some(counted.instructions as f64);
+            let instructions =
+                |counted: &HardwareCounts| (counted.instructions > 0).then_some(counted.instructions as f64);
             FunctionRow {
                 name: self.name(function, lines.first().map(|line| line.line)),
                 samples: time.over.sum.samples,
@@ -102,7 +103,7 @@ impl SampledFunctions<'_> {
 
     /// The lines of a function in a region, most CPU time first.
     pub(super) fn lines_of(&self, region: Option<RegionIdx>, function: u32) -> Vec<LineRow> {
-        let mut sums: BTreeMap<u32, Vec<&OverRanks>> = BTreeMap::new();
+        let mut sums: BTreeMap<u32, Vec<&CpuTimeOverRanks>> = BTreeMap::new();
         let regions = match region {
             Some(region) => region..region + 1,
             None => 0..self.model.regions.len() as RegionIdx,
@@ -122,7 +123,8 @@ impl SampledFunctions<'_> {
                 parts.iter().for_each(|part| sum.add(&part.sum));
                 // Of several parts it is not known which ranks have them all.
                 let only = parts.first().filter(|_| parts.len() == 1);
-                let least_s = |one: &&&OverRanks| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s };
+                let least_s =
+                    |one: &&&CpuTimeOverRanks| if (one.ranks as usize) < self.times.ranks { 0.0 } else { one.min_s };
                 LineRow {
                     line,
                     mean_s: self.mean(sum.seconds),

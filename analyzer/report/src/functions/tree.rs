@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::SampledFunctions;
 use super::data::{FunctionNode, FunctionNodeKind};
-use lbprof_analysis::metrics::functions::Compared;
+use lbprof_analysis::metrics::functions::CpuTimeComparison;
 use lbprof_analysis::model::RegionIdx;
 
 /// Most nodes of the tree.
@@ -15,7 +15,7 @@ struct TreeNode {
     parent: Option<usize>,
     kind: FunctionNodeKind,
     label: String,
-    time: Compared,
+    time: CpuTimeComparison,
 }
 
 impl SampledFunctions<'_> {
@@ -28,7 +28,7 @@ impl SampledFunctions<'_> {
                 parent: (at != 0).then_some(region.parent as usize),
                 kind: FunctionNodeKind::Region,
                 label: region.name.clone(),
-                time: Compared::default(),
+                time: CpuTimeComparison::default(),
             })
             .collect();
         for region in 0..self.model.regions.len() as RegionIdx {

@@ -9,7 +9,9 @@ use lbprof_analysis::model::Model;
 use lbprof_analysis::model::region_state::Ns;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_analysis::structure::symbols::CodePlace;
-use lbprof_analysis::views::timeline::{MessageSeen, Names, STATES, SpanSeen, WaitSeen, Watched, state_name};
+use lbprof_analysis::views::timeline::{
+    MessageSeen, STATES, SpanSeen, TimelineNames, TimelineView, WaitSeen, state_name,
+};
 
 /// What ranks did when.
 #[derive(Serialize)]
@@ -113,9 +115,9 @@ pub(super) struct SpansData {
 }
 
 /// The timeline of a run with this model, whose call sites are at `places`.
-pub(super) fn object(seen: &Watched, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
+pub(super) fn object(seen: &TimelineView, model: &Model, places: &[CodePlace]) -> io::Result<TimelineData> {
     let writer = TimelineWriter::new(seen);
-    let mut names = Names::default();
+    let mut names = TimelineNames::default();
     let share = seen.shares.iter().map(|(state, bytes)| Ok((state_name(*state), small(bytes, 1.0 / 255.0)?)));
     let share = ByName(share.collect::<io::Result<Vec<_>>>()?);
     let course = &seen.regions;
@@ -152,7 +154,7 @@ struct TimelineWriter {
 }
 
 impl TimelineWriter {
-    fn new(seen: &Watched) -> TimelineWriter {
+    fn new(seen: &TimelineView) -> TimelineWriter {
         let unit_s = seen.end as f64 * 1e-9 / f64::from(u32::MAX - 1);
         TimelineWriter { unit_s, end: seen.end, states: seen.shares.iter().map(|(state, _)| *state).collect() }
     }

@@ -8,7 +8,7 @@ use crate::blocking::{BlockingTable, CauseRow};
 use crate::overheads::NotAlone;
 use crate::table::TextTable;
 use crate::words::{TimeUnit, clean, count, percent, plural, seconds, seconds_like, short_path, what_was_done, wrap};
-use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::blocking::CauseClass;
 
 /// Share of all waiting from which on something is reported.
 const LEAST: f64 = 0.005;
@@ -160,7 +160,7 @@ fn causes(table: &BlockingTable, options: &TextOptions) -> String {
     let mut out = TextTable::new(&["<what a rank does", "rank", &caused, "share", &own, "for each\nsecond"], 0);
     for row in rows.into_iter().take(shown) {
         let cause = &row.cause;
-        let what = what_was_done(cause.activity, cause.class == Class::MessageDelay);
+        let what = what_was_done(cause.activity, cause.class == CauseClass::MessageDelay);
         let own_s = cause.own_s.filter(|_| row.beta.is_some());
         out.row(vec![
             format!("{what} in {}", clean(short_path(&row.region))),

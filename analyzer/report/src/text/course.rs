@@ -6,7 +6,7 @@ use crate::course::known;
 use crate::iteration::IterationRow;
 use crate::iterations::IterationTable;
 use crate::words::{count, plural, seconds_like, wrap};
-use lbprof_analysis::metrics::trend::{Period, Recurring, Shape};
+use lbprof_analysis::metrics::trend::{RecurringChange, RecurringPeriod, SeriesShape};
 
 /// Share of the mean iteration from which on a change is reported.
 const LEAST: f64 = 0.02;
@@ -85,24 +85,33 @@ pub(super) fn sentences(iterations: &IterationTable) -> String {
 }
 
 /// What recurs in the longest computation, and what of it is imbalance.
-fn recurring(max: &Shape, imbalance: &Shape, matters: &dyn Fn(f64) -> bool, seconds: &dyn Fn(f64) -> String) -> String {
+fn recurring(
+    max: &SeriesShape,
+    imbalance: &SeriesShape,
+    matters: &dyn Fn(f64) -> bool,
+    seconds: &dyn Fn(f64) -> String,
+) -> String {
     let mut text = String::new();
     for period in max.periods.iter().filter(|period| matters(period.size)) {
         let size = seconds(period.size);
         let length = count(period.length as u64);
         match period.kind {
-            Recurring::Wave => {
+            RecurringChange::Wave => {
                 write!(text, "What iterations take goes up and down by {size}, every {length} of them").ok()
             }
-            Recurring::Peak => write!(text, "Every {} iteration is longer, by {size}", ordinal(period.length)).ok(),
-            Recurring::Trough => write!(text, "Every {} iteration is shorter, by {size}", ordinal(period.length)).ok(),
+            RecurringChange::Peak => {
+                write!(text, "Every {} iteration is longer, by {size}", ordinal(period.length)).ok()
+            }
+            RecurringChange::Trough => {
+                write!(text, "Every {} iteration is shorter, by {size}", ordinal(period.length)).ok()
+            }
         };
-        if period.kind != Recurring::Wave {
+        if period.kind != RecurringChange::Wave {
             let numbers: Vec<String> =
                 (0..SHOWN).map(|turn| count((period.first + turn * period.length) as u64)).collect();
             write!(text, " ({} …)", numbers.join(", ")).ok();
         }
-        let same = |other: &&Period| (other.length, other.kind) == (period.length, period.kind);
+        let same = |other: &&RecurringPeriod| (other.length, other.kind) == (period.length, period.kind);
         if let Some(unbalanced) = imbalance.periods.iter().find(same).filter(|other| matters(other.size)) {
             write!(text, "; the imbalance likewise, by {}", seconds(unbalanced.size)).ok();
         }

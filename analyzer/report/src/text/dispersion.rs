@@ -31,7 +31,8 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
     let legend = format!(
         "ID: 0 where all ranks take equally long, {bound:.3} where one has all the time. SID: ID × share. Severe (*): {}.",
         match report.dispersion.ranking {
-            lbprof_analysis::metrics::dispersion::Ranking::Maximum => "the largest SID (--rank-by)".to_owned(),
+            lbprof_analysis::metrics::dispersion::SeverityCriterion::Maximum =>
+                "the largest SID (--rank-by)".to_owned(),
             ranking => format!("--rank-by {ranking}"),
         }
     );

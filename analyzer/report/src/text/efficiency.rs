@@ -211,12 +211,12 @@ fn grade(value: f64) -> AnsiColor {
 mod tests {
     use super::{BAR, bar, beside_replay};
     use crate::EfficiencyRow;
-    use lbprof_analysis::metrics::load_balance::{PhaseProfileIdeal, Times};
+    use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, PhaseProfileIdeal};
 
     #[test]
     fn an_estimate_above_the_elapsed_time_is_not_compared_with_the_replay() {
         let row = |estimate_s| {
-            let times = Times { elapsed_s: 5.57, max_computation_s: 5.0, ..Times::default() };
+            let times = EfficiencyTimes { elapsed_s: 5.57, max_computation_s: 5.0, ..EfficiencyTimes::default() };
             let estimate = PhaseProfileIdeal { seconds: estimate_s, ..PhaseProfileIdeal::default() };
             EfficiencyRow::of(times, Some(estimate), Some(5.5))
         };

@@ -62,11 +62,11 @@ fn without_iterations(facts: &SummaryFacts) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lbprof_analysis::read::first_look::Estimate;
+    use lbprof_analysis::read::first_look::AnalysisEstimate;
 
     #[test]
     fn a_first_look_says_what_it_is_made_from_and_what_it_lacks() {
-        let estimate = Estimate { records: 180_000_000, estimated_s: 120.0 };
+        let estimate = AnalysisEstimate { records: 180_000_000, estimated_s: 120.0 };
         let facts = SummaryFacts { estimate, ranks_from_summaries: 3, ranks_from_events: 1, ..SummaryFacts::default() };
         assert_eq!(
             [source(&facts), why(&facts)].concat(),

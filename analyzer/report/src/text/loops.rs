@@ -5,7 +5,7 @@ use crate::Report;
 use crate::loops::{LoopConfidence, LoopDoubt, LoopRow};
 use crate::table::TextTable;
 use crate::words::{clean, count, percent, plural, shorten, wrap};
-use lbprof_analysis::model::loops::Without;
+use lbprof_analysis::model::loops::NoLoopReason;
 use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -263,19 +263,19 @@ fn ordinal(n: u32) -> String {
 }
 
 /// Why no loop was found, where that is worth a line.
-fn why_none(without: Without) -> Option<&'static str> {
+fn why_none(without: NoLoopReason) -> Option<&'static str> {
     match without {
-        Without::Nothing | Without::Marked | Without::NotWanted => None,
-        Without::NoneFound => Some(
+        NoLoopReason::Nothing | NoLoopReason::Marked | NoLoopReason::NotWanted => None,
+        NoLoopReason::NoneFound => Some(
             "No loop was found in the calls: nothing repeats itself often enough. LBPROF_ITERATION_BEGIN marks one.",
         ),
-        Without::Profiles => Some(
+        NoLoopReason::Profiles => Some(
             "Recorded as profiles (LBPROF_MODE=profile): loops, and regions between calls, are found in events alone.",
         ),
-        Without::Summaries => {
+        NoLoopReason::Summaries => {
             Some("Made from summaries: loops, and regions between calls, are found in events alone (--full-analysis).")
         }
-        Without::NoSuchCallSite => {
+        NoLoopReason::NoSuchCallSite => {
             Some("No loop was found: no call site has the text of --loop in its label, or it is called but once.")
         }
     }

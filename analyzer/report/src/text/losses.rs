@@ -12,7 +12,7 @@ use crate::verdict::{LossKind, UndividedReason};
 use crate::what_if::PredictionRow;
 use crate::words::{percent, percent_or_dash, seconds_like, short_path, shorten, wrap};
 use crate::{ProblemRow, Report};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 /// Losses on the first screen.
@@ -132,9 +132,11 @@ fn remedy(row: &PredictionRow, seconds: &dyn Fn(f64) -> String) -> Option<String
     let saved = format!("{} ({})", seconds(row.saved_s), percent(row.saved_share));
     match (row.scenario, row.rank) {
         _ if !gains(row) => None,
-        (WhatIf::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
-        (WhatIf::RankAsMean(_), Some(rank)) => Some(format!(" Average work on rank {rank} would save {saved}.")),
-        (WhatIf::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
+        (WhatIfScenario::Ideal, _) => Some(format!(" At most {saved} could be saved here, if messages took no time.")),
+        (WhatIfScenario::RankAsMean(_), Some(rank)) => {
+            Some(format!(" Average work on rank {rank} would save {saved}."))
+        }
+        (WhatIfScenario::RunBalancedEach, _) => Some(format!(" Even work in each iteration would save {saved}.")),
         _ => Some(format!(" Even work there would save {saved}.")),
     }
 }

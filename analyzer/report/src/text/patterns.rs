@@ -9,7 +9,7 @@ use crate::Report;
 use crate::dispersion::PatternRow;
 use crate::fold::fold;
 use crate::words::{TimeUnit, plural, width};
-use lbprof_analysis::metrics::dispersion::Level;
+use lbprof_analysis::metrics::dispersion::TimeLevel;
 
 /// Least difference of the ranks' times, as a share of the longest, that has a pattern; less is noise.
 const LEAST_RANGE: f64 = 0.05;
@@ -76,12 +76,12 @@ fn pattern(report: &Report, options: &TextOptions, activity: Activity) -> String
 }
 
 fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, options: &TextOptions) -> String {
-    const LEVELS: [(Level, &str); 5] = [
-        (Level::Minimum, "min"),
-        (Level::Lower, "lower 15 %"),
-        (Level::Middle, "between"),
-        (Level::Upper, "upper 15 %"),
-        (Level::Maximum, "max"),
+    const LEVELS: [(TimeLevel, &str); 5] = [
+        (TimeLevel::Minimum, "min"),
+        (TimeLevel::Lower, "lower 15 %"),
+        (TimeLevel::Middle, "between"),
+        (TimeLevel::Upper, "upper 15 %"),
+        (TimeLevel::Maximum, "max"),
     ];
     let legend: Vec<String> = LEVELS.iter().map(|(level, name)| format!("{} {name}", painted(&[*level]))).collect();
     let cell = match a_cell {
@@ -106,29 +106,30 @@ fn head(report: &Report, activity: Activity, unit: TimeUnit, a_cell: usize, opti
 }
 
 /// One level for each `a_cell` ranks: the longest or least of all where it is among them, else the most frequent one.
-fn compressed(levels: &[Level], a_cell: usize) -> Vec<Level> {
-    let of = |levels: &[Level]| {
-        let times = |wanted: Level| levels.iter().filter(|&&level| level == wanted).count();
-        let extreme = [Level::Maximum, Level::Minimum].into_iter().find(|&level| times(level) > 0);
-        let most = [Level::Lower, Level::Middle, Level::Upper].into_iter().max_by_key(|&level| times(level));
-        extreme.or(most).unwrap_or(Level::Middle)
+fn compressed(levels: &[TimeLevel], a_cell: usize) -> Vec<TimeLevel> {
+    let of = |levels: &[TimeLevel]| {
+        let times = |wanted: TimeLevel| levels.iter().filter(|&&level| level == wanted).count();
+        let extreme = [TimeLevel::Maximum, TimeLevel::Minimum].into_iter().find(|&level| times(level) > 0);
+        let most =
+            [TimeLevel::Lower, TimeLevel::Middle, TimeLevel::Upper].into_iter().max_by_key(|&level| times(level));
+        extreme.or(most).unwrap_or(TimeLevel::Middle)
     };
     levels.chunks(a_cell.max(1)).map(of).collect()
 }
 
-fn look(level: Level) -> (char, Style) {
+fn look(level: TimeLevel) -> (char, Style) {
     match level {
-        Level::Minimum => ('_', AnsiColor::Blue.on_default().bold()),
-        Level::Lower => ('-', AnsiColor::Cyan.on_default()),
-        Level::Middle => ('·', Style::new().dimmed()),
-        Level::Upper => ('+', AnsiColor::Yellow.on_default()),
-        Level::Maximum => ('#', AnsiColor::Red.on_default().bold()),
+        TimeLevel::Minimum => ('_', AnsiColor::Blue.on_default().bold()),
+        TimeLevel::Lower => ('-', AnsiColor::Cyan.on_default()),
+        TimeLevel::Middle => ('·', Style::new().dimmed()),
+        TimeLevel::Upper => ('+', AnsiColor::Yellow.on_default()),
+        TimeLevel::Maximum => ('#', AnsiColor::Red.on_default().bold()),
     }
 }
 
 /// Levels as characters; a run of equal ones shares its colour.
-fn painted(levels: &[Level]) -> String {
-    let paint = |run: &[Level]| {
+fn painted(levels: &[TimeLevel]) -> String {
+    let paint = |run: &[TimeLevel]| {
         let (char, style) = run.first().map_or((' ', Style::new()), |&level| look(level));
         format!("{style}{}{style:#}", char.to_string().repeat(run.len()))
     };
@@ -138,7 +139,7 @@ fn painted(levels: &[Level]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Level::*;
+    use TimeLevel::*;
 
     #[test]
     fn many_ranks_share_a_character_and_no_extreme_is_lost() {

@@ -5,7 +5,7 @@ use anstyle::{AnsiColor, Style};
 use super::TextOptions;
 use crate::Report;
 use crate::words::{clean, plural, wrap};
-use lbprof_analysis::model::moment::Moment;
+use lbprof_analysis::model::moment::WindowBoundary;
 use lbprof_analysis::read::open::ranges;
 
 pub(super) fn section(report: &Report, options: &TextOptions) -> String {
@@ -20,7 +20,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
         (None, None) => None,
         (Some(from), None) => Some(format!("from {from} on")),
         (None, Some(to)) => Some(format!("up to {}", end(to))),
-        (Some(Moment::Iteration(from)), Some(Moment::Iteration(to))) if from == to => Some(format!("iteration {from}")),
+        (Some(WindowBoundary::Iteration(from)), Some(WindowBoundary::Iteration(to))) if from == to => {
+            Some(format!("iteration {from}"))
+        }
         (Some(from), Some(to)) => Some(format!("from {from} to {}", end(to))),
     });
     parts.extend(selected.region.as_ref().map(|path| format!("region {}", clean(path))));
@@ -38,9 +40,9 @@ pub(super) fn section(report: &Report, options: &TextOptions) -> String {
 }
 
 /// The end of a window: an iteration is in it.
-fn end(to: Moment) -> String {
+fn end(to: WindowBoundary) -> String {
     match to {
-        Moment::Time(_) => to.to_string(),
-        Moment::Iteration(_) => format!("{to} (with it)"),
+        WindowBoundary::Time(_) => to.to_string(),
+        WindowBoundary::Iteration(_) => format!("{to} (with it)"),
     }
 }

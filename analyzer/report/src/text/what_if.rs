@@ -7,7 +7,7 @@ use crate::Report;
 use crate::table::TextTable;
 use crate::what_if::{PredictionNote, PredictionRow};
 use crate::words::{TimeUnit, clean, percent, seconds, seconds_like, short_path, signed_percent, what_was_done, wrap};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 
 /// Share of the critical path from which on a part is reported.
 const LEAST: f64 = 0.01;
@@ -42,7 +42,7 @@ fn predictions_of(report: &Report, options: &TextOptions) -> String {
     let (run, saved) = (format!("run\n[{}]", unit.symbol), format!("saved\n[{}]", unit.symbol));
     let mut rows = TextTable::new(&["<if", &run, &saved, "share"], 0);
     let most = if options.is_for_all() { FEW } else { usize::MAX };
-    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIf::Measured).enumerate();
+    let worth_showing = what_if.shown_rows().filter(|row| row.scenario != WhatIfScenario::Measured).enumerate();
     for (_, row) in worth_showing.filter(|(at, row)| *at < most || row.is_asked) {
         rows.row(vec![
             scenario(row),
@@ -122,20 +122,20 @@ fn scenario(row: &PredictionRow) -> String {
     let region = || row.region.as_deref().map(short_path).map(clean).unwrap_or_default();
     let rank = row.rank.unwrap_or(0);
     match row.scenario {
-        WhatIf::Ideal => "the network were ideal".to_owned(),
-        WhatIf::Measured => "nothing changed".to_owned(),
-        WhatIf::Network(latency_s, bytes_per_s) => {
+        WhatIfScenario::Ideal => "the network were ideal".to_owned(),
+        WhatIfScenario::Measured => "nothing changed".to_owned(),
+        WhatIfScenario::Network(latency_s, bytes_per_s) => {
             format!("the network had {} and {:.3} GB/s", seconds(latency_s), bytes_per_s * 1e-9)
         }
-        WhatIf::Balanced(_) => format!("{} were balanced", region()),
-        WhatIf::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
-        WhatIf::RunBalancedEach => "every iteration were balanced".to_owned(),
-        WhatIf::RegionsBalanced => "every region were balanced".to_owned(),
-        WhatIf::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
-        WhatIf::Faster(_, times) => format!("{} were {times} times as fast", region()),
-        WhatIf::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
-        WhatIf::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
-        WhatIf::Spread(_) => format!("{} ran on all threads", region()),
+        WhatIfScenario::Balanced(_) => format!("{} were balanced", region()),
+        WhatIfScenario::BalancedEach(_) => format!("{} were balanced in each iteration", region()),
+        WhatIfScenario::RunBalancedEach => "every iteration were balanced".to_owned(),
+        WhatIfScenario::RegionsBalanced => "every region were balanced".to_owned(),
+        WhatIfScenario::RankAsMean(_) => format!("rank {rank} computed no more than the mean"),
+        WhatIfScenario::Faster(_, times) => format!("{} were {times} times as fast", region()),
+        WhatIfScenario::ThreadsBalanced(None) => "threads worked equally long in each parallel region".to_owned(),
+        WhatIfScenario::ThreadsBalanced(Some(_)) => format!("threads worked equally long in {}", region()),
+        WhatIfScenario::Spread(_) => format!("{} ran on all threads", region()),
     }
 }
 

@@ -3,17 +3,17 @@
 //! Where ranks end at different times, the last one is made to wait for nobody, or all end together, so that nothing but the
 //! waits in question has causes.
 
-use lbprof_analysis::metrics::blocking::{ByClass, Class};
+use lbprof_analysis::metrics::blocking::{CauseClass, WaitsByClass};
 use lbprof_report::loops::LoopConfidence;
 use lbprof_report::text;
 use lbprof_report::verdict::{LossKind, UndividedReason};
 
 use super::run::Run;
-use Class::{Communication, Control, Imbalance, MessageDelay};
+use CauseClass::{Communication, Control, Imbalance, MessageDelay};
 use lbprof_test_runs::{json, plain, report_on};
 
 /// The causes that are to be found, in milliseconds: rank, region, class.
-fn assert_causes(run: &Run, expected: &[(u32, &str, Class, f64)]) {
+fn assert_causes(run: &Run, expected: &[(u32, &str, CauseClass, f64)]) {
     let causes = run.causes();
     let found: Vec<_> =
         causes.iter().map(|((rank, region, class), ms)| (*rank, region.as_str(), *class, *ms)).collect();
@@ -26,7 +26,7 @@ fn assert_causes(run: &Run, expected: &[(u32, &str, Class, f64)]) {
     }
 }
 
-fn by_class(run: &Run) -> ByClass {
+fn by_class(run: &Run) -> WaitsByClass {
     report_on(&run.model).blocking.expect("ranks were followed").sums.by_class
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 use lbprof_simulator::script::Script;
 
@@ -21,7 +21,10 @@ fn run_with(clocks: &str) -> Run {
     ))
 }
 
-fn largest_difference(a: &BTreeMap<(u32, String, Class), f64>, b: &BTreeMap<(u32, String, Class), f64>) -> f64 {
+fn largest_difference(
+    a: &BTreeMap<(u32, String, CauseClass), f64>,
+    b: &BTreeMap<(u32, String, CauseClass), f64>,
+) -> f64 {
     let of = |all: &BTreeMap<_, f64>, key| all.get(key).copied().unwrap_or(0.0);
     a.keys().chain(b.keys()).map(|key| (of(a, key) - of(b, key)).abs()).fold(0.0, f64::max)
 }
@@ -56,7 +59,10 @@ fn clocks_that_are_known_change_nothing() {
         assert!(largest_difference(&without.causes(), &with.causes()) < 2e-4, "{clocks}");
         assert!(largest_difference_of_waits(&without, &with) < 2e-4, "{clocks}");
         assert!((with.elapsed_ms() - without.elapsed_ms()).abs() < 1e-5, "{clocks}");
-        assert!((with.replay_ms(WhatIf::Ideal) - without.replay_ms(WhatIf::Ideal)).abs() < 2e-4, "{clocks}");
+        assert!(
+            (with.replay_ms(WhatIfScenario::Ideal) - without.replay_ms(WhatIfScenario::Ideal)).abs() < 2e-4,
+            "{clocks}"
+        );
         // Sums of ticks are as long as the time between them.
         for (rank, (a, b)) in computation_ms(&with).into_iter().zip(computation_ms(&without)).enumerate() {
             assert!((a - b).abs() < 2e-4, "{clocks}, rank {rank}: {a} instead of {b} ms");
@@ -106,10 +112,11 @@ fn whatever_clocks_say_causes_add_up_and_no_wait_is_negative() {
         // `check_invariants` and `Run::check` hold: causes add up to waits, none of which is negative.
         let run = Run::of(&format!("{}{}\n{}", &text[..behind], clocks.join("\n"), &text[behind..]));
         let (found, expected) = (run.followed().counts, right.followed().counts);
-        let matched =
-            |counts: Counts| (counts.messages, counts.collectives, counts.unmatched_receives, counts.unmatched_sends);
+        let matched = |counts: ReplayCounts| {
+            (counts.messages, counts.collectives, counts.unmatched_receives, counts.unmatched_sends)
+        };
         assert_eq!(matched(found), matched(expected), "script {seed}: {clocks:?}");
-        let replayed_ms = run.replay_ms(WhatIf::Measured);
+        let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
         assert!(
             (replayed_ms - run.elapsed_ms()).abs() < 1e-6,
             "script {seed}: {replayed_ms} of {} ms",
@@ -141,7 +148,7 @@ fn calls_that_end_too_early_by_wrong_clocks_are_moved_and_counted() {
         );
         // What was measured on the ranks cannot take less time.
         assert!(run.elapsed_ms() >= without.elapsed_ms() - 10.0, "{clocks}: {} ms", run.elapsed_ms());
-        let replayed_ms = run.replay_ms(WhatIf::Measured);
+        let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
         assert!((replayed_ms - run.elapsed_ms()).abs() < 1e-6, "{clocks}: {replayed_ms} of {} ms", run.elapsed_ms());
     }
 }
@@ -149,6 +156,6 @@ fn calls_that_end_too_early_by_wrong_clocks_are_moved_and_counted() {
 #[test]
 fn the_ideal_time_does_not_depend_on_clocks() {
     let (without, with) = (run_with(""), run_with("clock 1 +3 unknown\nclock 2 -2 error 1"));
-    let [without, with] = [without, with].map(|run| run.replay_ms(WhatIf::Ideal));
+    let [without, with] = [without, with].map(|run| run.replay_ms(WhatIfScenario::Ideal));
     assert!((without - with).abs() < 1e-3, "{with} instead of {without} ms");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
 use lbprof_collector::Operation;
 use lbprof_collector::format::{BLOCK_HEAD_BYTES, BlockHead, BlockKind, log_name};
@@ -124,7 +124,7 @@ fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
         let run = Run { model: model_in(dir.path()) };
         run.check();
         let (counts, lost, behind) = (run.followed().counts, lost as u64, 4 - lost as u64);
-        let expected = Counts {
+        let expected = ReplayCounts {
             steps: counts.steps,
             // Ranks 1 and 2 have a message of their own; with rank 0 they exchange one each, and meet it in two collectives each.
             messages: 3 * lost + (5 - lost),
@@ -132,7 +132,7 @@ fn behind_records_lost_within_a_log_nothing_is_matched_with_its_rank() {
             not_recorded: 6 * (5 - lost),
             // A send, a receive and two collectives of rank 0 an iteration.
             behind_gaps: 4 * behind,
-            ..Counts::default()
+            ..ReplayCounts::default()
         };
         assert_eq!(counts, expected, "without block {lost}");
         assert!((run.elapsed_ms() - whole.elapsed_ms()).abs() < 1e-6, "without block {lost}: nothing is moved");

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use lbprof_analysis::metrics::blocking::Class;
+use lbprof_analysis::metrics::blocking::CauseClass;
 use lbprof_analysis::model::Model;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::select::Selection;
 use lbprof_simulator::script::Script;
 
@@ -59,9 +59,9 @@ fn a_wait_is_cut_at_the_ends_of_a_window() {
     // The first begins before the window.
     assert_eq!(times.count, 1);
     assert!((run.elapsed_ms() - 8.0).abs() < 1e-6, "{} ms", run.elapsed_ms());
-    assert!((run.replay_ms(WhatIf::Measured) - 8.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Measured) - 8.0).abs() < 1e-6);
     // Rank 0 computes all the time.
-    assert!((run.replay_ms(WhatIf::Ideal) - 8.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Ideal) - 8.0).abs() < 1e-6);
     let ranks: Vec<u32> =
         run.followed().critical_path.iter().map(|part| run.followed().world_rank(part.thread)).collect();
     assert!(ranks.iter().all(|&rank| rank == 0), "{ranks:?}");
@@ -72,7 +72,7 @@ fn causes_before_a_window_keep_their_names() {
     // In the window rank 1 waits for 1 ms of the message's delay and what rank 0 did before: 10 of 11 in init.
     let run = part(chain().path(), &window(8.0, Some(10.0)));
     let causes = run.sums().causes;
-    let init = causes.iter().find(|cause| cause.class == Class::Imbalance).unwrap();
+    let init = causes.iter().find(|cause| cause.class == CauseClass::Imbalance).unwrap();
     assert_eq!(run.followed().regions[init.region as usize].path, "main/init");
     assert!((init.caused_s * 1e3 - 2.0 * 10.0 / 11.0).abs() < 1e-6, "{init:?}");
 }
@@ -81,8 +81,8 @@ fn causes_before_a_window_keep_their_names() {
 fn an_ideal_network_makes_a_window_of_messages_shorter() {
     // From 10 on: 1 until the first message is there, 4 of computation meanwhile, 1 for the second.
     let run = part(chain().path(), &window(10.0, None));
-    assert!((run.elapsed_ms() - run.replay_ms(WhatIf::Measured)).abs() < 1e-6);
-    assert!((run.replay_ms(WhatIf::Ideal) - 4.0).abs() < 1e-6, "{}", run.replay_ms(WhatIf::Ideal));
+    assert!((run.elapsed_ms() - run.replay_ms(WhatIfScenario::Measured)).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Ideal) - 4.0).abs() < 1e-6, "{}", run.replay_ms(WhatIfScenario::Ideal));
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn balancing_in_a_window_is_of_its_work() {
     let dir = written(Script::parse(text).unwrap().scenario().unwrap());
     let run = part(dir.path(), &window(60.0, None));
     assert!((run.elapsed_ms() - 40.0).abs() < 1e-6);
-    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIf::Balanced(_))).unwrap().1;
+    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
     assert!((balanced * 1e3 - 30.0).abs() < 1e-6, "{balanced} s");
     let iterations = Selection {
         from: Some("iteration=2".parse().unwrap()),
@@ -101,9 +101,13 @@ fn balancing_in_a_window_is_of_its_work() {
     };
     let run = part(dir.path(), &iterations);
     assert!((run.waits(WaitState::Barrier) - 20.0).abs() < 1e-6, "{}", run.waits(WaitState::Barrier));
-    assert!((run.replay_ms(WhatIf::Ideal) - 40.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Ideal) - 40.0).abs() < 1e-6);
     // Rank 1 waits in a call that ends when the window begins.
-    assert!((run.replay_ms(WhatIf::Measured) - 40.0).abs() < 1e-6, "{} ms", run.replay_ms(WhatIf::Measured));
+    assert!(
+        (run.replay_ms(WhatIfScenario::Measured) - 40.0).abs() < 1e-6,
+        "{} ms",
+        run.replay_ms(WhatIfScenario::Measured)
+    );
 }
 
 /// A script in which each rank passes iterations of its own length, and waits for some other in most: a ring, a chain, or all.
@@ -168,14 +172,18 @@ fn what_a_rank_computes_behind_its_window_takes_as_long_as_it_did() {
     // The second iterations begin at 10 and at 50, which no network changes: the window is from 10 to 51.
     let second = || Some("iteration=1".parse().unwrap());
     let later = part(dir.path(), &Selection { from: second(), to: second(), ..Selection::default() });
-    assert!((later.replay_ms(WhatIf::Ideal) - 41.0).abs() < 1e-5, "{} ms", later.replay_ms(WhatIf::Ideal));
-    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIf::Balanced(_))).unwrap().1;
+    assert!(
+        (later.replay_ms(WhatIfScenario::Ideal) - 41.0).abs() < 1e-5,
+        "{} ms",
+        later.replay_ms(WhatIfScenario::Ideal)
+    );
+    let balanced = run.followed().replays.iter().find(|(one, _)| matches!(one, WhatIfScenario::Balanced(_))).unwrap().1;
     // Rank 0 computes 15 in place of 10, and 40 as before.
     assert!((balanced * 1e3 - 55.0).abs() < 1e-5, "{balanced} s");
 }
 
 /// Milliseconds of waiting caused, by (rank, region, class).
-type Caused = BTreeMap<(u32, String, Class), f64>;
+type Caused = BTreeMap<(u32, String, CauseClass), f64>;
 
 fn add(all: &mut Caused, run: &Run) {
     run.causes().into_iter().for_each(|(key, ms)| *all.entry(key).or_default() += ms);
@@ -205,7 +213,7 @@ fn windows_that_follow_one_another_add_up_to_the_run() {
             let run = part(dir, &window(from, edges.get(at + 1).copied()));
             add(&mut caused, &run);
             total_ms += run.elapsed_ms();
-            let replayed_ms = run.replay_ms(WhatIf::Measured);
+            let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
             assert!(
                 (replayed_ms - run.elapsed_ms()).abs() < 1e-5,
                 "script {seed}: {replayed_ms} of {}",

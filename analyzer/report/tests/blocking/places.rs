@@ -1,6 +1,6 @@
 //! Regions that ranks pass at the same place of the same iteration are balanced as one.
 
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 
 use super::run::Run;
 
@@ -8,7 +8,7 @@ use super::run::Run;
 fn balanced_ms(run: &Run) -> Vec<(String, f64)> {
     let name = |region: u32| run.model.regions[region as usize].path.clone();
     let balanced = run.followed().replays.iter().filter_map(|&(scenario, time_s)| match scenario {
-        WhatIf::Balanced(region) => Some((name(region), time_s * 1e3)),
+        WhatIfScenario::Balanced(region) => Some((name(region), time_s * 1e3)),
         _ => None,
     });
     balanced.filter(|(name, _)| name.starts_with("main/loop/")).collect()

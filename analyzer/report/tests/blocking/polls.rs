@@ -1,7 +1,7 @@
 //! Ranks that wait by polling, and ranks that poll while they compute.
 
 use lbprof_analysis::model::waits::WaitState::{EarlyEnd, LateSender};
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_collector::record::{CallFlags, NONE};
 use lbprof_collector::{Operation, ProblemKind};
@@ -60,7 +60,7 @@ fn a_loop_of_polls_waits_as_one_call_does() {
         assert!((computation_ms(&run) - 3.0).abs() < 0.003, "{polls}: computes {} ms", computation_ms(&run));
         // What is caused, and what an ideal network would give, is the same.
         assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{polls}: {} ms", caused_ms(&run));
-        for scenario in [WhatIf::Measured, WhatIf::Ideal] {
+        for scenario in [WhatIfScenario::Measured, WhatIfScenario::Ideal] {
             let (one, other) = (run.replay_ms(scenario), waits.replay_ms(scenario));
             assert!((one - other).abs() < 0.004, "{polls}: {one} ms instead of {other} ms, {scenario:?}");
         }
@@ -180,7 +180,7 @@ fn completions_of_nothing_active_do_not_end_a_wait_by_polling() {
         // The wait lasts from the first poll, 1 µs after the other run's, to the success.
         let run = waiting(&behind(&polls), 6.999);
         assert!((caused_ms(&run) - caused_ms(&waits)).abs() < 0.01, "{idle}: {} ms", caused_ms(&run));
-        let (one, other) = (run.replay_ms(WhatIf::Ideal), waits.replay_ms(WhatIf::Ideal));
+        let (one, other) = (run.replay_ms(WhatIfScenario::Ideal), waits.replay_ms(WhatIfScenario::Ideal));
         assert!((one - other).abs() < 0.004, "{idle}: {one} ms instead of {other} ms");
         assert_eq!(run.model.ranks[1].polls.waits, 1, "{idle}");
     }

@@ -1,7 +1,7 @@
 //! Predictions against the simulator: what a run takes with the change really made (DESIGN: a prediction is right when doing it gives it).
 
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_report::bounds::ListBounds;
 use lbprof_report::json;
 use lbprof_report::what_if::{PredictionNote, PredictionRow};
@@ -123,8 +123,8 @@ fn simulated_ms(text: &str) -> f64 {
 }
 
 /// Holds the change of a run's time that is predicted against that of the simulator, in percent of the run's time.
-fn assert_change(what: &str, run: &Run, scenario: WhatIf, after: &str) {
-    let predicted = 100.0 * (run.replay_ms(scenario) / run.replay_ms(WhatIf::Measured) - 1.0);
+fn assert_change(what: &str, run: &Run, scenario: WhatIfScenario, after: &str) {
+    let predicted = 100.0 * (run.replay_ms(scenario) / run.replay_ms(WhatIfScenario::Measured) - 1.0);
     let truth = 100.0 * (simulated_ms(after) / run.elapsed_ms() - 1.0);
     assert!((truth - predicted).abs() < 5.0, "{what}: {scenario:?}: really {truth:.1} %, predicted {predicted:.1} %");
 }
@@ -136,14 +136,14 @@ fn a_change_that_is_made_takes_as_long_as_predicted() {
         let (last, mean) = (RANKS - 1, program.mean_of_all());
         if program.in_all(last) > mean {
             let cut = program.script(|_, rank| if rank == last { mean / program.in_all(last) } else { 1.0 });
-            assert_change(name, &run, WhatIf::RankAsMean(last as u32), &cut);
+            assert_change(name, &run, WhatIfScenario::RankAsMean(last as u32), &cut);
         }
         let each = program.script(|step, rank| program.mean_of_step(step) / program.in_step(step, rank));
-        assert_change(name, &run, WhatIf::RunBalancedEach, &each);
-        assert_change(name, &run, WhatIf::BalancedEach(run.model.main_loop().unwrap()), &each);
+        assert_change(name, &run, WhatIfScenario::RunBalancedEach, &each);
+        assert_change(name, &run, WhatIfScenario::BalancedEach(run.model.main_loop().unwrap()), &each);
         let balanced = program.script(|_, rank| mean / program.in_all(rank));
-        assert_change(name, &run, WhatIf::Balanced(0), &balanced);
-        assert_change(name, &run, WhatIf::Faster(0, 2.0), &program.script(|_, _| 0.5));
+        assert_change(name, &run, WhatIfScenario::Balanced(0), &balanced);
+        assert_change(name, &run, WhatIfScenario::Faster(0, 2.0), &program.script(|_, _| 0.5));
     });
 }
 
@@ -151,7 +151,8 @@ fn a_change_that_is_made_takes_as_long_as_predicted() {
 fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost() {
     with_programs(|name, program| {
         let run = Run::of(&program.script(|_, _| 1.0));
-        let (measured_ms, lost_ms) = (run.replay_ms(WhatIf::Measured), run.elapsed_ms() - program.mean_of_all());
+        let (measured_ms, lost_ms) =
+            (run.replay_ms(WhatIfScenario::Measured), run.elapsed_ms() - program.mean_of_all());
         assert!((measured_ms - run.elapsed_ms()).abs() < 1e-3, "{name}: nothing changed takes {measured_ms} ms");
         for &(scenario, time_s) in &run.followed().replays {
             let saved_ms = measured_ms - time_s * 1e3;
@@ -159,7 +160,7 @@ fn balancing_each_iteration_never_prolongs_a_run_and_saves_no_more_than_is_lost(
         }
         // A pipeline's ranks do not do the same at the same time: a step that takes all as long may take the first or the last longer.
         if !name.starts_with("pipeline") {
-            let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
+            let each_ms = run.replay_ms(WhatIfScenario::RunBalancedEach);
             assert!(each_ms <= measured_ms + 1e-3, "{name}: {each_ms} ms instead of {measured_ms} ms");
         }
     });
@@ -176,20 +177,21 @@ fn two_parts(first_ms: &str, rank_3_ms: &str) -> String {
 #[test]
 fn an_excess_is_taken_away_in_the_part_of_a_step_where_it_is() {
     let run = Run::found(&two_parts("6", "18"));
-    assert_change("cut", &run, WhatIf::RankAsMean(3), &two_parts("6", "9"));
-    assert_change("each", &run, WhatIf::RunBalancedEach, &two_parts("9", "9"));
+    assert_change("cut", &run, WhatIfScenario::RankAsMean(3), &two_parts("6", "9"));
+    assert_change("each", &run, WhatIfScenario::RunBalancedEach, &two_parts("9", "9"));
 }
 
 #[test]
 fn balance_in_each_iteration_saves_no_less_than_balance_of_totals() {
     with_programs(|name, program| {
         let run = Run::of(&program.script(|_, _| 1.0));
-        let saved_ms = |wanted: fn(&WhatIf) -> bool| {
+        let saved_ms = |wanted: fn(&WhatIfScenario) -> bool| {
             let replays = run.followed().replays.iter().filter(|(scenario, _)| wanted(scenario));
-            replays.map(|&(_, time_s)| run.replay_ms(WhatIf::Measured) - time_s * 1e3).fold(0.0, f64::max)
+            replays.map(|&(_, time_s)| run.replay_ms(WhatIfScenario::Measured) - time_s * 1e3).fold(0.0, f64::max)
         };
-        let each_ms = saved_ms(|scenario| matches!(scenario, WhatIf::RunBalancedEach));
-        let totals_ms = saved_ms(|scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RankAsMean(_)));
+        let each_ms = saved_ms(|scenario| matches!(scenario, WhatIfScenario::RunBalancedEach));
+        let totals_ms =
+            saved_ms(|scenario| matches!(scenario, WhatIfScenario::Balanced(0) | WhatIfScenario::RankAsMean(_)));
         // Of two phases in one marked step it is not known how long each takes: ranks that get more work are taken to get it in both.
         if !name.starts_with("pipeline") && !name.starts_with("two phases") {
             // Cut alone, a rank leaves the others with less work than the mean, so that they are not late for its messages.
@@ -237,7 +239,12 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     let run = Run::found(text);
     let report = report_on(&run.model);
     assert!(report.what_if.notes.contains(&PredictionNote::OwnLoops), "{:?}", run.model.loops);
-    let of_all = |scenario| matches!(scenario, WhatIf::Balanced(0) | WhatIf::RunBalancedEach | WhatIf::RankAsMean(_));
+    let of_all = |scenario| {
+        matches!(
+            scenario,
+            WhatIfScenario::Balanced(0) | WhatIfScenario::RunBalancedEach | WhatIfScenario::RankAsMean(_)
+        )
+    };
     let asked = || run.followed().replays.iter().map(|&(scenario, _)| scenario);
     assert!(!asked().any(of_all), "{:?}", run.followed().replays);
     let page = plain(&report, 100).replace("\n  ", " ");
@@ -248,7 +255,7 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     // Who asks for it is answered.
     let script = Script::parse(text).unwrap();
     let asked = Run::asking_of(&script, &["balanced=main"]);
-    assert!(asked.replay_ms(WhatIf::Balanced(0)) > 0.0);
+    assert!(asked.replay_ms(WhatIfScenario::Balanced(0)) > 0.0);
 }
 
 #[test]
@@ -273,7 +280,7 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     );
     // Who asks for it is answered.
     let asked = Run::asking_of(&Script::parse(text).unwrap(), &["balanced=main"]);
-    assert!(report_on(&asked.model).what_if.rows.iter().any(|row| row.scenario == WhatIf::Balanced(0)));
+    assert!(report_on(&asked.model).what_if.rows.iter().any(|row| row.scenario == WhatIfScenario::Balanced(0)));
 }
 
 #[test]
@@ -286,7 +293,7 @@ fn the_last_to_enter_a_collective_waits_for_others_once_it_computes_less() {
              rank 2: compute 20; {collective}; compute 10; {collective}\n"
         ));
         assert!((run.elapsed_ms() - 30.0).abs() < 1e-3);
-        let cut_ms = run.replay_ms(WhatIf::RankAsMean(2));
+        let cut_ms = run.replay_ms(WhatIfScenario::RankAsMean(2));
         assert!((cut_ms - (18.0 + 10.0 * 2.0 / 3.0)).abs() < 1e-3, "{collective}: {cut_ms} ms");
     }
 }
@@ -298,8 +305,8 @@ fn unmarked_pipeline(work: &str) -> String {
     )
 }
 
-fn is_each(scenario: WhatIf) -> bool {
-    matches!(scenario, WhatIf::RunBalancedEach | WhatIf::BalancedEach(_))
+fn is_each(scenario: WhatIfScenario) -> bool {
+    matches!(scenario, WhatIfScenario::RunBalancedEach | WhatIfScenario::BalancedEach(_))
 }
 
 #[test]
@@ -316,7 +323,8 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
         .replace("repeat 12\n", "repeat 12\niteration step\n")
         .replace("end\nbarrier", "end\nend\nbarrier");
     let run = Run::of(&marked);
-    let (each_ms, truth_ms) = (run.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
+    let (each_ms, truth_ms) =
+        (run.replay_ms(WhatIfScenario::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 7.5")));
     assert!((each_ms - truth_ms).abs() < 0.1, "{each_ms} ms instead of {truth_ms} ms");
     // Where each step takes a rank as long as the others, it does not matter. The first step of the first rank, and the last of the last, lie
     // outside of the loop: they are balanced as well.
@@ -324,7 +332,7 @@ fn balance_in_each_iteration_is_not_predicted_where_it_is_not_known_which_of_the
     let text = plain(&report_on(&steady.model), 100).replace("\n  ", " ");
     assert!(!text.contains("is not predicted"), "{text}");
     let (found_ms, truth_ms) =
-        (steady.replay_ms(WhatIf::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
+        (steady.replay_ms(WhatIfScenario::RunBalancedEach), simulated_ms(&unmarked_pipeline("compute 9")));
     assert!((found_ms - truth_ms).abs() < 0.02 * truth_ms, "{found_ms} ms instead of {truth_ms} ms");
 }
 
@@ -335,10 +343,10 @@ fn what_ranks_compute_outside_of_a_found_loop_is_balanced_where_it_may_be_a_part
     };
     // The first step's computation comes before the first call of the loop.
     let run = Run::found(&steps("compute 0"));
-    assert!((run.replay_ms(WhatIf::RunBalancedEach) - 150.0).abs() < 0.1);
+    assert!((run.replay_ms(WhatIfScenario::RunBalancedEach) - 150.0).abs() < 0.1);
     // Rank 0 reads the input for 300: that is no part of a step.
     let run = Run::found(&steps("if $r == 0\ncompute 300\nend"));
-    let each_ms = run.replay_ms(WhatIf::RunBalancedEach);
+    let each_ms = run.replay_ms(WhatIfScenario::RunBalancedEach);
     assert!((each_ms - (310.0 + 9.0 * 15.0)).abs() < 0.1, "{each_ms} ms");
 }
 
@@ -355,7 +363,7 @@ fn evenly_loaded_threads_shorten_a_step_as_far_as_no_other_rank_is_waited_for() 
         &[],
     );
     assert!((run.elapsed_ms() - 4.0 * 55.01).abs() < 1e-3);
-    let balanced_ms = run.replay_ms(WhatIf::ThreadsBalanced(None));
+    let balanced_ms = run.replay_ms(WhatIfScenario::ThreadsBalanced(None));
     assert!((balanced_ms - 4.0 * 45.01).abs() < 0.1, "{balanced_ms} ms");
 }
 
@@ -381,7 +389,7 @@ fn a_small_send_waits_for_a_receiver_that_left_again_at_once() {
         &["faster=main:2"],
     );
     assert!((run.elapsed_ms() - 3.0 * 16.1).abs() < 1e-3);
-    let halved_ms = run.replay_ms(WhatIf::Faster(0, 2.0));
+    let halved_ms = run.replay_ms(WhatIfScenario::Faster(0, 2.0));
     assert!((halved_ms - 3.0 * 8.1).abs() < 0.1, "{halved_ms} ms");
 }
 
@@ -412,7 +420,7 @@ fn of_messages_of_any_size_the_run_shows_whether_they_need_their_sender_in_mpi()
         let expected_ms = 10.0 * STEPS as f64;
         assert!((waits_ms - expected_ms).abs() < 0.1 * expected_ms, "{bytes} B: {waits_ms} ms");
         // With rank 0 computing 10 ms, the mean, steps take 10 ms.
-        let saved = 1.0 - run.replay_ms(WhatIf::RankAsMean(0)) / run.elapsed_ms();
+        let saved = 1.0 - run.replay_ms(WhatIfScenario::RankAsMean(0)) / run.elapsed_ms();
         assert!((saved - 1.0 / 3.0).abs() < 0.05, "{bytes} B: {saved}");
         assert!(report_on(&run.model).what_if.notes.contains(&PredictionNote::InferredProgress), "{bytes} B");
         let alone = Run::of_scenario(overlapped(bytes, true));

@@ -1,8 +1,8 @@
 //! What holds for every run, on scripts of chance.
 
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::{Activity, Operation};
 use lbprof_simulator::script::{Network, Script, SimulatedCall, Simulation};
 
@@ -110,18 +110,18 @@ fn all_is_matched_and_replayed_as_measured() {
     with_scripts(|seed, script| {
         let run = Run::of_script(script);
         let counts = run.followed().counts;
-        let matched = Counts {
+        let matched = ReplayCounts {
             steps: counts.steps,
             messages: counts.messages,
             collectives: counts.collectives,
             hands_out_work: counts.hands_out_work,
             progress_waits: counts.progress_waits,
-            ..Counts::default()
+            ..ReplayCounts::default()
         };
         assert_eq!(counts, matched, "script {seed}");
         let elapsed_ms = script.simulate().unwrap().elapsed_ms();
         assert!((run.elapsed_ms() - elapsed_ms).abs() < 1e-6, "script {seed}: {} ms of {elapsed_ms}", run.elapsed_ms());
-        let replayed_ms = run.replay_ms(WhatIf::Measured);
+        let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
         assert!((replayed_ms - elapsed_ms).abs() < 1e-6, "script {seed}: {replayed_ms} ms instead of {elapsed_ms}");
     });
 }
@@ -143,7 +143,7 @@ fn replays_on_the_ideal_network_take_as_long_as_the_simulators() {
         let run = Run::of_script(&script);
         let (found_ms, ideal_ms) = (ideal_in_json_ms(&run), script.ideal().unwrap().elapsed_ms());
         assert!((found_ms - ideal_ms).abs() < 1e-6, "script {seed}: {found_ms} ms instead of {ideal_ms}");
-        assert!((run.replay_ms(WhatIf::Ideal) - ideal_ms).abs() < 1e-6, "script {seed}");
+        assert!((run.replay_ms(WhatIfScenario::Ideal) - ideal_ms).abs() < 1e-6, "script {seed}");
         let longest = run.model.inclusive_s(0, Activity::Computation).into_iter().fold(0.0, f64::max) * 1e3;
         assert!(found_ms >= longest - 1e-6, "script {seed}: {found_ms} ms, but a rank computes for {longest} ms");
     });
@@ -181,7 +181,7 @@ fn replays_of_balanced_ranks_take_as_long_as_the_simulator_with_their_work_balan
         let factors: Vec<f64> = computed.iter().map(|own| if *own > 0.0 { mean / own } else { 1.0 }).collect();
         let changed = times(&script, &factors);
         let truth = changed.replay(&script.simulate().unwrap(), script.network()).unwrap().elapsed_ms();
-        let found = run.replay_ms(WhatIf::Balanced(0));
+        let found = run.replay_ms(WhatIfScenario::Balanced(0));
         assert!(
             (found - truth).abs() < 1e-3 * truth,
             "script {seed}: {found} ms instead of {truth} ms\n{}",
@@ -209,8 +209,8 @@ fn balancing_every_region_in_each_iteration_never_prolongs_a_run() {
         }
         lines.iter().enumerate().for_each(|(rank, line)| text += &format!("rank {rank}:\n{line}"));
         let run = Run::of(&text);
-        let measured_ms = run.replay_ms(WhatIf::Measured);
-        let asked = run.followed().replays.iter().find(|(scenario, _)| *scenario == WhatIf::RunBalancedEach);
+        let measured_ms = run.replay_ms(WhatIfScenario::Measured);
+        let asked = run.followed().replays.iter().find(|(scenario, _)| *scenario == WhatIfScenario::RunBalancedEach);
         let each_ms = asked.unwrap_or_else(|| panic!("script {seed} has an imbalance")).1 * 1e3;
         assert!(each_ms <= measured_ms + 1e-3, "script {seed}: {each_ms} ms of {measured_ms}");
         assert!((each_ms - balanced_ms).abs() < 1e-2, "script {seed}: {each_ms} ms instead of {balanced_ms}");
@@ -244,7 +244,7 @@ fn replays_among_some_ranks_take_as_long_as_the_simulators() {
         let (run, truth) = (Run::of_script(&script), script.simulate().unwrap());
         let (found_ms, ideal_ms) = (ideal_in_json_ms(&run), script.ideal().unwrap().elapsed_ms());
         assert!((found_ms - ideal_ms).abs() < 1e-6, "script {seed}: {found_ms} ms instead of {ideal_ms}");
-        let replayed_ms = run.replay_ms(WhatIf::Measured);
+        let replayed_ms = run.replay_ms(WhatIfScenario::Measured);
         assert!((replayed_ms - truth.elapsed_ms()).abs() < 1e-6, "script {seed}: {replayed_ms} ms");
     }
 }

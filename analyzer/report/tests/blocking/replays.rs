@@ -1,7 +1,7 @@
 //! Replays against the estimate by iterations (docs/metrics.md §1), and what would be gained.
 
 use lbprof_analysis::metrics::load_balance::phase_profile_ideal;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::ProblemKind;
 use lbprof_report::{ProblemRow, Report};
 
@@ -12,7 +12,7 @@ use lbprof_test_runs::{first_screen, plain, report_on};
 fn ideal_ms(text: &str) -> (f64, f64) {
     let run = Run::of(text);
     let estimate = phase_profile_ideal(&run.model, 0).expect("there are iterations");
-    (run.replay_ms(WhatIf::Ideal), estimate.seconds * 1e3)
+    (run.replay_ms(WhatIfScenario::Ideal), estimate.seconds * 1e3)
 }
 
 fn assert_ideal(text: &str, replay_ms: f64, estimate_ms: f64) {
@@ -26,9 +26,9 @@ fn a_replay_with_nothing_changed_takes_as_long_as_the_run() {
     let run = Run::of(
         "ranks 3\nlatency 0.5\noverhead 0.1\nrank *:\n repeat 4\n iteration step\n compute 10+5*$r\n allreduce 8\n end\n end\n",
     );
-    assert!((run.replay_ms(WhatIf::Measured) - run.elapsed_ms()).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Measured) - run.elapsed_ms()).abs() < 1e-6);
     assert!((run.elapsed_ms() - 4.0 * 20.6).abs() < 1e-6);
-    assert!((run.replay_ms(WhatIf::Ideal) - 80.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Ideal) - 80.0).abs() < 1e-6);
 }
 
 #[test]
@@ -69,13 +69,13 @@ fn balancing_what_is_unequal_saves_what_was_waited() {
     let balanced: Vec<f64> = [0, step]
         .into_iter()
         .filter_map(|region| {
-            let found = run.followed().replays.iter().find(|(one, _)| *one == WhatIf::Balanced(region));
+            let found = run.followed().replays.iter().find(|(one, _)| *one == WhatIfScenario::Balanced(region));
             found.map(|one| one.1 * 1e3)
         })
         .collect();
     assert!(!balanced.is_empty() && balanced.iter().all(|ms| (ms - 82.0).abs() < 1e-6), "{balanced:?}");
     // Rank 2 as fast as the mean, 20, is as long as rank 1.
-    assert!((run.replay_ms(WhatIf::RankAsMean(2)) - 82.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::RankAsMean(2)) - 82.0).abs() < 1e-6);
 }
 
 /// Ranks compute 10 and 20 in a, 20 and 12 in b, and meet after each, four times.
@@ -87,7 +87,7 @@ fn balancing_a_region_can_gain_less_than_one_in_it() {
     let run = Run::of(BY_TURNS);
     let balanced_ms = |path: &str| {
         let region = run.model.regions.iter().position(|region| region.path == path).unwrap() as u32;
-        run.replay_ms(WhatIf::Balanced(region))
+        run.replay_ms(WhatIfScenario::Balanced(region))
     };
     // 40 a step. With a balanced 15 + 20, with b balanced 20 + 16. In all of a step ranks compute 30 and 32: 31 each leaves 10 and 20 in a
     // almost as they are, 31/32 of 20, and 31/30 of 20 in b.
@@ -110,8 +110,8 @@ fn predictions_stand_in_the_order_of_what_they_gain_and_the_first_screen_shows_t
     let run = Run::of(BY_TURNS);
     let report = report_on(&run.model);
     let (fixed, others) = report.what_if.rows.split_at(2);
-    let scenarios: Vec<WhatIf> = fixed.iter().map(|row| row.scenario).collect();
-    assert_eq!(scenarios, [WhatIf::Measured, WhatIf::Ideal]);
+    let scenarios: Vec<WhatIfScenario> = fixed.iter().map(|row| row.scenario).collect();
+    assert_eq!(scenarios, [WhatIfScenario::Measured, WhatIfScenario::Ideal]);
     assert!(others.len() >= 3 && others.windows(2).all(|two| two[0].saved_s >= two[1].saved_s), "{others:?}");
     let screen = first_screen(&report, 100).replace('\n', " ");
     assert!(screen.contains("even work in every region: 160.0 ms → 124.0 ms (−22 %)"), "{screen}");

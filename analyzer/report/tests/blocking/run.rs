@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use lbprof_analysis::metrics::blocking::{BlockingSums, Class, sums};
+use lbprof_analysis::metrics::blocking::{BlockingSums, CauseClass, sums};
 use lbprof_analysis::metrics::imbalance::ImbalanceSplit;
 use lbprof_analysis::model::Model;
-use lbprof_analysis::model::followed::Followed;
+use lbprof_analysis::model::replay_results::ReplayResults;
 use lbprof_analysis::model::waits::WaitState;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 use lbprof_collector::polling::PollGapRule;
 use lbprof_simulator::scenario::Scenario;
@@ -88,9 +88,9 @@ impl Run {
 
     /// With nothing changed a replay takes as long as the run, or the window, did.
     pub fn check_nothing_changed(&self) {
-        let (replayed_ms, elapsed_ms) = (self.replay_ms(WhatIf::Measured), self.elapsed_ms());
+        let (replayed_ms, elapsed_ms) = (self.replay_ms(WhatIfScenario::Measured), self.elapsed_ms());
         assert!((replayed_ms - elapsed_ms).abs() < 1e-5, "{replayed_ms} ms instead of {elapsed_ms} ms");
-        let ideal_ms = self.replay_ms(WhatIf::Ideal);
+        let ideal_ms = self.replay_ms(WhatIfScenario::Ideal);
         assert!(ideal_ms <= elapsed_ms + 1e-5, "{ideal_ms} ms on an ideal network instead of {elapsed_ms} ms");
     }
 
@@ -113,7 +113,7 @@ impl Run {
         );
     }
 
-    pub fn followed(&self) -> &Followed {
+    pub fn followed(&self) -> &ReplayResults {
         self.model.followed.as_ref().unwrap()
     }
 
@@ -122,7 +122,7 @@ impl Run {
     }
 
     /// Milliseconds of waiting that each (rank, region, class) causes.
-    pub fn causes(&self) -> BTreeMap<(u32, String, Class), f64> {
+    pub fn causes(&self) -> BTreeMap<(u32, String, CauseClass), f64> {
         let mut causes = BTreeMap::new();
         for cause in self.sums().causes {
             let region = self.followed().regions[cause.region as usize].path.trim_start_matches("main/").to_owned();
@@ -140,7 +140,7 @@ impl Run {
         self.followed().elapsed as f64 * 1e-6
     }
 
-    pub fn replay_ms(&self, scenario: WhatIf) -> f64 {
+    pub fn replay_ms(&self, scenario: WhatIfScenario) -> f64 {
         let found = self.followed().replays.iter().find(|(one, _)| *one == scenario);
         found.unwrap_or_else(|| panic!("{scenario:?} was not asked")).1 * 1e3
     }

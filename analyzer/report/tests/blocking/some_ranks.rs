@@ -1,8 +1,8 @@
 //! Waits among some ranks of a communicator or window: neighbourhood collectives, epochs with groups, locks.
 
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::*;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_collector::definition::{Definition, RankGroup, RankList};
 use lbprof_simulator::script::Script;
 
@@ -39,7 +39,7 @@ fn neighbours_wait_for_the_last_of_those_that_send_to_them() {
         assert!(pairs.iter().zip([30.0, 20.0, 15.0, 0.0]).all(|(a, b)| (a - b).abs() < 1e-6), "{call}: {pairs:?}");
         assert_eq!(run.followed().counts.neighbourhoods, 4, "{call}");
         // Nobody waits for more: rank 3 has 20 in all before it goes on, the others what 1 has, or less.
-        assert!((run.replay_ms(WhatIf::Ideal) - 41.0).abs() < 1e-6, "{call}");
+        assert!((run.replay_ms(WhatIfScenario::Ideal) - 41.0).abs() < 1e-6, "{call}");
     }
 }
 
@@ -78,7 +78,7 @@ fn start_waits_for_post_and_wait_for_complete() {
     assert!((waits_for(&run, 1, 0) - 10.0).abs() < 1e-6);
     assert!((waits_for(&run, 0, 2) - 20.0).abs() < 1e-6);
     assert_eq!(run.followed().counts.epochs, 3, "those of each access, and the exposure");
-    assert!((run.replay_ms(WhatIf::Ideal) - 30.0).abs() < 1e-6);
+    assert!((run.replay_ms(WhatIfScenario::Ideal) - 30.0).abs() < 1e-6);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn what_does_not_name_its_others_is_counted() {
     // The communicator has no neighbours in the logs, as in those of older recorders.
     let run = Run::of("ranks 2\ncomm line 0 1\nrank *: compute 1+$r; neighbor_allgather 8 on line\n");
     let counts = run.followed().counts;
-    assert_eq!(counts, Counts { steps: counts.steps, unmatched_neighbours: 2, ..Counts::default() });
+    assert_eq!(counts, ReplayCounts { steps: counts.steps, unmatched_neighbours: 2, ..ReplayCounts::default() });
     assert_eq!(run.followed().t_ideal_s(), None);
     // A rank that exposes its window to one that never accesses it waits for ever, or is killed.
     let run = Run::of("ranks 2\nrank *: win_create as w\nrank 0: win_post w 1\nrank 1: win_unlock 0 on w\n");

@@ -1,6 +1,6 @@
 //! Every way to wait: who waits how long, and for what, in small runs worked out by hand.
 
-use lbprof_analysis::model::followed::Counts;
+use lbprof_analysis::model::replay_results::ReplayCounts;
 use lbprof_analysis::model::waits::WaitState::{self, *};
 use lbprof_simulator::scenario::Scenario;
 
@@ -18,8 +18,8 @@ pub fn assert_waits(text: &str, expected: &[(WaitState, f64)]) -> Run {
         && found.iter().zip(&expected).all(|(found, one)| found.0 == one.0 && (found.1 - one.1).abs() < 1e-5);
     assert!(same, "{found:?} instead of {expected:?} in\n{text}");
     let counts = run.followed().counts;
-    let Counts { steps, messages, collectives, neighbourhoods, epochs, .. } = counts;
-    let matched = Counts { steps, messages, collectives, neighbourhoods, epochs, ..Counts::default() };
+    let ReplayCounts { steps, messages, collectives, neighbourhoods, epochs, .. } = counts;
+    let matched = ReplayCounts { steps, messages, collectives, neighbourhoods, epochs, ..ReplayCounts::default() };
     assert_eq!(counts, matched, "{text}");
     run
 }

@@ -18,7 +18,7 @@ mod words;
 
 use crate::RunMetrics;
 use functions::FunctionChange;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 use lbprof_analysis::metrics::median::median;
 use noise::{NoiseLimits, mean};
 pub use parts::{AffectedRanks, TimeContribution};
@@ -211,15 +211,15 @@ impl ChangeJudge {
 }
 
 /// How a ratio follows from a run's times.
-type OfTimes = fn(&Times) -> Option<f64>;
+type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
 
 /// Names of the ratios, and how they follow.
 const RATIOS: [(&str, OfTimes); 5] = [
-    ("parallel efficiency", Times::parallel),
-    ("load balance", Times::load_balance),
-    ("communication", Times::communication),
-    ("micro load balance", Times::micro_load_balance),
-    ("transfer", Times::transfer),
+    ("parallel efficiency", EfficiencyTimes::parallel),
+    ("load balance", EfficiencyTimes::load_balance),
+    ("communication", EfficiencyTimes::communication),
+    ("micro load balance", EfficiencyTimes::micro_load_balance),
+    ("transfer", EfficiencyTimes::transfer),
 ];
 
 /// Difference of efficiencies below which it does not matter, however certain it is.

@@ -21,8 +21,8 @@ use lbprof_collector::Activity;
 
 use super::regions::RegionList;
 use crate::RunMetrics;
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 
 /// What the time of a rank is spent on, or its waiting is caused by. Regions are indices of [`RegionList::paths`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -124,8 +124,8 @@ pub fn by_place(run: &RunMetrics, at: usize, regions: &RegionList) -> Parts {
     }
     for phase in &run.phases {
         match phase.phase {
-            Phase::Idle => add(TimeComponent::Idle, &phase.seconds),
-            Phase::NotRecorded => add(TimeComponent::NotRecorded, &phase.seconds),
+            TimeCategory::Idle => add(TimeComponent::Idle, &phase.seconds),
+            TimeCategory::NotRecorded => add(TimeComponent::NotRecorded, &phase.seconds),
             _ => {}
         }
     }
@@ -158,10 +158,12 @@ pub fn by_reason(run: &RunMetrics, at: usize, regions: &RegionList) -> Option<Pa
     for cause in causes {
         let region = regions.idx(at, &cause.region);
         let reason = match (cause.class, region) {
-            (Class::Imbalance | Class::Control, Some(region)) => TimeComponent::In(region, Activity::Computation),
-            (Class::Communication, Some(region)) => TimeComponent::WaitingForCalls(region),
-            (Class::Recorder, _) => TimeComponent::Recorder,
-            (Class::MessageDelay, _) | (_, None) => TimeComponent::Messages,
+            (CauseClass::Imbalance | CauseClass::Control, Some(region)) => {
+                TimeComponent::In(region, Activity::Computation)
+            }
+            (CauseClass::Communication, Some(region)) => TimeComponent::WaitingForCalls(region),
+            (CauseClass::Recorder, _) => TimeComponent::Recorder,
+            (CauseClass::MessageDelay, _) | (_, None) => TimeComponent::Messages,
         };
         parts.entry(reason).or_default().add_caused(cause.rank, cause.caused_s / n);
     }
@@ -182,7 +184,7 @@ mod tests {
             rank: 1,
             region: "main".into(),
             activity: Some(Activity::Computation),
-            class: Class::Imbalance,
+            class: CauseClass::Imbalance,
             caused_s: 6.0,
         };
         RunMetrics {
@@ -193,7 +195,7 @@ mod tests {
                 blocked_s: Some(6.0),
                 ..Default::default()
             }],
-            phases: vec![PhaseTime { phase: Phase::Idle, seconds: vec![0.0, 0.0] }],
+            phases: vec![PhaseTime { phase: TimeCategory::Idle, seconds: vec![0.0, 0.0] }],
             causes: Some(vec![cause]),
             ..RunMetrics::default()
         }

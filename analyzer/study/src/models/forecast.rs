@@ -369,7 +369,7 @@ mod tests {
     use super::super::generated::{DELTA, DELTA_Q, full_grid, multiplication, study};
     use super::RANKS;
     use super::*;
-    use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+    use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
     fn asked(values: &[(&str, f64)]) -> BTreeMap<String, f64> {
         values.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
@@ -474,7 +474,7 @@ mod tests {
             for run in &mut runs {
                 let all_s: f64 = run.phases.iter().map(PhaseTime::total_s).sum();
                 let seconds = vec![share * all_s / f64::from(run.n_ranks); run.n_ranks as usize];
-                run.phases.push(PhaseTime { phase: Phase::Idle, seconds });
+                run.phases.push(PhaseTime { phase: TimeCategory::Idle, seconds });
             }
             StudyModels::of(&runs).unwrap()
         };

@@ -4,8 +4,8 @@ use lbprof_collector::Activity;
 
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// Seconds for an operation, and for a quantum.
 pub const DELTA: f64 = 50e-9;
@@ -33,8 +33,8 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
     let elapsed_s = (multiply_s + broadcast_s + idle_s) / ranks;
     let of = |seconds: f64| vec![seconds / ranks; p as usize];
     let phases = vec![
-        PhaseTime { phase: Phase::Useful, seconds: of(multiply_s) },
-        PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
+        PhaseTime { phase: TimeCategory::Useful, seconds: of(multiply_s) },
+        PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: of(broadcast_s + idle_s) },
     ];
     let region = |path: &str, activity: Activity, seconds: f64| RegionFigures {
         path: path.to_owned(),
@@ -58,7 +58,7 @@ pub fn multiplication(p: u32, n: f64, memory: f64) -> RunMetrics {
         n_ranks: p,
         complete: true,
         params: [("n".to_owned(), n)].into(),
-        times: Times {
+        times: EfficiencyTimes {
             elapsed_s,
             max_computation_s: multiply_s / ranks,
             avg_computation_s: multiply_s / ranks,

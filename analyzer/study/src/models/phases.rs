@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 use lbprof_report::words::separators;
 
 /// What a region's time goes to.
@@ -152,8 +152,8 @@ impl PhasesOfRun {
             let seconds = phase.total_s();
             self.all_s += seconds;
             match phase.phase {
-                Phase::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
-                Phase::NotRecorded | Phase::Activity(Activity::Recorder) => self.other_s += seconds,
+                TimeCategory::Idle => add(&mut self.seconds, &[None, None, Some(seconds)]),
+                TimeCategory::NotRecorded | TimeCategory::Activity(Activity::Recorder) => self.other_s += seconds,
                 _ => {}
             }
         }
@@ -240,11 +240,11 @@ mod tests {
     fn all_time_is_somewhere() {
         let of = |phase, seconds: f64| PhaseTime { phase, seconds: vec![seconds, 0.0] };
         let phases = vec![
-            of(Phase::Useful, 1.0),
-            of(Phase::Activity(Activity::Collective), 3.0),
-            of(Phase::Activity(Activity::Recorder), 0.25),
-            of(Phase::Idle, 0.5),
-            of(Phase::NotRecorded, 0.125),
+            of(TimeCategory::Useful, 1.0),
+            of(TimeCategory::Activity(Activity::Collective), 3.0),
+            of(TimeCategory::Activity(Activity::Recorder), 0.25),
+            of(TimeCategory::Idle, 0.5),
+            of(TimeCategory::NotRecorded, 0.125),
         ];
         let run = RunMetrics { regions: vec![region("main", false, 1.0, 3.0)], phases, ..RunMetrics::default() };
         let found = PhasesOfRun::new(&run);

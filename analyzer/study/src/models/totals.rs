@@ -73,16 +73,16 @@ mod tests {
 
     use super::*;
     use crate::run::RegionFigures;
-    use lbprof_analysis::metrics::load_balance::Times;
-    use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+    use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
     /// Each rank computes `computation_s` and is in collectives for the rest of `elapsed_s`, of which it waits `blocked_s`.
     fn run(n_ranks: u32, computation_s: f64, elapsed_s: f64, blocked_s: f64) -> RunMetrics {
         let of = |seconds: f64| vec![seconds; n_ranks as usize];
         let collective_s = elapsed_s - computation_s;
         let phases = vec![
-            PhaseTime { phase: Phase::Useful, seconds: of(computation_s) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: of(collective_s) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: of(computation_s) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: of(collective_s) },
         ];
         let main = RegionFigures {
             path: "main".to_owned(),
@@ -90,7 +90,7 @@ mod tests {
             blocked_s: Some(f64::from(n_ranks) * blocked_s),
             ..RegionFigures::default()
         };
-        let times = Times { elapsed_s, ..Times::default() };
+        let times = EfficiencyTimes { elapsed_s, ..EfficiencyTimes::default() };
         RunMetrics { n_ranks, complete: true, times, phases, regions: vec![main], ..RunMetrics::default() }
     }
 

@@ -5,8 +5,8 @@ use lbprof_collector::definition::RegionKind;
 use rusqlite::Row;
 use rusqlite::types::Type;
 
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::overhead::Phase;
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::overhead::TimeCategory;
 
 /// One of `all` by its name in a column; an error where there is none of that name.
 fn named<T: Copy>(row: &Row, column: &str, all: &[T], name: impl Fn(T) -> &'static str) -> rusqlite::Result<T> {
@@ -22,12 +22,12 @@ pub(super) fn activity(row: &Row) -> rusqlite::Result<Activity> {
     named(row, "activity", &Activity::ALL, Activity::name)
 }
 
-pub(super) fn phase(row: &Row) -> rusqlite::Result<Phase> {
-    named(row, "phase", &Phase::ALL, Phase::name)
+pub(super) fn phase(row: &Row) -> rusqlite::Result<TimeCategory> {
+    named(row, "phase", &TimeCategory::ALL, TimeCategory::name)
 }
 
-pub(super) fn class(row: &Row) -> rusqlite::Result<Class> {
-    named(row, "class", &Class::ALL, Class::name)
+pub(super) fn class(row: &Row) -> rusqlite::Result<CauseClass> {
+    named(row, "class", &CauseClass::ALL, CauseClass::name)
 }
 
 pub(super) fn kind(row: &Row) -> rusqlite::Result<RegionKind> {

@@ -9,8 +9,8 @@ use super::cells::{real, rows, time, wrong};
 use super::{StoredRun, functions, names, schema};
 use crate::RunMetrics;
 use crate::run::{CauseFigures, CoreFigures, CountedFigures, RankFigures, RegionFigures};
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// All runs, by number.
 pub(super) fn runs(connection: &Connection) -> rusqlite::Result<Vec<StoredRun>> {
@@ -118,13 +118,13 @@ fn rank(row: &Row) -> rusqlite::Result<RankFigures> {
 
 fn phases(connection: &Connection, number: u32, ranks: &[RankFigures]) -> rusqlite::Result<Vec<PhaseTime>> {
     let cell = |row: &Row| Ok((names::phase(row)?, row.get("rank")?, seconds(row)?));
-    let mut found: BTreeMap<Phase, Vec<f64>> = BTreeMap::new();
+    let mut found: BTreeMap<TimeCategory, Vec<f64>> = BTreeMap::new();
     let select = &schema::select_of_run("phases");
     for (phase, rank, seconds) in rows(connection, select, number, cell)? {
         push(found.entry(phase).or_default(), ranks, rank, seconds)?;
     }
     found.values().try_for_each(|by_rank| of_all(by_rank, ranks))?;
-    let in_order = Phase::ALL.into_iter();
+    let in_order = TimeCategory::ALL.into_iter();
     Ok(in_order.filter_map(|phase| Some(PhaseTime { phase, seconds: found.remove(&phase)? })).collect())
 }
 
@@ -174,8 +174,8 @@ fn cause(row: &Row) -> rusqlite::Result<CauseFigures> {
     })
 }
 
-fn times(row: &Row) -> rusqlite::Result<Times> {
-    Ok(Times {
+fn times(row: &Row) -> rusqlite::Result<EfficiencyTimes> {
+    Ok(EfficiencyTimes {
         elapsed_s: real(row, "elapsed_s")?,
         max_computation_s: real(row, "max_computation_s")?,
         avg_computation_s: real(row, "avg_computation_s")?,

@@ -14,14 +14,15 @@ use crate::export;
 use crate::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures,
 };
-use lbprof_analysis::metrics::blocking::Class;
-use lbprof_analysis::metrics::load_balance::Times;
-use lbprof_analysis::metrics::overhead::{Phase, PhaseTime};
+use lbprof_analysis::metrics::blocking::CauseClass;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
+use lbprof_analysis::metrics::overhead::{PhaseTime, TimeCategory};
 
 /// A run of `n` ranks that has something of everything.
 fn run(id: u64, n: u32) -> RunMetrics {
     let by_rank = |scale: f64| (0..n).map(|rank| scale * f64::from(rank + 1)).collect::<Vec<f64>>();
-    let times = Times { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
+    let times =
+        EfficiencyTimes { elapsed_s: 10.5, max_computation_s: 8.0, avg_computation_s: 0.1 + 0.2, t_ideal_s: Some(9.0) };
     RunMetrics {
         label: "v1".into(),
         id,
@@ -36,16 +37,16 @@ fn run(id: u64, n: u32) -> RunMetrics {
         times,
         ideal_by_replay: true,
         phases: vec![
-            PhaseTime { phase: Phase::Useful, seconds: by_rank(1.0) },
-            PhaseTime { phase: Phase::Activity(Activity::Collective), seconds: by_rank(0.1) },
-            PhaseTime { phase: Phase::NotRecorded, seconds: by_rank(1e-9) },
+            PhaseTime { phase: TimeCategory::Useful, seconds: by_rank(1.0) },
+            PhaseTime { phase: TimeCategory::Activity(Activity::Collective), seconds: by_rank(0.1) },
+            PhaseTime { phase: TimeCategory::NotRecorded, seconds: by_rank(1e-9) },
         ],
         iterations: Some(100),
         ranks: (0..n).map(self::rank).collect(),
         regions: vec![
             RegionFigures {
                 path: "main".to_owned(),
-                times: Times { t_ideal_s: None, ..times },
+                times: EfficiencyTimes { t_ideal_s: None, ..times },
                 ..RegionFigures::default()
             },
             RegionFigures {
@@ -63,7 +64,10 @@ fn run(id: u64, n: u32) -> RunMetrics {
                 max_swapped_bytes: 3,
             },
         ],
-        causes: Some(vec![cause(Some(Activity::Computation), Class::Imbalance), cause(None, Class::MessageDelay)]),
+        causes: Some(vec![
+            cause(Some(Activity::Computation), CauseClass::Imbalance),
+            cause(None, CauseClass::MessageDelay),
+        ]),
         functions: Some(functions()),
         counted: Some(CountedFigures { instructions: 3e9, cycles: 2e9, seconds: 1.0 }),
         cores: Some(CoreFigures {
@@ -93,7 +97,7 @@ fn rank(rank: u32) -> RankFigures {
     }
 }
 
-fn cause(activity: Option<Activity>, class: Class) -> CauseFigures {
+fn cause(activity: Option<Activity>, class: CauseClass) -> CauseFigures {
     CauseFigures { rank: 3, region: "main/step".to_owned(), activity, class, caused_s: 0.125 }
 }
 

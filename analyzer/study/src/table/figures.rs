@@ -5,8 +5,8 @@ use crate::key::NotInStudy;
 use crate::run::{CoreFigures, CountedFigures, RegionFigures, RunMetrics};
 use crate::sequential::{is_on_one_rank, t_seq_s};
 use crate::store::StoredRun;
-use lbprof_analysis::metrics::load_balance::{Times, is_above_elapsed};
-use lbprof_analysis::metrics::overhead::{Overheads, Phase, PhaseTime};
+use lbprof_analysis::metrics::load_balance::{EfficiencyTimes, is_above_elapsed};
+use lbprof_analysis::metrics::overhead::{OverheadBreakdown, PhaseTime, TimeCategory};
 
 /// Figures of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct RunFigures {
     /// Whether no data of it are missing.
     pub complete: bool,
     /// Its times; `None` where it does not have the region.
-    pub times: Option<Times>,
+    pub times: Option<EfficiencyTimes>,
     /// Whether the ideal time is that of a replay.
     pub by_replay: bool,
     /// Whether an estimate of the ideal time was left out, for it is above the elapsed time: ranks do not wait for each other at the
@@ -25,7 +25,7 @@ pub struct RunFigures {
     /// Iterations of the main loop, or of the region.
     pub iterations: Option<u64>,
     /// Its overheads; of the whole program alone.
-    pub overheads: Option<Overheads>,
+    pub overheads: Option<OverheadBreakdown>,
     /// Numbers of the runs that its time on one rank is of; empty where it is assumed.
     pub on_one_rank: Vec<u32>,
     /// How its computation scales, of the whole program alone.
@@ -82,12 +82,12 @@ impl RunFigures {
         };
         let by_replay = run.ideal_by_replay && region.is_none();
         let too_long =
-            |times: &Times| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
+            |times: &EfficiencyTimes| times.t_ideal_s.is_some_and(|ideal_s| is_above_elapsed(ideal_s, times.elapsed_s));
         let no_ideal = !by_replay && times.as_ref().is_some_and(too_long);
-        let times = times.map(|times| if no_ideal { Times { t_ideal_s: None, ..times } } else { times });
+        let times = times.map(|times| if no_ideal { EfficiencyTimes { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
             let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
-            Overheads::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
+            OverheadBreakdown::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
         });
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;
@@ -204,17 +204,17 @@ pub fn sections(columns: &[Vec<RunFigures>]) -> Vec<TableSection> {
 }
 
 fn overheads(columns: &[Vec<RunFigures>]) -> Vec<FigureLine> {
-    let occurs = |phase: Phase| {
+    let occurs = |phase: TimeCategory| {
         let mut all = columns.iter().flatten().filter_map(|run| run.overheads.as_ref());
         all.any(|overheads| overheads.phases.iter().any(|one| one.phase == phase))
     };
-    let ratio = |run: &RunFigures, phase: Phase| {
+    let ratio = |run: &RunFigures, phase: TimeCategory| {
         let overheads = run.overheads.as_ref()?;
         // A phase that does not occur in this run takes no time.
         let total_s = overheads.phases.iter().find(|one| one.phase == phase).map_or(0.0, PhaseTime::total_s);
         overheads.ratio_of(total_s)
     };
-    let phases = Phase::ALL.into_iter().filter(|&phase| occurs(phase));
+    let phases = TimeCategory::ALL.into_iter().filter(|&phase| occurs(phase));
     let mut lines: Vec<FigureLine> =
         phases.map(|phase| line(phase.name(), false, columns, |run| ratio(run, phase))).collect();
     if !lines.is_empty() {

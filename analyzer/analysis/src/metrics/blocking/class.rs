@@ -11,7 +11,7 @@ use crate::model::region_state::RegionState;
 /// What waiting is caused by (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Class {
+pub enum CauseClass {
     /// Time in communication that is no waiting itself.
     #[serde(rename = "communication")]
     Communication,
@@ -29,31 +29,36 @@ pub enum Class {
     Recorder,
 }
 
-impl Class {
+impl CauseClass {
     /// All of them.
-    pub const ALL: [Class; 5] =
-        [Class::Communication, Class::MessageDelay, Class::Control, Class::Imbalance, Class::Recorder];
+    pub const ALL: [CauseClass; 5] = [
+        CauseClass::Communication,
+        CauseClass::MessageDelay,
+        CauseClass::Control,
+        CauseClass::Imbalance,
+        CauseClass::Recorder,
+    ];
 
     /// That of a kind of time in one of `regions`.
-    pub fn of(regions: &[Region], kind: RegionState) -> Class {
+    pub fn of(regions: &[Region], kind: RegionState) -> CauseClass {
         let region = regions.get(kind.region() as usize).map(|region| region.kind);
         match kind.activity() {
-            _ if kind.is_delay() => Class::MessageDelay,
-            None | Some(Activity::Recorder) => Class::Recorder,
-            Some(Activity::Computation) if region == Some(RegionKind::Control) => Class::Control,
-            Some(Activity::Computation) => Class::Imbalance,
-            Some(_) => Class::Communication,
+            _ if kind.is_delay() => CauseClass::MessageDelay,
+            None | Some(Activity::Recorder) => CauseClass::Recorder,
+            Some(Activity::Computation) if region == Some(RegionKind::Control) => CauseClass::Control,
+            Some(Activity::Computation) => CauseClass::Imbalance,
+            Some(_) => CauseClass::Communication,
         }
     }
 
     /// The name in reports and JSON.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Communication => "communication",
-            Class::MessageDelay => "message delay",
-            Class::Control => "control of parallelism",
-            Class::Imbalance => "workload imbalance",
-            Class::Recorder => "recorder",
+            CauseClass::Communication => "communication",
+            CauseClass::MessageDelay => "message delay",
+            CauseClass::Control => "control of parallelism",
+            CauseClass::Imbalance => "workload imbalance",
+            CauseClass::Recorder => "recorder",
         }
     }
 }
@@ -61,7 +66,7 @@ impl Class {
 /// Seconds of waiting by what they are caused by. They sum to all waiting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ByClass {
+pub struct WaitsByClass {
     /// Time in MPI that is no waiting itself.
     #[serde(rename = "communication")]
     pub communication_s: f64,
@@ -91,10 +96,10 @@ pub struct ByClass {
     pub recorder_s: f64,
 }
 
-impl ByClass {
+impl WaitsByClass {
     /// The same of what `of` makes of each part.
-    pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> ByClass {
-        ByClass {
+    pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> WaitsByClass {
+        WaitsByClass {
             communication_s: of(self.communication_s),
             message_delay_s: of(self.message_delay_s),
             control_s: of(self.control_s),
@@ -107,13 +112,13 @@ impl ByClass {
         }
     }
 
-    pub(super) fn add(&mut self, class: Class, seconds: f64) {
+    pub(super) fn add(&mut self, class: CauseClass, seconds: f64) {
         *match class {
-            Class::Communication => &mut self.communication_s,
-            Class::MessageDelay => &mut self.message_delay_s,
-            Class::Control => &mut self.control_s,
-            Class::Imbalance => &mut self.unsplit_s,
-            Class::Recorder => &mut self.recorder_s,
+            CauseClass::Communication => &mut self.communication_s,
+            CauseClass::MessageDelay => &mut self.message_delay_s,
+            CauseClass::Control => &mut self.control_s,
+            CauseClass::Imbalance => &mut self.unsplit_s,
+            CauseClass::Recorder => &mut self.recorder_s,
         } += seconds;
     }
 

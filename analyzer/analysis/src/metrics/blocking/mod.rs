@@ -1,7 +1,7 @@
 //! Blocking and its causes, summed up ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
 //! Waits are those of the selected part of a run; their causes may lie outside of it. So ranks are identified by their numbers, and regions are
-//! those of the whole run, [`Followed::regions`].
+//! those of the whole run, [`ReplayResults::regions`].
 
 mod class;
 mod own;
@@ -13,19 +13,19 @@ use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 use serde::Serialize;
 
-pub use self::class::{ByClass, Class};
+pub use self::class::{CauseClass, WaitsByClass};
 use self::own::OwnTimes;
 pub use self::phases::PhaseCost;
 use super::imbalance::ImbalanceSplit;
-use crate::model::followed::Followed;
 use crate::model::region_state::RegionState;
+use crate::model::replay_results::ReplayResults;
 use crate::model::waits::WaitState;
 use crate::model::{Model, RegionIdx};
 
 /// A cause of waiting: what a rank did.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Cause {
+pub struct WaitCause {
     /// The rank.
     pub rank: u32,
     /// The region.
@@ -35,7 +35,7 @@ pub struct Cause {
     #[serde(skip)]
     pub activity: Option<Activity>,
     /// What it is.
-    pub class: Class,
+    pub class: CauseClass,
     /// Waiting that it causes.
     pub caused_s: f64,
     /// Own time in the selected part, without waiting; null for a message's delay, and for anything outside of the part.
@@ -83,7 +83,7 @@ pub struct WaitPlace {
 }
 
 /// Call site, operation, region and reason of a wait.
-type Where = (Option<u32>, u16, RegionIdx, WaitState);
+type WaitSite = (Option<u32>, u16, RegionIdx, WaitState);
 
 /// Waiting of the ranks' first threads, and what it is caused by.
 #[derive(Clone, Debug, Default)]
@@ -91,9 +91,9 @@ pub struct BlockingSums {
     /// Seconds of all waiting.
     pub total_s: f64,
     /// By class.
-    pub by_class: ByClass,
+    pub by_class: WaitsByClass,
     /// The causes, the largest first.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<WaitCause>,
     /// The phases, the most expensive first.
     pub phases: Vec<PhaseCost>,
     /// By why ranks wait.
@@ -115,13 +115,13 @@ impl BlockingSums {
     }
 
     /// The classes as shares of all waiting.
-    pub fn by_class_share(&self) -> ByClass {
+    pub fn by_class_share(&self) -> WaitsByClass {
         self.by_class.map(|part_s| self.share(part_s))
     }
 }
 
 /// Sums up what `followed` found in `model`, whose waiting from imbalance splits as `split` says.
-pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> BlockingSums {
+pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> BlockingSums {
     let mut sums = BlockingSums { pairs: pairs(followed), ..BlockingSums::default() };
     sums.add_waits(followed);
     let mut caused: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
@@ -130,13 +130,13 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
     }
     let own = OwnTimes::new(model, followed);
     for (&(rank, kind), &caused_s) in &caused {
-        let class = Class::of(&followed.regions, kind);
+        let class = CauseClass::of(&followed.regions, kind);
         sums.by_class.add(class, caused_s);
         *sums.causes_s.entry(rank).or_default() += caused_s;
         let (region, activity) = (kind.region(), kind.activity());
         let own_s = activity.and_then(|_| own.of(rank, kind));
-        let call = own.call(rank, kind).filter(|_| class == Class::Communication);
-        sums.causes.push(Cause { rank, region, activity, class, caused_s, own_s, call });
+        let call = own.call(rank, kind).filter(|_| class == CauseClass::Communication);
+        sums.causes.push(WaitCause { rank, region, activity, class, caused_s, own_s, call });
     }
     sums.causes.sort_by(|a, b| b.caused_s.total_cmp(&a.caused_s));
     sums.by_class.split(split);
@@ -145,7 +145,7 @@ pub fn sums(model: &Model, followed: &Followed, split: &ImbalanceSplit) -> Block
 }
 
 /// Seconds that the first rank waits because of the second, by world ranks; the longest first.
-pub fn pairs(followed: &Followed) -> Vec<(u32, u32, f64)> {
+pub fn pairs(followed: &ReplayResults) -> Vec<(u32, u32, f64)> {
     let mut pairs: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for (&(waits, causes), ns) in &followed.blocking.pairs {
         *pairs.entry((followed.world_rank(waits), followed.world_rank(causes))).or_default() += ns * 1e-9;
@@ -157,8 +157,8 @@ pub fn pairs(followed: &Followed) -> Vec<(u32, u32, f64)> {
 
 impl BlockingSums {
     /// Adds who waits where, why and how long.
-    fn add_waits(&mut self, followed: &Followed) {
-        let mut places: BTreeMap<Where, BTreeMap<u32, StateTimes>> = BTreeMap::new();
+    fn add_waits(&mut self, followed: &ReplayResults) {
+        let mut places: BTreeMap<WaitSite, BTreeMap<u32, StateTimes>> = BTreeMap::new();
         for (key, wait) in &followed.blocking.waits {
             let (waiting_s, delay_s) = (wait.waiting as f64 * 1e-9, wait.delay as f64 * 1e-9);
             let (rank, times) = (followed.world_rank(key.thread), StateTimes { count: wait.count, waiting_s, delay_s });
@@ -169,7 +169,7 @@ impl BlockingSums {
             self.total_s += times.blocked_s();
             *self.waits_s.entry(rank).or_default() += times.blocked_s();
         }
-        let place = |((site, operation, region, state), ranks): (Where, BTreeMap<u32, StateTimes>)| {
+        let place = |((site, operation, region, state), ranks): (WaitSite, BTreeMap<u32, StateTimes>)| {
             let mut times = StateTimes::default();
             ranks.values().for_each(|one| times.add(one));
             WaitPlace { site, operation, region, state, times, ranks }
@@ -193,7 +193,7 @@ impl StateTimes {
 ///
 /// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
 pub fn waited_because_of(
-    followed: &Followed,
+    followed: &ReplayResults,
     ranks: &[(u32, f64)],
     place: impl Fn(u32) -> u32,
 ) -> BTreeMap<(u32, u16), f64> {

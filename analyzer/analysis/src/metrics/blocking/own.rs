@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::record::NONE;
 
-use crate::model::followed::Followed;
 use crate::model::region_state::RegionState;
-use crate::model::{Model, RegionIdx, SiteKey};
+use crate::model::replay_results::ReplayResults;
+use crate::model::{Model, RegionIdx, SiteTotalsKey};
 
 /// Seconds without waiting.
 pub(super) struct OwnTimes {
     /// By (world rank, kind).
     by_kind: BTreeMap<(u32, RegionState), f64>,
     /// By world rank, kind, call site and operation.
-    by_call: BTreeMap<(u32, RegionState), Vec<(f64, Call)>>,
+    by_call: BTreeMap<(u32, RegionState), Vec<(f64, CallSiteKey)>>,
 }
 
 /// Where MPI is called: index of the call site, number of the operation.
-pub(super) type Call = (Option<u32>, u16);
+pub(super) type CallSiteKey = (Option<u32>, u16);
 
 impl OwnTimes {
     /// Those of `model`, of whose run `followed` is.
-    pub(super) fn new(model: &Model, followed: &Followed) -> OwnTimes {
+    pub(super) fn new(model: &Model, followed: &ReplayResults) -> OwnTimes {
         let mut blocked: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
-        let mut blocked_there: BTreeMap<(u32, RegionState, Call), f64> = BTreeMap::new();
+        let mut blocked_there: BTreeMap<(u32, RegionState, CallSiteKey), f64> = BTreeMap::new();
         for (key, wait) in &followed.blocking.waits {
             let (rank, seconds) = (followed.world_rank(key.thread), (wait.waiting + wait.delay) as f64 * 1e-9);
             let call = ((key.site != NONE).then_some(key.site), key.operation);
@@ -39,7 +39,7 @@ impl OwnTimes {
                 let key = (rank.rank, RegionState::new(region, activity));
                 own.by_kind.insert(key, (cell.seconds - blocked.get(&key).copied().unwrap_or(0.0)).max(0.0));
             }
-            for &(SiteKey { site, operation, activity, region }, cell) in &rank.sites {
+            for &(SiteTotalsKey { site, operation, activity, region }, cell) in &rank.sites {
                 let Some(region) = region_in_run(region) else { continue };
                 let (kind, call) = (RegionState::new(region, activity), (site, operation));
                 let waited = blocked_there.get(&(rank.rank, kind, call)).copied().unwrap_or(0.0);
@@ -60,14 +60,14 @@ impl OwnTimes {
     }
 
     /// The call in which a rank spends most of its time of a kind; `None`: the part has no such call.
-    pub(super) fn call(&self, rank: u32, kind: RegionState) -> Option<Call> {
+    pub(super) fn call(&self, rank: u32, kind: RegionState) -> Option<CallSiteKey> {
         let calls = self.by_call.get(&(rank, kind))?;
         calls.iter().max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|&(_, call)| call)
     }
 }
 
 /// By index of the region in `model`: that in the whole run.
-fn regions_in_run(model: &Model, followed: &Followed) -> Vec<Option<RegionIdx>> {
+fn regions_in_run(model: &Model, followed: &ReplayResults) -> Vec<Option<RegionIdx>> {
     let known: BTreeMap<&str, RegionIdx> = followed.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
     model.regions.iter().map(|one| known.get(one.path.as_str()).copied()).collect()
 }

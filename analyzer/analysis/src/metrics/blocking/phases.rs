@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Class;
+use super::CauseClass;
 use super::own::OwnTimes;
 use crate::model::region_state::RegionState;
 use crate::model::{Region, RegionIdx};
@@ -16,7 +16,7 @@ pub struct PhaseCost {
     #[serde(skip)]
     pub region: RegionIdx,
     /// The class of what is done in it.
-    pub class: Class,
+    pub class: CauseClass,
     /// Time that it takes itself, without waiting; of message delays the communication in the region.
     pub own_s: f64,
     /// Waiting that it causes.
@@ -31,7 +31,7 @@ impl PhaseCost {
 
     /// What it costs in all: own time and waiting that it causes.
     pub fn total_s(&self) -> f64 {
-        let own = if self.class == Class::MessageDelay { 0.0 } else { self.own_s };
+        let own = if self.class == CauseClass::MessageDelay { 0.0 } else { self.own_s };
         own + self.caused_s
     }
 }
@@ -39,18 +39,18 @@ impl PhaseCost {
 /// The phases: region and class, all ranks together, the most expensive first, of what ranks did and of what caused waiting, by (world
 /// rank, kind).
 pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<PhaseCost> {
-    let mut phases: BTreeMap<(RegionIdx, Class), (f64, f64)> = BTreeMap::new();
+    let mut phases: BTreeMap<(RegionIdx, CauseClass), (f64, f64)> = BTreeMap::new();
     for (kind, own_s) in own.iter() {
-        phases.entry((kind.region(), Class::of(regions, kind))).or_default().0 += own_s;
+        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().0 += own_s;
     }
     for (&(_, kind), &caused_s) in caused {
-        phases.entry((kind.region(), Class::of(regions, kind))).or_default().1 += caused_s;
+        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().1 += caused_s;
     }
-    let communication = |region| phases.get(&(region, Class::Communication)).map_or(0.0, |phase| phase.0);
+    let communication = |region| phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0);
     let mut costs: Vec<PhaseCost> = phases
         .iter()
         .map(|(&(region, class), &(own_s, caused_s))| {
-            let own_s = if class == Class::MessageDelay { communication(region) } else { own_s };
+            let own_s = if class == CauseClass::MessageDelay { communication(region) } else { own_s };
             PhaseCost { region, class, own_s, caused_s }
         })
         .collect();

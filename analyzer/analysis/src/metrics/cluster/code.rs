@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::{Activity, Operation};
 
-use crate::model::{Model, RankModel, RegionIdx, SiteKey};
+use crate::model::{Model, RankModel, RegionIdx, SiteTotalsKey};
 use crate::structure::symbols::{CodePlace, first_on_line};
 
 /// A piece of code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Code {
+pub enum CodePiece {
     /// A marked region; it is run as often as it is entered.
     Region(RegionIdx),
     /// Calls of an operation at a place.
@@ -27,7 +27,7 @@ pub enum Code {
 
 /// How much of a piece of code a rank runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Run {
+pub struct CodeUsage {
     /// Index of the piece.
     pub piece: u32,
     /// How often.
@@ -40,16 +40,16 @@ pub struct Run {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankCode {
     /// By piece, ascending.
-    pub runs: Vec<Run>,
+    pub runs: Vec<CodeUsage>,
     /// Shares of its time by activity.
     pub activities: [f64; Activity::COUNT],
 }
 
 /// The code of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Codes {
+pub struct RunCode {
     /// The pieces.
-    pub pieces: Vec<Code>,
+    pub pieces: Vec<CodePiece>,
     /// For each piece the number of its function in its region; calls from functions of no known name are of one function.
     pub functions: Vec<u32>,
     /// One entry a rank of the model.
@@ -62,28 +62,28 @@ pub struct Codes {
 ///
 /// Polls ([`Operation::polls`]) do not count: how often they are made says how long a rank waits. Regions
 /// that were found, not marked, do not either: they are named by the calls that do.
-pub fn codes(model: &Model, places: &[CodePlace]) -> Codes {
+pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let lines = first_on_line(places);
     let marked = marked_regions(model);
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
     let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
-    let mut all: BTreeMap<Code, u32> = BTreeMap::new();
+    let mut all: BTreeMap<CodePiece, u32> = BTreeMap::new();
     by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
     (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
     let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
         // Both are in the order of the codes, so that the pieces ascend.
-        let run = |(code, (times, share))| Some(Run { piece: *all.get(&code)?, times, share });
+        let run = |(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share });
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
         RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
     };
     let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
-    let pieces: Vec<Code> = all.into_keys().collect();
-    Codes { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
+    let pieces: Vec<CodePiece> = all.into_keys().collect();
+    RunCode { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
 }
 
 /// What a rank runs: how often, and for which share of its time.
-type OwnCodes = BTreeMap<Code, (f64, f64)>;
+type OwnCodes = BTreeMap<CodePiece, (f64, f64)>;
 
 fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {
     let mut own = OwnCodes::new();
@@ -92,13 +92,13 @@ fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[boo
     {
         let computation = rank.exclusive(*region)[Activity::Computation as usize];
         let region = marked.get(*region as usize).copied().unwrap_or(*region);
-        let (times, part) = own.entry(Code::Region(region)).or_default();
+        let (times, part) = own.entry(CodePiece::Region(region)).or_default();
         (*times, *part) = (*times + totals.invocations as f64, *part + share(rank, computation));
     }
     for (key, cell) in rank.sites.iter().filter(|(key, cell)| cell.calls > 0 && counts(key)) {
         let site = key.site.map(|site| lines.get(site as usize).copied().unwrap_or(site));
         let region = marked.get(key.region as usize).copied().unwrap_or(0);
-        let (times, part) = own.entry(Code::Call { region, site, operation: key.operation }).or_default();
+        let (times, part) = own.entry(CodePiece::Call { region, site, operation: key.operation }).or_default();
         (*times, *part) = (*times + cell.calls as f64, *part + share(rank, cell.seconds));
     }
     own
@@ -112,7 +112,7 @@ fn share(rank: &RankModel, seconds: f64) -> f64 {
 }
 
 /// Whether how often a call is made says which code is run.
-fn counts(key: &SiteKey) -> bool {
+fn counts(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }
 
@@ -131,12 +131,12 @@ fn marked_regions(model: &Model) -> Vec<RegionIdx> {
     (0..model.regions.len() as RegionIdx).map(innermost).collect()
 }
 
-fn functions(pieces: &[Code], places: &[CodePlace]) -> Vec<u32> {
+fn functions(pieces: &[CodePiece], places: &[CodePlace]) -> Vec<u32> {
     let mut numbers: BTreeMap<(RegionIdx, bool, String), u32> = BTreeMap::new();
-    let mut number = |piece: &Code| {
+    let mut number = |piece: &CodePiece| {
         let key = match piece {
-            Code::Region(region) => (*region, true, String::new()),
-            Code::Call { region, site, .. } => {
+            CodePiece::Region(region) => (*region, true, String::new()),
+            CodePiece::Call { region, site, .. } => {
                 let place = site.and_then(|site| places.get(site as usize));
                 let name = place.map(|place| match place.function_label() {
                     "" => String::new(),

@@ -16,7 +16,7 @@
 use lbprof_collector::Activity;
 use ndarray::Array2;
 
-use super::{Code, Codes};
+use super::{CodePiece, RunCode};
 
 /// Quotient of the numbers of calls from which on they are many more.
 const MANY_MORE: f64 = 1.5;
@@ -26,7 +26,7 @@ const OTHER_OPERATIONS: f64 = 0.5;
 
 /// Ranks that run nearly the same code, as one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Profile {
+pub(super) struct ClusterProfile {
     /// The ranks, as indices.
     pub(super) ranks: Vec<usize>,
     /// Mean number of runs of each piece of code; ascending pieces.
@@ -39,18 +39,18 @@ pub(super) struct Profile {
     activities: [f64; Activity::COUNT],
 }
 
-impl Profile {
+impl ClusterProfile {
     /// Of some ranks.
-    pub(super) fn new(codes: &Codes, ranks: Vec<usize>) -> Profile {
+    pub(super) fn new(codes: &RunCode, ranks: Vec<usize>) -> ClusterProfile {
         let n = ranks.len().max(1) as f64;
-        let mut profile = Profile::default();
+        let mut profile = ClusterProfile::default();
         for rank in ranks.iter().filter_map(|&at| codes.ranks.get(at)) {
             for run in &rank.runs {
                 profile.lines.push((run.piece, run.times / n));
                 if let Some(&function) = codes.functions.get(run.piece as usize) {
                     profile.functions.push((function, run.times / n));
                 }
-                if let Some(Code::Call { operation, .. }) = codes.pieces.get(run.piece as usize) {
+                if let Some(CodePiece::Call { operation, .. }) = codes.pieces.get(run.piece as usize) {
                     profile.operations.push((u32::from(*operation), run.times / n));
                 }
             }
@@ -59,7 +59,7 @@ impl Profile {
         for counts in [&mut profile.lines, &mut profile.functions, &mut profile.operations] {
             *counts = summed(std::mem::take(counts));
         }
-        Profile { ranks, ..profile }
+        ClusterProfile { ranks, ..profile }
     }
 }
 
@@ -77,7 +77,7 @@ fn summed(mut counts: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
 }
 
 /// `differences[a][b]`: the share of a's code, in 0..=1, that b does not run, or not as often.
-pub(super) fn differences(codes: &Codes, profiles: &[Profile]) -> Array2<f64> {
+pub(super) fn differences(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<f64> {
     let apart = apart(codes, profiles);
     Array2::from_shape_fn((profiles.len(), profiles.len()), |(a, b)| match a == b {
         true => 0.0,
@@ -86,13 +86,13 @@ pub(super) fn differences(codes: &Codes, profiles: &[Profile]) -> Array2<f64> {
 }
 
 /// The share of a's code that b does not run. `apart`: whether they have communicators, but never one together.
-pub(super) fn difference(a: &Profile, b: &Profile, apart: bool) -> f64 {
+pub(super) fn difference(a: &ClusterProfile, b: &ClusterProfile, apart: bool) -> f64 {
     let by_line = if apart { 1.0 } else { other_work(a, b) };
     excess(&a.functions, &b.functions).max(excess(&a.lines, &b.lines).min(by_line))
 }
 
 /// Share of the time that two profiles spend on different activities, where they also make other calls or many more; else 0.
-fn other_work(a: &Profile, b: &Profile) -> f64 {
+fn other_work(a: &ClusterProfile, b: &ClusterProfile) -> f64 {
     let total = |counts: &[(u32, f64)]| counts.iter().map(|(_, times)| times).sum::<f64>();
     let (n_a, n_b) = (total(&a.operations), total(&b.operations));
     let scaled = |counts: &[(u32, f64)], n: f64| -> Vec<(u32, f64)> {
@@ -114,7 +114,7 @@ fn excess(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
 }
 
 /// Whether ranks of two profiles have communicators of a part of all ranks, but never one together.
-fn apart(codes: &Codes, profiles: &[Profile]) -> Array2<bool> {
+fn apart(codes: &RunCode, profiles: &[ClusterProfile]) -> Array2<bool> {
     let mut profile_of = vec![usize::MAX; codes.ranks.len()];
     for (number, profile) in profiles.iter().enumerate() {
         profile.ranks.iter().for_each(|&at| profile_of[at] = number);

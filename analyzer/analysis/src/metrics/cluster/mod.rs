@@ -2,11 +2,11 @@
 
 mod code;
 mod difference;
-mod own;
+mod distinctive_code;
 mod ranks;
 mod regions;
 
-pub use code::{Code, Codes, RankCode, Run, codes};
-pub use own::{OwnCode, own_code};
-pub use ranks::{ClusterOrRank, Clusters, Radius, clusters};
-pub use regions::{Groups, groups};
+pub use code::{CodePiece, CodeUsage, RankCode, RunCode, codes};
+pub use distinctive_code::{DistinctiveCode, own_code};
+pub use ranks::{ClusterOrRank, ClusterRadius, RankClusters, clusters};
+pub use regions::{RegionGroups, groups};

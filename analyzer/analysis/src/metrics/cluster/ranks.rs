@@ -16,8 +16,8 @@ use linfa_nn::CommonNearestNeighbour;
 use linfa_nn::distance::Distance;
 use ndarray::{Array1, Array2, ArrayView, ArrayView1, Axis, Dimension};
 
-use super::Codes;
-use super::difference::{Profile, difference, differences};
+use super::RunCode;
+use super::difference::{ClusterProfile, difference, differences};
 
 /// Most different profiles of code that are clustered; ranks with others, which are rarer, join the nearest.
 pub const MOST_PROFILES: usize = 500;
@@ -30,7 +30,7 @@ const LEAST_RANKS: usize = 2;
 
 /// How near ranks must be to belong together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Radius {
+pub struct ClusterRadius {
     /// The distance, in 0..=1.
     pub value: f64,
     /// Whether the user gave it.
@@ -39,21 +39,21 @@ pub struct Radius {
 
 /// Clusters of ranks.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Clusters {
+pub struct RankClusters {
     /// By rank the number of its cluster, from 0; `None` for ranks of no cluster (DBSCAN's noise): no other rank runs
     /// similar code. Cluster 0 has the first rank of all that are in any, and so on.
     pub of: Vec<Option<usize>>,
     /// How many clusters there are.
     pub n: usize,
     /// How near ranks must be.
-    pub radius: Radius,
+    pub radius: ClusterRadius,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
     /// Those of them that were clustered: all, up to [`MOST_PROFILES`].
     pub clustered: usize,
 }
 
-impl Clusters {
+impl RankClusters {
     /// Whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.n > 1 || (self.of.len() > 1 && self.of.contains(&None))
@@ -86,7 +86,7 @@ pub struct ClusterOrRank {
 /// distances to the nearest other profile of code, within 0.5..=0.75.
 ///
 /// Fewer than 3 ranks are one cluster: of two that differ neither is the odd one.
-pub fn clusters(codes: &Codes, radius: Option<f64>) -> Clusters {
+pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     const LEAST: usize = 3;
     let n_ranks = codes.ranks.len();
     let given = radius.filter(|radius| *radius > 0.0);
@@ -96,8 +96,9 @@ pub fn clusters(codes: &Codes, radius: Option<f64>) -> Clusters {
     let directed = differences(codes, profiles);
     let distances = Array2::from_shape_fn(directed.dim(), |(a, b)| f64::max(directed[[a, b]], directed[[b, a]]));
     let value = given.unwrap_or_else(|| radius_of(&distances));
-    let radius = Radius { value, given: given.is_some() };
-    let mut found = Clusters { of: vec![Some(0); n_ranks], n: n_ranks.min(1), radius, profiles: all.len(), clustered };
+    let radius = ClusterRadius { value, given: given.is_some() };
+    let mut found =
+        RankClusters { of: vec![Some(0); n_ranks], n: n_ranks.min(1), radius, profiles: all.len(), clustered };
     if n_ranks < LEAST {
         return found;
     }
@@ -107,7 +108,7 @@ pub fn clusters(codes: &Codes, radius: Option<f64>) -> Clusters {
         profile.ranks.iter().for_each(|&at| label_of[at] = label);
     }
     for (profile, next) in rest.iter().zip(n_ranks..) {
-        let own = |other: &Profile| difference(profile, other, false);
+        let own = |other: &ClusterProfile| difference(profile, other, false);
         let nearest = profiles.iter().zip(&labels).map(|(other, label)| (own(other), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < value);
         let label = nearest.map_or(next, |(_, label)| label);
@@ -119,13 +120,14 @@ pub fn clusters(codes: &Codes, radius: Option<f64>) -> Clusters {
 
 /// Ranks by profile of code, the most frequent profile first. Like ranks have the same profile, so that of many ranks few
 /// profiles remain: numbers of calls are the same where they differ by less than about a fifth.
-fn profiles(codes: &Codes) -> Vec<Profile> {
+fn profiles(codes: &RunCode) -> Vec<ClusterProfile> {
     let step = |times: f64| (2.0 * times.max(1.0).log2()).round() as u32;
     let mut by_key: BTreeMap<Vec<(u32, u32)>, Vec<usize>> = BTreeMap::new();
     for (at, rank) in codes.ranks.iter().enumerate() {
         by_key.entry(rank.runs.iter().map(|run| (run.piece, step(run.times))).collect()).or_default().push(at);
     }
-    let mut profiles: Vec<Profile> = by_key.into_values().map(|ranks| Profile::new(codes, ranks)).collect();
+    let mut profiles: Vec<ClusterProfile> =
+        by_key.into_values().map(|ranks| ClusterProfile::new(codes, ranks)).collect();
     profiles.sort_by_key(|profile| std::cmp::Reverse(profile.ranks.len()));
     profiles
 }
@@ -182,9 +184,9 @@ fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
 
 /// Distances that are known: a point is the index of its row.
 #[derive(Clone, Debug)]
-struct Known<'a>(&'a Array2<f64>);
+struct DistanceMatrix<'a>(&'a Array2<f64>);
 
-impl Distance<f64> for Known<'_> {
+impl Distance<f64> for DistanceMatrix<'_> {
     fn distance<D: Dimension>(&self, a: ArrayView<f64, D>, b: ArrayView<f64, D>) -> f64 {
         let index = |point: ArrayView<f64, D>| point.first().map_or(usize::MAX, |&index| index as usize);
         self.0.get([index(a), index(b)]).copied().unwrap_or(f64::INFINITY)
@@ -194,7 +196,7 @@ impl Distance<f64> for Known<'_> {
 fn dbscan(distances: &Array2<f64>, radius: f64) -> Array1<Option<usize>> {
     let points = Array2::from_shape_fn((distances.nrows(), 1), |(row, _)| row as f64);
     let nearest = CommonNearestNeighbour::LinearSearch;
-    let params = Dbscan::params_with(LEAST_RANKS, Known(distances), nearest).tolerance(radius);
+    let params = Dbscan::params_with(LEAST_RANKS, DistanceMatrix(distances), nearest).tolerance(radius);
     params.transform(&points).unwrap_or_else(|_| Array1::from_elem(points.nrows(), None))
 }
 

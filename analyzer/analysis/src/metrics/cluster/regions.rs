@@ -20,7 +20,7 @@ pub const MOST_REGIONS: usize = 500;
 
 /// Groups of regions.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Groups {
+pub struct RegionGroups {
     /// The group of each vector given; group 0 has the region with most time, and so on.
     pub of: Vec<usize>,
     /// How many there are.
@@ -37,7 +37,7 @@ const LEAST_SHARE: f64 = 0.01;
 ///
 /// `k`: how many groups; by default the number, from 2 up, with the largest silhouette. There are never more than there are
 /// different vectors. The result is the same each time. `None` where there are fewer than 3 regions, or no two differ.
-pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<Groups> {
+pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<RegionGroups> {
     const LEAST_REGIONS: usize = 3;
     let scales = scales(vectors);
     if vectors.len() < LEAST_REGIONS || scales.is_empty() {
@@ -61,7 +61,7 @@ pub fn groups(vectors: &[Vec<f64>], k: Option<usize>) -> Option<Groups> {
     let best = tried.reduce(|best, next| if next.silhouette > best.silhouette + 1e-9 { next } else { best })?;
     let mut of = vec![0; vectors.len()];
     heaviest.iter().zip(&best.of).for_each(|(&at, &group)| of[at] = group);
-    Some(Groups { of, ..best })
+    Some(RegionGroups { of, ..best })
 }
 
 /// The activities that count, each with the largest time of a region in it.
@@ -88,7 +88,7 @@ fn different(points: &Array2<f64>) -> usize {
 }
 
 /// `k` groups of the rows of `head`, which all rows of `points` join; the groups in the order of their first rows.
-fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<Groups> {
+fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<RegionGroups> {
     const MOVES: f64 = 1e-9;
     const ROUNDS: u64 = 1000;
     let dataset = DatasetBase::from(head.clone());
@@ -106,7 +106,7 @@ fn attempt(k: usize, head: &Array2<f64>, points: &Array2<f64>) -> Option<Groups>
         })
         .collect();
     let silhouette = silhouette(head, &of, order.len());
-    Some(Groups { of, n: order.len(), silhouette })
+    Some(RegionGroups { of, n: order.len(), silhouette })
 }
 
 /// Mean silhouette of the points: (b − a) / max(a, b), a being a point's mean distance to the others of its group, b that to
@@ -139,7 +139,7 @@ fn distance(a: ArrayView1<f64>, b: ArrayView1<f64>) -> f64 {
 mod tests {
     use super::*;
 
-    fn of(vectors: &[[f64; 2]], k: Option<usize>) -> Option<Groups> {
+    fn of(vectors: &[[f64; 2]], k: Option<usize>) -> Option<RegionGroups> {
         let vectors: Vec<Vec<f64>> = vectors.iter().map(|vector| vector.to_vec()).collect();
         groups(&vectors, k)
     }
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(of(&SEVEN, Some(2)).unwrap().of, [0, 1, 0, 0, 1, 1, 0]);
         assert_eq!(of(&SEVEN, Some(7)).unwrap().n, 7);
         assert_eq!(of(&SEVEN, Some(99)).unwrap().n, 7, "no more than there are regions");
-        assert_eq!(of(&SEVEN, Some(1)).unwrap(), Groups { of: vec![0; 7], n: 1, silhouette: 0.0 });
+        assert_eq!(of(&SEVEN, Some(1)).unwrap(), RegionGroups { of: vec![0; 7], n: 1, silhouette: 0.0 });
     }
 
     #[test]

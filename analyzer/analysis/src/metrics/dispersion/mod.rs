@@ -21,11 +21,12 @@ mod views;
 use lbprof_collector::Activity;
 
 use crate::model::{Model, RegionIdx};
-pub use patterns::{Level, pattern};
-pub use ranking::Ranking;
+pub use patterns::{TimeLevel, pattern};
+pub use ranking::SeverityCriterion;
 pub use ranks::{MostImbalanced, RankView, deviations, most_imbalanced};
 pub use views::{
-    Breakdown, Extremes, Index, activity_view, breakdown, dominant, extremes, heaviest, region_s, region_view,
+    ActivityBreakdown, DispersionIndex, RegionExtremes, activity_view, breakdown, dominant, extremes, heaviest,
+    region_s, region_view,
 };
 
 /// Something for each activity, at the index of its number; `None` where the activity is not performed.
@@ -41,7 +42,7 @@ pub struct ActivityCell {
 }
 
 /// The activities of a region: t_ij and ID_ij of one i.
-pub type Row = PerActivity<ActivityCell>;
+pub type DispersionRow = PerActivity<ActivityCell>;
 
 /// Seconds of each rank in each activity of one region, inner regions excluded: t_ijp of one i.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -94,7 +95,7 @@ impl RegionTimes {
     }
 
     /// t_ij and ID_ij.
-    pub fn row(&self) -> Row {
+    pub fn row(&self) -> DispersionRow {
         self.seconds.each_ref().map(|ranks| {
             let mean_s = ranks.iter().sum::<f64>() / ranks.len().max(1) as f64;
             index_of_dispersion(ranks).map(|id| ActivityCell { mean_s, id })
@@ -120,11 +121,11 @@ pub struct Dispersion {
     /// T: the elapsed time that scaled indices are shares of, in seconds.
     pub elapsed_s: f64,
     /// t_ij and ID_ij, by region.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DispersionRow>,
     /// ID_C_i and SID_C_i, by region; `None` for regions in which no time is spent.
-    pub regions: Vec<Option<Index>>,
+    pub regions: Vec<Option<DispersionIndex>>,
     /// ID_A_j and SID_A_j, by activity.
-    pub activities: PerActivity<Index>,
+    pub activities: PerActivity<DispersionIndex>,
     /// The rank with the largest ID_P_ip, by region; `None` where there is no single one.
     pub most_imbalanced: Vec<Option<MostImbalanced>>,
     /// Which ranks that are, over all regions.

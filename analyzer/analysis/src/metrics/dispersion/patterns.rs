@@ -5,7 +5,7 @@ const MARGIN: f64 = 0.15;
 
 /// Where a rank's time lies in the range of the times of all: the four colours of the paper's figures, and plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
+pub enum TimeLevel {
     /// The least time of all.
     Minimum,
     /// In the lower 15 % of the range.
@@ -19,17 +19,17 @@ pub enum Level {
 }
 
 /// The level of each rank's time in an activity of a region; one entry a rank. All are in the middle where they are equal.
-pub fn pattern(times: &[f64]) -> Vec<Level> {
+pub fn pattern(times: &[f64]) -> Vec<TimeLevel> {
     let least = times.iter().copied().fold(f64::INFINITY, f64::min);
     let most = times.iter().copied().fold(0.0, f64::max);
     let margin = MARGIN * (most - least);
     let level = |&time: &f64| match time {
-        _ if margin <= 0.0 => Level::Middle,
-        time if time == least => Level::Minimum,
-        time if time == most => Level::Maximum,
-        time if time <= least + margin => Level::Lower,
-        time if time >= most - margin => Level::Upper,
-        _ => Level::Middle,
+        _ if margin <= 0.0 => TimeLevel::Middle,
+        time if time == least => TimeLevel::Minimum,
+        time if time == most => TimeLevel::Maximum,
+        time if time <= least + margin => TimeLevel::Lower,
+        time if time >= most - margin => TimeLevel::Upper,
+        _ => TimeLevel::Middle,
     };
     times.iter().map(level).collect()
 }

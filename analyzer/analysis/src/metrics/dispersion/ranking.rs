@@ -8,7 +8,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A criterion for the severity of indices.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub enum Ranking {
+pub enum SeverityCriterion {
     /// The largest index.
     #[default]
     Maximum,
@@ -18,19 +18,19 @@ pub enum Ranking {
     Threshold(f64),
 }
 
-impl Ranking {
+impl SeverityCriterion {
     /// The least index that is severe among `indices`; `None` where there are none.
     fn least(self, indices: &[f64]) -> Option<f64> {
         let mut sorted = indices.to_vec();
         sorted.sort_by(f64::total_cmp);
         match self {
-            Ranking::Maximum => sorted.last().copied(),
+            SeverityCriterion::Maximum => sorted.last().copied(),
             // The nearest rank: the least index that this part of all is not above.
-            Ranking::Percentile(part) => {
+            SeverityCriterion::Percentile(part) => {
                 let at = (part / 100.0 * sorted.len() as f64).ceil() as usize;
                 sorted.get(at.saturating_sub(1).min(sorted.len().saturating_sub(1))).copied()
             }
-            Ranking::Threshold(least) => (!sorted.is_empty()).then_some(least),
+            SeverityCriterion::Threshold(least) => (!sorted.is_empty()).then_some(least),
         }
     }
 
@@ -46,27 +46,27 @@ impl Ranking {
     }
 }
 
-impl fmt::Display for Ranking {
+impl fmt::Display for SeverityCriterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Ranking::Maximum => write!(f, "maximum"),
-            Ranking::Percentile(part) => write!(f, "percentile={part}"),
-            Ranking::Threshold(least) => write!(f, "threshold={least}"),
+            SeverityCriterion::Maximum => write!(f, "maximum"),
+            SeverityCriterion::Percentile(part) => write!(f, "percentile={part}"),
+            SeverityCriterion::Threshold(least) => write!(f, "threshold={least}"),
         }
     }
 }
 
-impl FromStr for Ranking {
+impl FromStr for SeverityCriterion {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Ranking, String> {
+    fn from_str(text: &str) -> Result<SeverityCriterion, String> {
         let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         match (name, value.map(number)) {
-            ("maximum", None) => Ok(Ranking::Maximum),
-            ("percentile", Some(Some(part))) if part <= 100.0 => Ok(Ranking::Percentile(part)),
+            ("maximum", None) => Ok(SeverityCriterion::Maximum),
+            ("percentile", Some(Some(part))) if part <= 100.0 => Ok(SeverityCriterion::Percentile(part)),
             ("percentile", _) => Err("a percentile is 0 to 100, as in percentile=90".to_owned()),
-            ("threshold", Some(Some(least))) => Ok(Ranking::Threshold(least)),
+            ("threshold", Some(Some(least))) => Ok(SeverityCriterion::Threshold(least)),
             ("threshold", _) => Err("a threshold is an index of at least 0, as in threshold=0.01".to_owned()),
             _ => Err("maximum, percentile=P or threshold=X".to_owned()),
         }

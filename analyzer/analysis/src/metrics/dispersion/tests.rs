@@ -49,7 +49,7 @@ fn both_views_weigh_the_indices_by_time() {
     near(a.time_s, 6.0);
     near(a.id, (4.0 * compute + 2.0 * barrier) / 6.0);
     near(a.sid.unwrap(), (4.0 * compute + 2.0 * barrier) / 20.0);
-    assert_eq!(found.regions[1], Some(Index { time_s: 6.0, id: 0.0, sid: Some(0.0) }));
+    assert_eq!(found.regions[1], Some(DispersionIndex { time_s: 6.0, id: 0.0, sid: Some(0.0) }));
 }
 
 #[test]
@@ -60,8 +60,8 @@ fn an_activity_that_is_not_performed_is_absent_and_the_recorder_is_none() {
         assert_eq!(found.rows[1][activity as usize], None);
         assert_eq!(extremes(&found.rows, activity), None);
     }
-    assert_eq!(extremes(&found.rows, Synchronization), Some(Extremes { worst: 0, best: 0 }));
-    assert_eq!(extremes(&found.rows, Computation), Some(Extremes { worst: 1, best: 0 }));
+    assert_eq!(extremes(&found.rows, Synchronization), Some(RegionExtremes { worst: 0, best: 0 }));
+    assert_eq!(extremes(&found.rows, Computation), Some(RegionExtremes { worst: 1, best: 0 }));
 }
 
 #[test]
@@ -111,36 +111,36 @@ fn most_frequent_and_longest_are_different_questions() {
 #[test]
 fn a_ranking_is_by_maximum_percentile_or_threshold() {
     let indices = [Some(0.1), None, Some(0.4), Some(0.2), Some(0.3), Some(0.0)];
-    let severe = |ranking: Ranking| -> Vec<usize> {
+    let severe = |ranking: SeverityCriterion| -> Vec<usize> {
         ranking.severe(&indices).into_iter().enumerate().filter_map(|(at, severe)| severe.then_some(at)).collect()
     };
-    assert_eq!(severe(Ranking::Maximum), [2]);
+    assert_eq!(severe(SeverityCriterion::Maximum), [2]);
     // Of five indices the 80th percentile is the fourth.
-    assert_eq!(severe(Ranking::Percentile(80.0)), [2, 4]);
-    assert_eq!(severe(Ranking::Percentile(100.0)), [2]);
-    assert_eq!(severe(Ranking::Percentile(0.0)), [0, 2, 3, 4], "an index of 0 is never severe");
-    assert_eq!(severe(Ranking::Threshold(0.2)), [2, 3, 4]);
+    assert_eq!(severe(SeverityCriterion::Percentile(80.0)), [2, 4]);
+    assert_eq!(severe(SeverityCriterion::Percentile(100.0)), [2]);
+    assert_eq!(severe(SeverityCriterion::Percentile(0.0)), [0, 2, 3, 4], "an index of 0 is never severe");
+    assert_eq!(severe(SeverityCriterion::Threshold(0.2)), [2, 3, 4]);
     assert_eq!(
-        Ranking::Maximum.severe(&[Some(0.1 + 0.2), Some(0.3)]),
+        SeverityCriterion::Maximum.severe(&[Some(0.1 + 0.2), Some(0.3)]),
         [true, true],
         "one and the same but for rounding"
     );
-    assert_eq!(Ranking::Percentile(50.0).severe(&[None, None]), [false, false]);
+    assert_eq!(SeverityCriterion::Percentile(50.0).severe(&[None, None]), [false, false]);
 }
 
 #[test]
 fn a_ranking_is_written_as_it_is_read() {
     for text in ["maximum", "percentile=90", "threshold=0.01"] {
-        assert_eq!(text.parse::<Ranking>().unwrap().to_string(), text);
+        assert_eq!(text.parse::<SeverityCriterion>().unwrap().to_string(), text);
     }
     for wrong in ["", "most", "percentile", "percentile=101", "percentile=-1", "threshold=NaN", "maximum=3"] {
-        assert!(wrong.parse::<Ranking>().is_err(), "{wrong}");
+        assert!(wrong.parse::<SeverityCriterion>().is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn a_pattern_names_the_ends_of_the_range() {
-    use Level::*;
+    use TimeLevel::*;
     // The range is 10 to 30, so its lower 15 % end at 13, its upper begin at 27.
     let times = [10.0, 13.0, 13.5, 20.0, 27.0, 30.0, 30.0];
     assert_eq!(pattern(&times), [Minimum, Lower, Middle, Middle, Upper, Maximum, Maximum]);
@@ -157,7 +157,7 @@ fn hostile_models_have_no_dispersion() {
     }
     let alone = RegionTimes::new([(Computation, vec![3.0]), (Collective, vec![1.0])]);
     let found = Dispersion::new([alone].into_iter(), 1, 0.0);
-    assert_eq!(found.regions[0], Some(Index { time_s: 4.0, id: 0.0, sid: None }));
+    assert_eq!(found.regions[0], Some(DispersionIndex { time_s: 4.0, id: 0.0, sid: None }));
     assert_eq!(found.most_imbalanced, [None]);
 }
 

@@ -5,7 +5,7 @@
 //! of the function that the region is, or whose code it is. So computation in a function that is no region, because less than 0.5 % of the
 //! time goes by in it, is of the function around it.
 
-mod place;
+mod builder;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,11 +14,11 @@ use lbprof_collector::record::NONE;
 
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::call_tree::CallTree;
-use place::Places;
+use builder::ProgramTreeBuilder;
 
 /// What a node of the tree is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Step {
+pub enum ProgramNodeKind {
     /// A loop that was found, or a marked phase; the first is the whole program.
     Region(RegionIdx),
     /// A function that no known call calls: that of this call, a node of the call tree.
@@ -31,9 +31,9 @@ pub enum Step {
 
 /// A node of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct ProgramTreeNode {
     /// What it is.
-    pub step: Step,
+    pub step: ProgramNodeKind,
     /// The node around it, as an index; `None`: it is the whole program.
     pub parent: Option<usize>,
 }
@@ -41,7 +41,7 @@ pub struct Node {
 /// What is known of a node. Seconds summed over ranks; of the ranks' first threads, but for waiting and what causes it, which are of all
 /// threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sums {
+pub struct NodeSums {
     /// Time.
     pub time_s: f64,
     /// Of it computation.
@@ -59,8 +59,8 @@ pub struct Sums {
     pub bytes: u64,
 }
 
-impl std::ops::AddAssign for Sums {
-    fn add_assign(&mut self, more: Sums) {
+impl std::ops::AddAssign for NodeSums {
+    fn add_assign(&mut self, more: NodeSums) {
         self.time_s += more.time_s;
         self.computation_s += more.computation_s;
         self.waiting_s += more.waiting_s;
@@ -73,7 +73,7 @@ impl std::ops::AddAssign for Sums {
 
 /// How evenly the ranks compute in a node and those in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Balance {
+pub struct NodeBalance {
     /// Longest computation of a rank.
     pub max_s: f64,
     /// That rank, the lowest of several.
@@ -86,13 +86,13 @@ pub struct Balance {
 #[derive(Clone, Debug, Default)]
 pub struct ProgramTree {
     /// Its nodes; the first is the whole program.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<ProgramTreeNode>,
     /// What is known of each alone, at the same indices.
-    pub alone: Vec<Sums>,
+    pub alone: Vec<NodeSums>,
     /// The same of each and those in it.
-    pub inclusive: Vec<Sums>,
+    pub inclusive: Vec<NodeSums>,
     /// How evenly ranks compute in each and those in it.
-    pub balance: Vec<Balance>,
+    pub balance: Vec<NodeBalance>,
     /// The region that a node is, where it is one: then its computation by iteration is known.
     pub regions: HashMap<usize, RegionIdx>,
 }
@@ -100,15 +100,15 @@ pub struct ProgramTree {
 impl ProgramTree {
     /// The tree of `model`, whose call sites are in `calls`.
     pub fn new(model: &Model, calls: &CallTree) -> ProgramTree {
-        let mut places = Places::new(model, calls);
+        let mut places = ProgramTreeBuilder::new(model, calls);
         let of_region: Vec<usize> = (0..model.regions.len() as u32).map(|region| places.of_region(region)).collect();
-        let mut alone: BTreeMap<usize, Sums> = BTreeMap::new();
+        let mut alone: BTreeMap<usize, NodeSums> = BTreeMap::new();
         for rank in &model.ranks {
             add_time(rank, calls, &of_region, &mut places, &mut alone);
         }
         add_waiting(model, calls, &of_region, &mut places, &mut alone);
         let nodes = places.nodes;
-        let alone: Vec<Sums> = (0..nodes.len()).map(|at| alone.remove(&at).unwrap_or_default()).collect();
+        let alone: Vec<NodeSums> = (0..nodes.len()).map(|at| alone.remove(&at).unwrap_or_default()).collect();
         let mut inclusive = alone.clone();
         for (at, node) in nodes.iter().enumerate().rev() {
             if let Some(parent) = node.parent {
@@ -128,17 +128,19 @@ fn add_time(
     rank: &RankModel,
     calls: &CallTree,
     of_region: &[usize],
-    places: &mut Places,
-    alone: &mut BTreeMap<usize, Sums>,
+    places: &mut ProgramTreeBuilder,
+    alone: &mut BTreeMap<usize, NodeSums>,
 ) {
     for &((region, activity), cell) in &rank.cells {
         let Some(&at) = of_region.get(region as usize) else { continue };
         let time_s = cell.seconds;
         match activity {
             Activity::Computation => {
-                *alone.entry(at).or_default() += Sums { time_s, computation_s: time_s, ..Sums::default() };
+                *alone.entry(at).or_default() += NodeSums { time_s, computation_s: time_s, ..NodeSums::default() };
             }
-            Activity::Recorder => *alone.entry(at).or_default() += Sums { time_s, lost_s: time_s, ..Sums::default() },
+            Activity::Recorder => {
+                *alone.entry(at).or_default() += NodeSums { time_s, lost_s: time_s, ..NodeSums::default() }
+            }
             _ => {}
         }
     }
@@ -150,7 +152,8 @@ fn add_time(
         let leaf = key.site.and_then(|site| calls.node_of(site));
         let at = places.of_call(key.region, leaf, key.operation);
         let bytes = cell.sent.saturating_add(cell.received);
-        let sums = Sums { time_s: cell.seconds, lost_s: cell.seconds, calls: cell.calls, bytes, ..Sums::default() };
+        let sums =
+            NodeSums { time_s: cell.seconds, lost_s: cell.seconds, calls: cell.calls, bytes, ..NodeSums::default() };
         *alone.entry(at).or_default() += sums;
     }
 }
@@ -160,8 +163,8 @@ fn add_waiting(
     model: &Model,
     calls: &CallTree,
     of_region: &[usize],
-    places: &mut Places,
-    alone: &mut BTreeMap<usize, Sums>,
+    places: &mut ProgramTreeBuilder,
+    alone: &mut BTreeMap<usize, NodeSums>,
 ) {
     let Some(followed) = &model.followed else { return };
     // Regions as those of the model: of a part of the run it has others.
@@ -183,17 +186,17 @@ fn add_waiting(
         let is_first = followed.threads.get(key.thread as usize).is_some_and(|thread| thread.number == 0);
         // What is waited in a call is lost where it is caused.
         let in_call_s = if is_first && key.operation != 0 { waiting_s } else { 0.0 };
-        *alone.entry(at).or_default() += Sums { waiting_s, lost_s: -in_call_s, ..Sums::default() };
+        *alone.entry(at).or_default() += NodeSums { waiting_s, lost_s: -in_call_s, ..NodeSums::default() };
     }
     for (&(_, kind), &ns) in &followed.blocking.causes {
         let caused_s = seconds(ns);
         let at = node(kind.region());
-        *alone.entry(at).or_default() += Sums { caused_s, lost_s: caused_s, ..Sums::default() };
+        *alone.entry(at).or_default() += NodeSums { caused_s, lost_s: caused_s, ..NodeSums::default() };
     }
 }
 
 /// How evenly ranks compute in each node.
-fn balance(model: &Model, nodes: &[Node], of_region: &[usize]) -> Vec<Balance> {
+fn balance(model: &Model, nodes: &[ProgramTreeNode], of_region: &[usize]) -> Vec<NodeBalance> {
     // The nodes in which is computed, each after the one around it.
     let mut computing: Vec<usize> = Vec::new();
     let mut is_computing = vec![false; nodes.len()];
@@ -205,7 +208,7 @@ fn balance(model: &Model, nodes: &[Node], of_region: &[usize]) -> Vec<Balance> {
         }
     }
     computing.sort_unstable();
-    let mut balance = vec![Balance::default(); nodes.len()];
+    let mut balance = vec![NodeBalance::default(); nodes.len()];
     let mut sums = vec![0.0; nodes.len()];
     let mut own = vec![0.0; nodes.len()];
     for rank in &model.ranks {
@@ -221,7 +224,7 @@ fn balance(model: &Model, nodes: &[Node], of_region: &[usize]) -> Vec<Balance> {
             }
             sums[at] += time_s;
             if time_s > balance[at].max_s {
-                balance[at] = Balance { max_s: time_s, slowest_rank: Some(rank.rank), load_balance: None };
+                balance[at] = NodeBalance { max_s: time_s, slowest_rank: Some(rank.rank), load_balance: None };
             }
         }
     }

@@ -7,7 +7,7 @@ use crate::model::waits::{WaitKey, WaitSums};
 
 /// A thread that begins.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Begin {
+pub(super) struct HistoryStart {
     pub at: Ns,
     /// As the first of its rank, and others began at 0.
     pub late: bool,
@@ -55,7 +55,7 @@ impl BlockingInterval {
 #[derive(Debug, Default)]
 pub struct HistoryBatch {
     /// Threads that begin, by number.
-    pub(super) begins: Vec<Begin>,
+    pub(super) begins: Vec<HistoryStart>,
     /// By number of the thread.
     pub(super) intervals: Vec<Vec<BatchInterval>>,
     /// Each with the number of its sources.
@@ -66,7 +66,7 @@ pub struct HistoryBatch {
 impl HistoryBatch {
     /// A further thread begins at a time; its number is the next one. `counted` nanoseconds before that count as its wait.
     pub fn begin(&mut self, at: Ns, late: bool, counted: Ns) {
-        self.begins.push(Begin { at, late, counted, rank: None });
+        self.begins.push(HistoryStart { at, late, counted, rank: None });
     }
 
     /// The thread that began last is the first one of the rank at this place.

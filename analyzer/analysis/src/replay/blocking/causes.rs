@@ -7,11 +7,11 @@
 //!                                                     is the cause. Waits on a path are replaced by their causes.
 //! ```
 
-use super::delays::{Doing, OwnCause};
-use super::history::{EndedBy, History, StateTime};
-use super::paths::Paths;
+use super::delays::{ActivityInterval, OwnCause};
+use super::history::{EndedBy, StateDuration, ThreadHistory};
+use super::paths::WaitPaths;
 use super::states::ThreadStates;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 
 /// Most causes that are kept of one wait, and the smallest share of it that is kept. What smaller ones caused is shared out among those
@@ -34,29 +34,29 @@ pub struct DelaySource {
 
 /// A wait of a thread, and what all threads did.
 #[derive(Clone, Copy)]
-pub struct Waiting<'a> {
+pub struct ThreadWait<'a> {
     /// The histories of all threads, by number.
-    pub histories: &'a [History],
+    pub histories: &'a [ThreadHistory],
     /// Who waits.
     pub thread: u32,
     /// From when until when.
-    pub time: Interval,
+    pub time: TimeInterval,
 }
 
 /// Finds causes of waits. It only keeps room between calls.
 #[derive(Default)]
-pub struct Causes {
-    paths: Paths,
+pub struct CauseFinder {
+    paths: WaitPaths,
     /// Nanoseconds of the wait that were caused, by number of what is done; all 0 between waits.
     caused: Vec<f64>,
-    found: Vec<StateTime>,
+    found: Vec<StateDuration>,
     /// Parts of the wait that who ended it caused by computing himself, where they are asked for.
     own: Vec<OwnCause>,
     /// Whether they are.
     pub wants_own: bool,
 }
 
-impl Causes {
+impl CauseFinder {
     /// The parts of the last wait that who ended it caused by computing himself.
     pub fn own(&self) -> &[OwnCause] {
         &self.own
@@ -67,7 +67,7 @@ impl Causes {
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion; then what both computed in different regions,
     /// so that who computes no longer is not blamed.
-    pub fn of(&mut self, states: &mut ThreadStates, wait: Waiting, sources: &[DelaySource]) -> &[StateTime] {
+    pub fn of(&mut self, states: &mut ThreadStates, wait: ThreadWait, sources: &[DelaySource]) -> &[StateDuration] {
         self.found.clear();
         self.own.clear();
         self.paths.clear();
@@ -85,8 +85,8 @@ impl Causes {
     }
 
     /// Adds the causes of `ns` nanoseconds of the wait, which `source` answers for.
-    fn blame(&mut self, states: &mut ThreadStates, wait: Waiting, source: &DelaySource, ns: f64) {
-        let Waiting { histories, thread, time: Interval { begin, end } } = wait;
+    fn blame(&mut self, states: &mut ThreadStates, wait: ThreadWait, source: &DelaySource, ns: f64) {
+        let ThreadWait { histories, thread, time: TimeInterval { begin, end } } = wait;
         let by = source.by;
         let (Some(own), Some(other)) = (histories.get(thread as usize), histories.get(by.thread as usize)) else {
             return;
@@ -97,21 +97,21 @@ impl Causes {
         self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
         if let Some(state) = delay {
-            self.paths.add_other(StateTime { state, ns: (end - at.max(since)) as f64 });
+            self.paths.add_other(StateDuration { state, ns: (end - at.max(since)) as f64 });
         }
         self.paths.cancel(states, (thread, by.thread));
         self.caused.resize(states.all().len(), 0.0);
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
-                let part = StateTime { ns: part.ns / total * ns, ..part };
+                let part = StateDuration { ns: part.ns / total * ns, ..part };
                 cause(&mut self.caused, &mut self.found, part);
                 if self.wants_own && part.ns > 0.0 {
                     let (thread, kind) = states.get(part.state);
                     if thread == by.thread && kind.is_computation() {
-                        let own = |state| Doing { thread: wait.thread, state, since, until: begin };
+                        let own = |state| ActivityInterval { thread: wait.thread, state, since, until: begin };
                         let waiting = states.find(wait.thread, kind).map(own);
-                        let by = Doing { thread, state: part.state, since, until: at };
+                        let by = ActivityInterval { thread, state: part.state, since, until: at };
                         self.own.push(OwnCause { by, waiting, ns: part.ns });
                     }
                 }
@@ -121,13 +121,13 @@ impl Causes {
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
             let state = last.unwrap_or_else(|| states.of(by.thread, RegionState::unknown(0)));
             self.caused.resize(states.all().len(), 0.0);
-            cause(&mut self.caused, &mut self.found, StateTime { state, ns });
+            cause(&mut self.caused, &mut self.found, StateDuration { state, ns });
         }
     }
 }
 
 #[inline]
-fn cause(all: &mut [f64], found: &mut Vec<StateTime>, part: StateTime) {
+fn cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
     let caused = &mut all[part.state.at()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);
@@ -136,7 +136,7 @@ fn cause(all: &mut [f64], found: &mut Vec<StateTime>, part: StateTime) {
 }
 
 /// Sorts causes by size; the smallest beyond a number are shared out among the others.
-fn keep_the_largest(causes: &mut Vec<StateTime>, states: &ThreadStates) {
+fn keep_the_largest(causes: &mut Vec<StateDuration>, states: &ThreadStates) {
     causes.sort_unstable_by(|a, b| b.ns.total_cmp(&a.ns).then_with(|| states.get(a.state).cmp(&states.get(b.state))));
     let all: f64 = causes.iter().map(|part| part.ns).sum();
     let most = causes.partition_point(|part| part.ns >= LEAST_SHARE * all).clamp(1, MOST_CAUSES);
@@ -156,13 +156,13 @@ mod tests {
     const X: RegionState = RegionState(1 << 4);
     const Y: RegionState = RegionState(2 << 4);
 
-    fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> History {
-        let mut history = History::new(0);
+    fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
+        let mut history = ThreadHistory::new(0);
         intervals.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
         history
     }
 
-    fn histories(states: &mut ThreadStates, all: &[&[(Ns, RegionState)]]) -> Vec<History> {
+    fn histories(states: &mut ThreadStates, all: &[&[(Ns, RegionState)]]) -> Vec<ThreadHistory> {
         (0..).zip(all).map(|(thread, intervals)| history(states, thread, intervals)).collect()
     }
 
@@ -173,15 +173,15 @@ mod tests {
     /// Thread, kind and nanoseconds of what causes a wait of thread 0.
     fn causes(
         mut states: ThreadStates,
-        histories: &[History],
-        wait: Interval,
+        histories: &[ThreadHistory],
+        wait: TimeInterval,
         sources: &[DelaySource],
     ) -> Vec<(u32, RegionState, f64)> {
-        let mut causes = Causes::default();
-        let waiting = Waiting { histories, thread: 0, time: wait };
+        let mut causes = CauseFinder::default();
+        let waiting = ThreadWait { histories, thread: 0, time: wait };
         let found = causes.of(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &StateTime| (states.get(part.state).0, states.get(part.state).1, part.ns);
+        let named = |part: &StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
         found.iter().map(named).collect()
     }
 
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(RegionState::new(1, Activity::Computation), X);
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(5, X), (7, Y)], &[(9, X), (10, Y)]]);
-        assert_eq!(causes(states, &histories, Interval::new(7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
+        assert_eq!(causes(states, &histories, TimeInterval::new(7, 10), &[source(1, 10)]), [(1, X, 3.0)]);
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         let z = RegionState(3 << 4);
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(6, z)], &[(6, X), (9, Y)]]);
-        assert_eq!(causes(states, &histories, Interval::new(6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
+        assert_eq!(causes(states, &histories, TimeInterval::new(6, 9), &[source(1, 9)]), [(1, X, 2.0), (1, Y, 1.0)]);
     }
 
     #[test]
@@ -207,9 +207,9 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut middle = history(&mut states, 1, &[(2, X)]);
         middle.wait(8, states.of(1, Y));
-        middle.explain(None, &[StateTime { state: states.of(2, X), ns: 6.0 }]);
+        middle.explain(None, &[StateDuration { state: states.of(2, X), ns: 6.0 }]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
-        assert_eq!(causes(states, &histories, Interval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
+        assert_eq!(causes(states, &histories, TimeInterval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
 
     #[test]
@@ -217,14 +217,14 @@ mod tests {
         // Both waited 5 for thread 2's x; b then did 3 more of x than a.
         let mut states = ThreadStates::default();
         let mut waited = |thread, more: Ns| {
-            let mut history = History::new(0);
+            let mut history = ThreadHistory::new(0);
             history.wait(5, states.of(thread, Y));
-            history.explain(None, &[StateTime { state: states.of(2, X), ns: 5.0 }]);
+            history.explain(None, &[StateDuration { state: states.of(2, X), ns: 5.0 }]);
             history.spend(5 + more, states.of(thread, X));
             history
         };
         let histories = [waited(0, 1), waited(1, 4)];
-        assert_eq!(causes(states, &histories, Interval::new(6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
+        assert_eq!(causes(states, &histories, TimeInterval::new(6, 9), &[source(1, 9)]), [(1, X, 3.0)]);
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(1, Y)], &[(5, X)], &[(3, X)]]);
         let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, Interval::new(1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
+        let found = causes(states, &histories, TimeInterval::new(1, 5), &[share(1, 5, 0.75), share(2, 3, 0.25)]);
         assert_eq!(found, [(1, X, 3.0), (2, X, 1.0)]);
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(2, X)], &[(4, X), (5, Y)], &[(2, X), (4, Y)]]);
         let share = |thread, at, share| DelaySource { share, ..source(thread, at) };
-        let found = causes(states, &histories, Interval::new(2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
+        let found = causes(states, &histories, TimeInterval::new(2, 5), &[share(1, 5, 0.75), share(2, 4, 0.25)]);
         assert_eq!(found, [(1, X, 1.5), (1, Y, 0.75), (2, Y, 0.75)]);
     }
 
@@ -251,7 +251,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[(1, X)], &[(1, X)]]);
         let late = DelaySource { delay: Some(RegionState::delay(1)), ..source(1, 1) };
-        assert_eq!(causes(states, &histories, Interval::new(1, 4), &[late]), [(1, RegionState::delay(1), 3.0)]);
+        assert_eq!(causes(states, &histories, TimeInterval::new(1, 4), &[late]), [(1, RegionState::delay(1), 3.0)]);
     }
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
         let intervals: Vec<_> = (1..=100).map(|i| (Ns::from(i) * 10, RegionState(i << 4))).collect();
         let mut states = ThreadStates::default();
         let histories = histories(&mut states, &[&[], &intervals]);
-        let found = causes(states, &histories, Interval::new(0, 1000), &[source(1, 1000)]);
+        let found = causes(states, &histories, TimeInterval::new(0, 1000), &[source(1, 1000)]);
         assert_eq!(found.len(), MOST_CAUSES);
         assert!((found.iter().map(|one| one.2).sum::<f64>() - 1000.0).abs() < 1e-9);
     }

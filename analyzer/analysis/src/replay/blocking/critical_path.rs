@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::{History, ThreadState, ThreadStates};
-use crate::model::followed::OnPath;
+use super::{ThreadHistory, ThreadState, ThreadStates};
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::CriticalPathEntry;
 
 /// Nanoseconds on a path, by thread and kind.
 type PathSums = FxHashMap<(u32, RegionState), f64>;
@@ -27,7 +27,7 @@ const MOST_JOINTS: usize = 1 << 10;
 
 /// A path that others may join: those to the same time mostly have all but their last part in common.
 #[derive(Default)]
-struct Trail {
+struct PathTrail {
     sums: PathSums,
     /// The thread with which it begins.
     origin: u32,
@@ -37,7 +37,7 @@ struct Trail {
     joints: Vec<((u32, Ns), usize)>,
 }
 
-impl Trail {
+impl PathTrail {
     /// Notes a part, while there are not too many joints.
     #[inline]
     fn pass(&mut self, key: (u32, RegionState), ns: f64) {
@@ -63,21 +63,21 @@ impl Trail {
 
 /// What is needed to sum up paths; but for the trails it is empty between them.
 #[derive(Default)]
-struct Room {
+struct PathBuffers {
     /// Nanoseconds by number of what is done, and what of it is on the path.
     spent: Vec<f64>,
     on_path: Vec<ThreadState>,
     /// How far into its history it was gone back, by thread, and which were.
     reach: Vec<usize>,
     visited: Vec<u32>,
-    trails: Vec<Trail>,
+    trails: Vec<PathTrail>,
     /// Where trails go on: which, and after how many of its parts.
     joints: FxHashMap<(u32, Ns), (usize, usize)>,
 }
 
 /// The paths to the begin of all histories.
 #[derive(Debug, Default)]
-pub struct CriticalPath {
+pub struct CriticalPathFinder {
     /// Where paths begin.
     from: Ns,
     /// By thread; a thread that is not here has none.
@@ -86,37 +86,49 @@ pub struct CriticalPath {
     origins: Vec<u32>,
 }
 
-impl CriticalPath {
+impl CriticalPathFinder {
     /// No paths yet; all begin at `from`.
     pub fn new(from: Ns) -> Self {
-        CriticalPath { from, ..CriticalPath::default() }
+        CriticalPathFinder { from, ..CriticalPathFinder::default() }
     }
 
     /// The path to what a thread does at a time, in no order, each thread and kind once; and the thread with which it begins.
-    pub fn to(&self, states: &ThreadStates, histories: &[History], thread: u32, time: Ns) -> (Vec<OnPath>, u32) {
-        let (sums, origin) = self.sums(&mut Room::default(), states, histories, (thread, time));
-        let parts = sums.into_iter().map(|((thread, kind), ns)| OnPath { thread, kind, ns });
-        let mut parts: Vec<OnPath> = parts.filter(|part| part.ns > 0.0).collect();
+    pub fn to(
+        &self,
+        states: &ThreadStates,
+        histories: &[ThreadHistory],
+        thread: u32,
+        time: Ns,
+    ) -> (Vec<CriticalPathEntry>, u32) {
+        let (sums, origin) = self.sums(&mut PathBuffers::default(), states, histories, (thread, time));
+        let parts = sums.into_iter().map(|((thread, kind), ns)| CriticalPathEntry { thread, kind, ns });
+        let mut parts: Vec<CriticalPathEntry> = parts.filter(|part| part.ns > 0.0).collect();
         parts.sort_by_key(|part| (part.thread, part.kind));
         (parts, origin)
     }
 
     /// PathSums up the paths to `time`, so that what is before it can be forgotten.
-    pub fn sum_up(&mut self, states: &ThreadStates, histories: &[History], time: Ns) {
-        let mut room = Room::default();
+    pub fn sum_up(&mut self, states: &ThreadStates, histories: &[ThreadHistory], time: Ns) {
+        let mut room = PathBuffers::default();
         let threads = 0..histories.len() as u32;
         let (sums, origins) = threads.map(|thread| self.sums(&mut room, states, histories, (thread, time))).unzip();
         let sums: Vec<PathSums> = sums;
         (self.until_begin, self.origins) = (sums.into_iter().map(Arc::new).collect(), origins);
     }
 
-    fn sums(&self, room: &mut Room, states: &ThreadStates, histories: &[History], to: (u32, Ns)) -> (PathSums, u32) {
+    fn sums(
+        &self,
+        room: &mut PathBuffers,
+        states: &ThreadStates,
+        histories: &[ThreadHistory],
+        to: (u32, Ns),
+    ) -> (PathSums, u32) {
         let mut sums = PathSums::default();
         room.spent.resize(states.all().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = to;
         let mut origin = None;
-        let mut trail = (room.trails.len() < MOST_TRAILS).then(Trail::default);
+        let mut trail = (room.trails.len() < MOST_TRAILS).then(PathTrail::default);
         // A wait in a collective ends when the last one enters, so the path may change over without going back in time; damaged clocks
         // may let threads wait for each other in a circle.
         let mut changes_at_once = 0;
@@ -133,7 +145,7 @@ impl CriticalPath {
                         if (by.at >= past.begin || past.end - past.begin == past.whole)
                             && (by.at < time || changes_at_once < histories.len()) =>
                     {
-                        let begin = histories.get(by.thread as usize).map_or(Ns::MIN, History::begin);
+                        let begin = histories.get(by.thread as usize).map_or(Ns::MIN, ThreadHistory::begin);
                         let at = by.at.max(begin).max(self.from).min(past.end);
                         // From the send to the end of the wait the message was in transit.
                         if at < past.end {
@@ -176,7 +188,7 @@ impl CriticalPath {
         if let Some(trail) = trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
             room.joints.extend(joints);
-            room.trails.push(Trail { sums: sums.clone(), origin, ..trail });
+            room.trails.push(PathTrail { sums: sums.clone(), origin, ..trail });
         }
         (sums, origin)
     }
@@ -199,14 +211,14 @@ mod tests {
         // 1 |====== 10 ======|b|
         let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
-        let mut first = History::new(0);
+        let mut first = ThreadHistory::new(0);
         first.spend(3, states.of(0, computation(1)));
         first.wait(10, states.of(0, barrier));
         first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
         first.spend(12, states.of(0, computation(2)));
-        let mut last = History::new(0);
+        let mut last = ThreadHistory::new(0);
         last.spend(10, states.of(1, computation(1)));
-        let (path, origin) = CriticalPath::default().to(&states, &[first, last], 0, 12);
+        let (path, origin) = CriticalPathFinder::default().to(&states, &[first, last], 0, 12);
         assert_eq!(origin, 1);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
         assert_eq!(found, [(0, computation(2), 2.0), (1, computation(1), 10.0)]);
@@ -217,13 +229,13 @@ mod tests {
         let kind = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut waits_for = |thread: u32| {
-            let mut history = History::new(0);
+            let mut history = ThreadHistory::new(0);
             history.wait(5, states.of(1 - thread, kind));
             history.explain(Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
         let histories = [waits_for(1), waits_for(0)];
-        let (path, _) = CriticalPath::default().to(&states, &histories, 0, 5);
+        let (path, _) = CriticalPathFinder::default().to(&states, &histories, 0, 5);
         assert_eq!(path.iter().map(|part| part.ns).sum::<f64>(), 5.0);
     }
 
@@ -233,7 +245,7 @@ mod tests {
         let kinds = [computation(1), computation(2)];
         let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
-        let mut histories: Vec<History> = (0..4).map(|_| History::new(0)).collect();
+        let mut histories: Vec<ThreadHistory> = (0..4).map(|_| ThreadHistory::new(0)).collect();
         for i in 1..=40 {
             let (end, last) = (Ns::from(i) * 100, i as u32 % 4);
             for (thread, history) in (0..).zip(&mut histories) {
@@ -248,12 +260,12 @@ mod tests {
             }
         }
         for time in [3950, 3991, 4000] {
-            let mut together = CriticalPath::default();
+            let mut together = CriticalPathFinder::default();
             together.sum_up(&states, &histories, time);
             for (thread, joined) in (0..).zip(&together.until_begin) {
-                let (alone, origin) = CriticalPath::default().to(&states, &histories, thread, time);
+                let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let of_part = |part: &OnPath| ((part.thread, part.kind), part.ns);
+                let of_part = |part: &CriticalPathEntry| ((part.thread, part.kind), part.ns);
                 let joined: PathSums =
                     joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
                 assert_eq!(joined, alone.iter().map(of_part).collect::<PathSums>(), "{thread} at {time}");

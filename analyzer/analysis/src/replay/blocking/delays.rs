@@ -18,12 +18,12 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::history::{History, PastInterval};
+use super::history::{PastInterval, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use super::tables::add_each;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::DelayingCode;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::DelayingCode;
 
 /// A sample of a rank's first thread.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
@@ -38,7 +38,7 @@ pub struct TimedSample {
 
 /// What a thread did from one instant to another.
 #[derive(Clone, Copy, Debug)]
-pub struct Doing {
+pub struct ActivityInterval {
     /// The thread.
     pub thread: u32,
     /// What it did.
@@ -53,16 +53,16 @@ pub struct Doing {
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCause {
     /// What that was.
-    pub by: Doing,
+    pub by: ActivityInterval,
     /// As far as it did, the same of who waited.
-    pub waiting: Option<Doing>,
+    pub waiting: Option<ActivityInterval>,
     /// Nanoseconds of the wait.
     pub ns: f64,
 }
 
 /// What samples share.
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct SampledDelay {
     samples: u64,
     ns: f64,
     squares: f64,
@@ -73,14 +73,14 @@ type Sharing = (usize, u32, usize);
 
 /// The same in a part of the run.
 #[derive(Clone, Copy, Debug, Default, Encode, Decode)]
-struct ExactShare {
+struct ExactSampledDelay {
     samples: u64,
     ns: ExactNs,
     squares: ExactNs,
 }
 
-impl AddAssign for ExactShare {
-    fn add_assign(&mut self, ExactShare { samples, ns, squares }: ExactShare) {
+impl AddAssign for ExactSampledDelay {
+    fn add_assign(&mut self, ExactSampledDelay { samples, ns, squares }: ExactSampledDelay) {
         self.samples += samples;
         self.ns += ns;
         self.squares += squares;
@@ -91,14 +91,14 @@ impl AddAssign for ExactShare {
 #[derive(Debug, Default, Encode, Decode)]
 pub struct DelaySums {
     /// By thread and kind, and the line.
-    shares: BTreeMap<((u32, RegionState), u32), ExactShare>,
+    shares: BTreeMap<((u32, RegionState), u32), ExactSampledDelay>,
     /// By thread and kind: nanoseconds caused that have been shared out, or for which there were no samples.
     own: BTreeMap<(u32, RegionState), ExactNs>,
 }
 
 /// Sums over waits.
 #[derive(Debug, Default)]
-pub struct Delays {
+pub struct DelayTotals {
     /// By place of the rank, in the order of time.
     samples: Arc<Vec<Vec<TimedSample>>>,
     /// By thread: the place of the rank whose first thread it is.
@@ -106,7 +106,7 @@ pub struct Delays {
     /// What each sample has, of all who wait: one sample is one piece of luck, however many wait for it.
     shares: FxHashMap<Sharing, f64>,
     /// By number of what is done, and the line.
-    sums: FxHashMap<(usize, u32), Share>,
+    sums: FxHashMap<(usize, u32), SampledDelay>,
     /// By number of what is done: nanoseconds caused that have been shared out, or for which there were no samples.
     own: Vec<f64>,
 }
@@ -117,10 +117,10 @@ const MOST_SHARES: usize = 1 << 20;
 /// Share of a cause that the difference of both has at least, where nothing else cancelled.
 const LEAST_MORE: f64 = 0.5;
 
-impl Delays {
+impl DelayTotals {
     /// Of the ranks whose samples these are, by place.
     pub fn new(samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
-        Delays { samples, ..Delays::default() }
+        DelayTotals { samples, ..DelayTotals::default() }
     }
 
     /// Whether there are any samples.
@@ -134,7 +134,7 @@ impl Delays {
     }
 
     /// Adds `share` of a cause.
-    pub fn add(&mut self, histories: &[History], cause: &OwnCause, share: f64) {
+    pub fn add(&mut self, histories: &[ThreadHistory], cause: &OwnCause, share: f64) {
         let OwnCause { by, waiting, ns } = *cause;
         if self.samples_of(by.thread).is_empty() {
             return;
@@ -153,7 +153,7 @@ impl Delays {
         {
             return;
         }
-        let all = |one: &Doing| did(histories, one).map(|past| (past.end - past.begin) as f64).sum::<f64>();
+        let all = |one: &ActivityInterval| did(histories, one).map(|past| (past.end - past.begin) as f64).sum::<f64>();
         let more = all(&by) - waiting.as_ref().map_or(0.0, all);
         // What others did in between may have cancelled in other ways: then little or nothing is left to divide by.
         let (waiting, more) = if more > LEAST_MORE * ns { (waiting, more) } else { (None, all(&by)) };
@@ -195,9 +195,9 @@ impl Delays {
     /// The sums.
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
-        let exact = |Share { samples, ns, squares }| {
+        let exact = |SampledDelay { samples, ns, squares }| {
             let (ns, squares) = (ExactNs::of(ns), ExactNs::of(squares));
-            ExactShare { samples, ns, squares }
+            ExactSampledDelay { samples, ns, squares }
         };
         let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), exact(share)));
         let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
@@ -215,7 +215,7 @@ impl DelaySums {
 
     /// By line, of what was `caused` in all by each thread and kind.
     pub fn scaled(self, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<DelayingCode> {
-        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), ExactShare)| {
+        let code = |(((thread, kind), leaf), share): (((u32, RegionState), u32), ExactSampledDelay)| {
             let own = Some(self.own.get(&(thread, kind))?.number()).filter(|&own| own > 0.0)?;
             let scale = caused.get(&(thread, kind)).copied().unwrap_or(own) / own;
             let (ns, error_ns) = (scale * share.ns.number(), scale * share.squares.number().sqrt());
@@ -226,8 +226,8 @@ impl DelaySums {
 }
 
 /// When a thread did something.
-fn did<'a>(histories: &'a [History], one: &Doing) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
-    let Doing { thread, state, since, until } = *one;
+fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
+    let ActivityInterval { thread, state, since, until } = *one;
     let history = histories.get(thread as usize).into_iter();
     history
         .flat_map(move |history| history.backwards(since, until))
@@ -254,7 +254,7 @@ mod tests {
         let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.of(thread, kind));
         // thread 0  |= x 20 from 80 on =|.............................|
         // thread 1  |== y 100 ==|==== x 60 ====|== y 20 ==|== x 20 ==|
-        let (mut waits, mut history) = (History::new(80), History::new(0));
+        let (mut waits, mut history) = (ThreadHistory::new(80), ThreadHistory::new(0));
         waits.spend(100, own_x);
         for (end, state) in [(100, y_state), (160, x_state), (180, y_state), (200, x_state)] {
             history.spend(end, state);
@@ -264,15 +264,15 @@ mod tests {
             |times: &[(Ns, u32)]| times.iter().map(|&(at, leaf)| TimedSample { at, leaf, ns: 40.0 }).collect();
         // Before, at the begin of x's first part and its end, in y, at the end, and after.
         let of_thread = [(90, 9), (100, 9), (101, 5), (160, 6), (170, 9), (200, 5), (201, 9)];
-        let mut delays = Delays::new(Arc::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]));
+        let mut delays = DelayTotals::new(Arc::new(vec![samples(&[(95, 6), (101, 9)]), samples(&of_thread)]));
         delays.begin(Some(0));
         delays.begin(Some(1));
-        let by = Doing { thread: 1, state: x_state, since: 80, until: 200 };
-        let waiting = Some(Doing { thread: 0, state: own_x, since: 80, until: 100 });
+        let by = ActivityInterval { thread: 1, state: x_state, since: 80, until: 200 };
+        let waiting = Some(ActivityInterval { thread: 0, state: own_x, since: 80, until: 100 });
         let cause = OwnCause { by, waiting, ns: 24.0 };
         delays.add(&histories, &cause, 0.5);
         // Another wait, in whose time there is no sample, by half of all that is caused.
-        let by = Doing { since: 102, until: 150, ..by };
+        let by = ActivityInterval { since: 102, until: 150, ..by };
         delays.add(&histories, &OwnCause { by, waiting: None, ns: 12.0 }, 1.0);
         let found = delays.finish(&states).scaled(&[((1, x), 24.0)].into_iter().collect());
         let rows: Vec<_> = found.iter().map(|one| (one.leaf, one.samples, one.ns)).collect();
@@ -286,11 +286,11 @@ mod tests {
         let x = RegionState::new(1, Activity::Computation);
         let mut states = ThreadStates::default();
         let state = states.of(0, x);
-        let mut history = History::new(0);
+        let mut history = ThreadHistory::new(0);
         history.spend(100, state);
-        let mut delays = Delays::new(Arc::new(vec![samples]));
+        let mut delays = DelayTotals::new(Arc::new(vec![samples]));
         delays.begin(Some(0));
-        let by = Doing { thread: 0, state, since: 0, until: 100 };
+        let by = ActivityInterval { thread: 0, state, since: 0, until: 100 };
         for &ns in alone {
             delays.add(std::slice::from_ref(&history), &OwnCause { by, waiting: None, ns }, 1.0);
         }

@@ -8,17 +8,17 @@ use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::batch::{Begin, BlockingInterval, HistoryBatch};
-use super::causes::{Causes, DelaySource, Waiting};
-use super::critical_path::CriticalPath;
-use super::delays::{DelaySums, Delays, TimedSample};
-use super::history::{History, StateTime};
+use super::batch::{BlockingInterval, HistoryBatch, HistoryStart};
+use super::causes::{CauseFinder, DelaySource, ThreadWait};
+use super::critical_path::CriticalPathFinder;
+use super::delays::{DelaySums, DelayTotals, TimedSample};
+use super::history::{StateDuration, ThreadHistory};
 use super::states::ThreadStates;
 use super::tables::{WaitTotals, WaitsAndCauses, add_each};
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::OnPath;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::CriticalPathEntry;
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
@@ -28,13 +28,13 @@ const MOST_OF_A_THREAD: usize = 1 << 10;
 
 /// Explains waits.
 #[derive(Default)]
-pub struct Explainer {
+pub struct WaitExplainer {
     states: ThreadStates,
-    histories: Vec<History>,
-    causes: Causes,
-    path: CriticalPath,
+    histories: Vec<ThreadHistory>,
+    causes: CauseFinder,
+    path: CriticalPathFinder,
     sums: WaitTotals,
-    delays: Delays,
+    delays: DelayTotals,
     /// The critical path, once its end is known; at a cut one for each rank that entered last.
     paths: Vec<PathToEnd>,
     /// Intervals and causes from which on old ones are forgotten.
@@ -45,7 +45,7 @@ pub struct Explainer {
 
 /// Waits explained, and the critical path, in a part of the run.
 #[derive(Debug, Encode, Decode)]
-pub struct Explained {
+pub struct ExplainedWaits {
     /// Waits and their causes.
     pub waits: WaitsAndCauses,
     /// The critical path; at a cut one for each rank that entered last, since the path goes on from any of them.
@@ -78,26 +78,26 @@ impl PathToEnd {
     }
 }
 
-impl Explained {
+impl ExplainedWaits {
     /// This and what came after it: the critical path goes on there.
-    pub fn and(mut self, after: Explained) -> Explained {
+    pub fn and(mut self, after: ExplainedWaits) -> ExplainedWaits {
         self.waits.add(after.waits);
         self.paths = after.paths.into_iter().map(|path| path.put_behind(&self.paths)).collect();
         let (delays, kept) = (self.delays.and(after.delays), self.kept.max(after.kept));
-        Explained { delays, kept, ..self }
+        ExplainedWaits { delays, kept, ..self }
     }
 }
 
-impl Explainer {
+impl WaitExplainer {
     /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old ones are
     /// forgotten.
     pub fn new(from: Ns, most: usize) -> Self {
-        Explainer { path: CriticalPath::new(from), most, ..Explainer::default() }
+        WaitExplainer { path: CriticalPathFinder::new(from), most, ..WaitExplainer::default() }
     }
 
     /// The same with the samples of the ranks' first threads, by place, which say what code makes others wait.
     pub fn with_samples(mut self, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
-        self.delays = Delays::new(samples);
+        self.delays = DelayTotals::new(samples);
         self.causes.wants_own = self.delays.is_any();
         self
     }
@@ -127,13 +127,13 @@ impl Explainer {
 
     /// Forgets old history where there is too much of it; `now`: all threads have been followed until then.
     pub fn forget(&mut self, now: Ns) {
-        let all: usize = self.histories.iter().map(History::size).sum();
+        let all: usize = self.histories.iter().map(ThreadHistory::size).sum();
         self.kept = self.kept.max(all);
         if all < self.most.max(MOST_OF_A_THREAD * self.histories.len()) {
             return;
         }
         // Of a thread that has ended long ago nothing is left to forget.
-        let begin = self.histories.iter().filter(|one| one.size() > 0).map(History::begin).min().unwrap_or(0);
+        let begin = self.histories.iter().filter(|one| one.size() > 0).map(ThreadHistory::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
         self.path.sum_up(&self.states, &self.histories, middle);
         self.histories.iter_mut().for_each(|history| history.forget_before(middle));
@@ -158,13 +158,14 @@ impl Explainer {
 
     fn path_to(&self, end: u32, time: Ns) -> PathToEnd {
         let (path, origin) = self.path.to(&self.states, &self.histories, end, time);
-        let sums = path.into_iter().map(|OnPath { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect();
+        let sums =
+            path.into_iter().map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect();
         PathToEnd { origin, end, sums }
     }
 
     /// What was found.
-    pub fn finish(self) -> Explained {
-        Explained {
+    pub fn finish(self) -> ExplainedWaits {
+        ExplainedWaits {
             waits: self.sums.finish(&self.states),
             delays: self.delays.finish(&self.states),
             paths: self.paths,
@@ -172,14 +173,14 @@ impl Explainer {
         }
     }
 
-    fn begin(&mut self, &Begin { at, late, counted, rank }: &Begin) {
+    fn begin(&mut self, &HistoryStart { at, late, counted, rank }: &HistoryStart) {
         self.delays.begin(rank);
         let thread = self.histories.len() as u32;
-        let mut history = History::new(if late { 0 } else { at });
+        let mut history = ThreadHistory::new(if late { 0 } else { at });
         if late && at > 0 {
             let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = StateTime { state: self.states.of(thread, kind), ns: at as f64 };
+            let cause = StateDuration { state: self.states.of(thread, kind), ns: at as f64 };
             self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
@@ -190,7 +191,7 @@ impl Explainer {
     /// Finds what a wait is caused by, which is the first of its thread that is not explained.
     fn explain(&mut self, wait: &BlockingInterval, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
-        let waiting = Waiting { histories: &self.histories, thread, time: Interval::new(wait.begin, end) };
+        let waiting = ThreadWait { histories: &self.histories, thread, time: TimeInterval::new(wait.begin, end) };
         let found = self.causes.of(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         let share = wait.in_any_region as f64 / (end - wait.begin) as f64;

@@ -31,7 +31,7 @@ pub struct EndedBy {
 
 /// What a thread did, and how much of it: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateTime {
+pub struct StateDuration {
     /// What.
     pub state: ThreadState,
     /// Nanoseconds.
@@ -39,7 +39,7 @@ pub struct StateTime {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waited {
+struct PastWait {
     by: Option<EndedBy>,
     /// Number of its first cause, counted from the first of the thread and wrapping, and how many there are.
     first: u32,
@@ -48,16 +48,16 @@ struct Waited {
 
 /// A thread's history. What is forgotten is dropped by halves, so that lists do.
 #[derive(Debug, Default)]
-pub struct History {
+pub struct ThreadHistory {
     /// When the first interval begins.
     begin: Ns,
     intervals: Vec<StoredInterval>,
-    waits: Vec<Waited>,
+    waits: Vec<PastWait>,
     /// Number of the first of `waits`.
     waits_from: u32,
     /// How many of them are explained: the first.
     explained: usize,
-    causes: Vec<StateTime>,
+    causes: Vec<StateDuration>,
     causes_from: u32,
     /// How many intervals had ended before the time that was asked for last: the next one mostly is near.
     near: Cell<usize>,
@@ -73,15 +73,15 @@ pub struct PastInterval<'a> {
     /// What.
     pub state: ThreadState,
     /// Where it waited: who ended that, and its causes, for the whole of the wait.
-    pub wait: Option<(Option<EndedBy>, &'a [StateTime])>,
+    pub wait: Option<(Option<EndedBy>, &'a [StateDuration])>,
     /// The length of the whole interval.
     pub whole: Ns,
 }
 
-impl History {
+impl ThreadHistory {
     /// A history that begins at a time.
     pub fn new(begin: Ns) -> Self {
-        History { begin, ..History::default() }
+        ThreadHistory { begin, ..ThreadHistory::default() }
     }
 
     /// When it begins.
@@ -114,15 +114,15 @@ impl History {
     pub fn wait(&mut self, end: Ns, state: ThreadState) {
         let end = end.max(self.end());
         let wait = self.waits_from.wrapping_add(self.waits.len() as u32);
-        self.waits.push(Waited { by: None, first: self.causes_from, n: 0 });
+        self.waits.push(PastWait { by: None, first: self.causes_from, n: 0 });
         self.intervals.push(StoredInterval { end, state, wait });
     }
 
     /// Explains the first wait that is not: who ended it, and its causes.
-    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateTime]) {
+    pub fn explain(&mut self, by: Option<EndedBy>, causes: &[StateDuration]) {
         let first = self.causes_from.wrapping_add(self.causes.len() as u32);
         if let Some(waited) = self.waits.get_mut(self.explained) {
-            *waited = Waited { by, first, n: causes.len() as u32 };
+            *waited = PastWait { by, first, n: causes.len() as u32 };
             self.causes.extend(causes);
             self.explained += 1;
         }
@@ -170,7 +170,7 @@ impl History {
 
     /// Gives what was done from `from` to `to`, the last first: of waits what they were caused by.
     #[inline]
-    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateTime)) {
+    pub fn spent(&self, from: Ns, to: Ns, mut spend: impl FnMut(StateDuration)) {
         let ended = ended_before(&self.intervals, self.near.get(), to);
         self.near.set(ended);
         let mut rest = self.intervals.get(..=ended).unwrap_or(&self.intervals);
@@ -179,10 +179,10 @@ impl History {
             let ns = interval.end.min(to) - begin.max(from);
             if ns > 0 {
                 match self.wait_of(interval) {
-                    None => spend(StateTime { state: interval.state, ns: ns as f64 }),
+                    None => spend(StateDuration { state: interval.state, ns: ns as f64 }),
                     Some((_, causes)) => {
                         let share = ns as f64 / (interval.end - begin) as f64;
-                        causes.iter().for_each(|part| spend(StateTime { ns: part.ns * share, ..*part }));
+                        causes.iter().for_each(|part| spend(StateDuration { ns: part.ns * share, ..*part }));
                     }
                 }
             }
@@ -194,7 +194,7 @@ impl History {
     }
 
     #[inline]
-    fn wait_of(&self, interval: &StoredInterval) -> Option<(Option<EndedBy>, &[StateTime])> {
+    fn wait_of(&self, interval: &StoredInterval) -> Option<(Option<EndedBy>, &[StateDuration])> {
         if interval.wait == NO_WAIT {
             return None;
         }
@@ -263,13 +263,13 @@ mod tests {
         states.of(0, RegionState::new(region, Activity::Computation))
     }
 
-    fn intervals(history: &History, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
+    fn intervals(history: &ThreadHistory, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
         history.backwards(from, to).map(|past| (past.begin, past.end, past.state)).collect()
     }
 
     #[test]
     fn intervals_are_cut_at_the_times_asked_for() {
-        let mut history = History::new(10);
+        let mut history = ThreadHistory::new(10);
         history.spend(20, state(1));
         history.spend(30, state(1));
         history.spend(50, state(2));
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
-        let mut history = History::new(0);
+        let mut history = ThreadHistory::new(0);
         (1..=200).for_each(|i| history.spend(10 * i, state(i as u32 % 2)));
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
@@ -302,8 +302,8 @@ mod tests {
 
     #[test]
     fn what_is_forgotten_takes_its_causes_along() {
-        let mut history = History::new(0);
-        let part = |ns| StateTime { state: state(7), ns };
+        let mut history = ThreadHistory::new(0);
+        let part = |ns| StateDuration { state: state(7), ns };
         history.wait(10, state(0));
         history.explain(None, &[part(4.0), part(6.0)]);
         history.spend(20, state(1));

@@ -19,6 +19,6 @@ mod tables;
 pub use batch::{BlockingInterval, HistoryBatch};
 pub use causes::DelaySource;
 pub use delays::{DelaySums, TimedSample};
-pub use explainer::{Explained, Explainer, MAX_INTERVALS};
-pub use history::{EndedBy, History, StateTime};
+pub use explainer::{ExplainedWaits, MAX_INTERVALS, WaitExplainer};
+pub use history::{EndedBy, StateDuration, ThreadHistory};
 pub use states::{ThreadState, ThreadStates};

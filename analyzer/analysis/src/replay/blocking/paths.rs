@@ -1,6 +1,6 @@
 //! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
 
-use super::history::{History, StateTime};
+use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use crate::model::region_state::Ns;
 
@@ -19,7 +19,7 @@ struct OnPaths {
 
 /// Both paths. It keeps room between waits, and the own path between those who end the same one.
 #[derive(Debug, Default)]
-pub struct Paths {
+pub struct WaitPaths {
     /// By number of what is done.
     amounts: Vec<OnPaths>,
     /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
@@ -32,10 +32,10 @@ pub struct Paths {
     kinds: Vec<(f64, f64)>,
 }
 
-impl Paths {
+impl WaitPaths {
     /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
-    pub fn left(&self) -> impl Iterator<Item = StateTime> {
-        self.order[..self.n].iter().map(|&state| StateTime { state, ns: self.amounts[state.at()].other })
+    pub fn left(&self) -> impl Iterator<Item = StateDuration> {
+        self.order[..self.n].iter().map(|&state| StateDuration { state, ns: self.amounts[state.at()].other })
     }
 
     /// Forgets both.
@@ -45,7 +45,7 @@ impl Paths {
     }
 
     /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
-    pub fn follow_own(&mut self, states: &ThreadStates, history: &History, since: Ns, begin: Ns) {
+    pub fn follow_own(&mut self, states: &ThreadStates, history: &ThreadHistory, since: Ns, begin: Ns) {
         self.amounts.resize(states.all().len(), OnPaths::default());
         self.order.resize(states.all().len() + 1, ThreadState::default());
         if self.since == Some(since) {
@@ -63,13 +63,13 @@ impl Paths {
     }
 
     /// Adds what `history`, of who ended the wait, has from `since` to `at`.
-    pub fn follow_other(&mut self, history: &History, since: Ns, at: Ns) {
+    pub fn follow_other(&mut self, history: &ThreadHistory, since: Ns, at: Ns) {
         history.spent(since, at, |part| self.add_other(part));
     }
 
     /// Adds something that he did.
     #[inline]
-    pub fn add_other(&mut self, part: StateTime) {
+    pub fn add_other(&mut self, part: StateDuration) {
         self.of(part.state).other += part.ns;
     }
 
@@ -196,21 +196,21 @@ mod tests {
         let mut states = ThreadStates::default();
         let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
-            let mut history = History::new(0);
+            let mut history = ThreadHistory::new(0);
             parts.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kinds[kind])));
             history
         };
         let (own, first, second) =
             (history(0, &[(4, 0), (6, 1)]), history(1, &[(7, 0), (10, 1)]), history(2, &[(3, 2), (8, 1)]));
-        let left = |paths: &mut Paths, (thread, other): (u32, &History), since| {
+        let left = |paths: &mut WaitPaths, (thread, other): (u32, &ThreadHistory), since| {
             paths.follow_own(&states, &own, since, 6);
             paths.follow_other(other, since, 10);
             paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: StateTime| (states.get(part.state).0, states.get(part.state).1, part.ns);
+            let named = |part: StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
             paths.left().filter(|part| part.ns > 0.0).map(named).collect()
         };
-        let mut paths = Paths::default();
+        let mut paths = WaitPaths::default();
         let [x, y, z] = kinds;
         let expected = [[(1, y, 1.0), (1, x, 3.0)], [(2, y, 1.0), (2, z, 1.0)], [(1, y, 2.0), (1, x, 2.0)]]
             .map(|one| one.to_vec());
@@ -220,6 +220,6 @@ mod tests {
         assert_eq!(found, expected);
         paths.clear();
         assert_eq!(left(&mut paths, (2, &second), 0), expected[1]);
-        assert_eq!(left(&mut Paths::default(), (1, &first), 5), expected[2]);
+        assert_eq!(left(&mut WaitPaths::default(), (1, &first), 5), expected[2]);
     }
 }

@@ -6,11 +6,11 @@ use std::ops::AddAssign;
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::history::StateTime;
+use super::history::StateDuration;
 use super::states::ThreadStates;
 use crate::model::exact_sum::ExactNs;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::waits::{Blocking, WaitKey, WaitSums};
+use crate::model::waits::{BlockingTimes, WaitKey, WaitSums};
 
 /// Sums that are being made.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct WaitTotals {
 
 impl WaitTotals {
     /// Adds as much of a wait of `all` nanoseconds as counts, with its causes in proportion.
-    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateTime]) {
+    pub fn add(&mut self, states: &ThreadStates, key: WaitKey, (all, sums): (Ns, WaitSums), causes: &[StateDuration]) {
         let counted = sums.waiting + sums.delay;
         if counted <= 0 {
             return;
@@ -45,7 +45,7 @@ impl WaitTotals {
     }
 
     /// Adds the causes of a wait of which a `share` counts where a region's causing is asked for.
-    pub fn add_in_any_region(&mut self, states: &ThreadStates, share: f64, causes: &[StateTime]) {
+    pub fn add_in_any_region(&mut self, states: &ThreadStates, share: f64, causes: &[StateDuration]) {
         if share > 0.0 {
             for part in causes {
                 *self.caused_in_any_region.entry(states.get(part.state)).or_default() += part.ns * share;
@@ -69,7 +69,7 @@ impl WaitTotals {
     }
 }
 
-/// The sums of a part of the run, as [`Blocking`] has them of all of it.
+/// The sums of a part of the run, as [`BlockingTimes`] has them of all of it.
 #[derive(Debug, Encode, Decode)]
 pub struct WaitsAndCauses {
     waits: BTreeMap<WaitKey, WaitSums>,
@@ -88,8 +88,8 @@ impl WaitsAndCauses {
     }
 
     /// Those of the run.
-    pub fn finish(self) -> Blocking {
-        Blocking {
+    pub fn finish(self) -> BlockingTimes {
+        BlockingTimes {
             waits: self.waits,
             causes: numbers(self.causes),
             pairs: numbers(self.pairs),

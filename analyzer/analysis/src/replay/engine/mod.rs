@@ -13,39 +13,39 @@ use std::sync::Arc;
 
 use rayon::Scope as Tasks;
 
-use self::scheduler::{Reader, Scheduler};
+use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::cut::{AtCut, Cut};
-use super::matching::{CallEvent, Matcher, Needs};
-use super::needs::{EndedCall, Need};
-use super::part::Part;
-use super::scope::Scope;
-use super::sinks::{Explaining, GoesOn, NewThread, Sink, Sinks, WaitAnalysis, Watching};
-use super::thread::Thread;
-use super::timeline::{CommEvent, RankInput, Source, Step};
-use super::watcher::Watcher;
-use super::what_if::{Clocks, Condition};
+use super::consistent_cut::{ConsistentCut, RankAtCut};
+use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
+use super::needs::{CallNeed, EndedCall};
+use super::observer::ReplayObserver;
+use super::scope::ReplayScope;
+use super::segment_result::SegmentResult;
+use super::sinks::{ContinuedThread, EventSink, EventSinks, ExplanationQueue, NewThread, ObserverSink, WaitAnalysis};
+use super::thread::ReplayThread;
+use super::timeline::{CommEvent, RankInput, StepSource, TimelineStep};
+use super::what_if::{ReplayClocks, ReplayConditions};
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{Counts, ThreadOf};
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::read::pass::Progress;
+use crate::model::replay_results::{ReplayCounts, ReplayedThread};
+use crate::read::pass::FoldProgress;
 
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
 /// What all ranks are followed with, from wherever.
-pub(super) struct Setting<'a> {
+pub(super) struct ReplaySetting<'a> {
     /// The run.
     pub model: &'a Model,
     /// Who is in which communicator.
     pub members: CommMembers<'a>,
     /// The part of it in which waits count.
-    pub scope: &'a Scope,
+    pub scope: &'a ReplayScope,
     /// Of replays.
-    pub conditions: Vec<Condition<'a>>,
+    pub conditions: Vec<ReplayConditions<'a>>,
     /// Samples of the ranks' first threads, by place.
     pub samples: Arc<Vec<Vec<TimedSample>>>,
     /// By place of the rank: whether its log can't be read.
@@ -55,30 +55,30 @@ pub(super) struct Setting<'a> {
 }
 
 /// Follows all ranks.
-pub(super) struct Engine<'a, 'scope> {
+pub(super) struct ReplayEngine<'a, 'scope> {
     model: &'a Model,
-    scope: &'a Scope,
-    scheduler: Scheduler<'a, 'scope>,
-    matcher: Matcher<'a>,
-    sinks: Sinks<'a, 'scope>,
+    scope: &'a ReplayScope,
+    scheduler: ThreadScheduler<'a, 'scope>,
+    matcher: EventMatcher<'a>,
+    sinks: EventSinks<'a, 'scope>,
     /// What the call at hand needs.
-    needs: Needs,
+    needs: CallNeeds,
     /// Steps, and calls that ended too early by the clocks.
-    counts: Counts,
+    counts: ReplayCounts,
     unread: &'a [bool],
     /// What ranks go on with; `None`: they begin.
-    from: Option<&'a Cut>,
+    from: Option<&'a ConsistentCut>,
 }
 
 /// Passes on what comes up as logs are read.
-struct Newcomers<'m, 'a, 'scope> {
-    scope: &'m Scope,
-    from: Option<&'a Cut>,
-    matcher: &'m mut Matcher<'a>,
-    sinks: &'m mut Sinks<'a, 'scope>,
+struct NewcomerSinks<'m, 'a, 'scope> {
+    scope: &'m ReplayScope,
+    from: Option<&'a ConsistentCut>,
+    matcher: &'m mut EventMatcher<'a>,
+    sinks: &'m mut EventSinks<'a, 'scope>,
 }
 
-impl Reader for Newcomers<'_, '_, '_> {
+impl ReadListener for NewcomerSinks<'_, '_, '_> {
     fn lacks_records(&mut self, rank: u32) {
         self.matcher.lacks_records(rank);
     }
@@ -88,41 +88,43 @@ impl Reader for Newcomers<'_, '_, '_> {
     }
 
     fn begins(&mut self, thread: NewThread) {
-        let own = |cut: &Cut| Some(GoesOn { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind });
+        let own = |cut: &ConsistentCut| {
+            Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+        };
         let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
         self.matcher.begins(thread);
         self.sinks.begins(thread, self.scope.window(thread.rank));
     }
 }
 
-impl<'a, 'scope> Engine<'a, 'scope> {
+impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// All ranks are where `from` says, and do what `inputs` have; what they do is shown to `watcher`.
     pub fn new(
-        setting: &'a Setting<'a>,
+        setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
-        from: Option<&'a Cut>,
+        from: Option<&'a ConsistentCut>,
         inputs: Vec<RankInput<'scope>>,
-        watcher: Option<&'a mut dyn Watcher>,
+        watcher: Option<&'a mut dyn ReplayObserver>,
     ) -> Self {
-        let &Setting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
+        let &ReplaySetting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
         let begin = from.map_or(scope.begin, |cut| cut.last);
-        let explaining = Explaining::new(tasks, (begin, most_kept), Arc::clone(samples));
-        let source = Source::new(tasks, inputs, |rank| model.ranks[rank].other_threads == 0);
-        let mut engine = Engine {
+        let explaining = ExplanationQueue::new(tasks, (begin, most_kept), Arc::clone(samples));
+        let source = StepSource::new(tasks, inputs, |rank| model.ranks[rank].other_threads == 0);
+        let mut engine = ReplayEngine {
             model,
             scope,
-            scheduler: Scheduler::new(source, model),
-            matcher: Matcher::new(model, members, unread),
-            sinks: Sinks {
-                clocks: Clocks::new(setting.conditions.clone(), scope.begin),
+            scheduler: ThreadScheduler::new(source, model),
+            matcher: EventMatcher::new(model, members, unread),
+            sinks: EventSinks {
+                clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 watching: match watcher {
-                    Some(watcher) => Watching::of(watcher),
-                    None => Watching::default(),
+                    Some(watcher) => ObserverSink::of(watcher),
+                    None => ObserverSink::default(),
                 },
             },
-            needs: Needs::default(),
-            counts: Counts::default(),
+            needs: CallNeeds::default(),
+            counts: ReplayCounts::default(),
             unread,
             from,
         };
@@ -151,17 +153,18 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// The scheduler, and who learns what it reads.
-    fn reading(&mut self) -> (&mut Scheduler<'a, 'scope>, Newcomers<'_, 'a, 'scope>) {
+    fn reading(&mut self) -> (&mut ThreadScheduler<'a, 'scope>, NewcomerSinks<'_, 'a, 'scope>) {
         let (matcher, sinks) = (&mut self.matcher, &mut self.sinks);
-        (&mut self.scheduler, Newcomers { scope: self.scope, from: self.from, matcher, sinks })
+        (&mut self.scheduler, NewcomerSinks { scope: self.scope, from: self.from, matcher, sinks })
     }
 
     /// Follows all ranks to `cut`, which is the end of what is there. Whether all that was begun is over there, so that
     /// whoever goes on from there needs to know nothing of what was before.
-    pub fn follow_to(&mut self, cut: &Cut, progress: impl Fn(Progress)) -> bool {
+    pub fn follow_to(&mut self, cut: &ConsistentCut, progress: impl Fn(FoldProgress)) -> bool {
         self.run(false, progress);
-        let is_there =
-            |(thread, rank): (&Thread, &AtCut)| thread.next.is_none() && thread.now == rank.end && thread.shift == 0;
+        let is_there = |(thread, rank): (&ReplayThread, &RankAtCut)| {
+            thread.next.is_none() && thread.now == rank.end && thread.shift == 0
+        };
         let threads = self.scheduler.threads();
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
@@ -171,19 +174,19 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// Follows all ranks to their ends.
-    pub fn follow_to_end(&mut self, progress: impl Fn(Progress)) {
+    pub fn follow_to_end(&mut self, progress: impl Fn(FoldProgress)) {
         self.run(true, progress);
     }
 
     /// Follows all ranks. `to_end`: what is there is all that they do, so that who waits for others then goes on without.
-    fn run(&mut self, to_end: bool, progress: impl Fn(Progress)) {
+    fn run(&mut self, to_end: bool, progress: impl Fn(FoldProgress)) {
         let mut reported = self.counts.steps;
         loop {
             let mut first = self.scheduler.first();
             while let Some(thread) = first {
                 first = self.go_on(thread);
                 if self.counts.steps - reported >= HAND_OVER_AFTER {
-                    progress(Progress::Records(self.counts.steps - reported));
+                    progress(FoldProgress::Records(self.counts.steps - reported));
                     reported = self.counts.steps;
                     let (now, scope, threads) = (self.scheduler.followed_until(), self.scope, self.scheduler.threads());
                     self.sinks.waits.hand_over(now, || ends(scope, threads, now).filter(|_| to_end));
@@ -195,7 +198,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
                 break;
             }
         }
-        progress(Progress::Records(self.counts.steps - reported));
+        progress(FoldProgress::Records(self.counts.steps - reported));
     }
 
     /// Goes on with the thread that was the first until another is, or until it waits for others to be followed; that which is then.
@@ -225,7 +228,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let one = self.scheduler.thread_mut(thread);
         let here = one.here();
         let Some((step, events)) = here.step() else { return };
-        let before = Interval::new(one.now, step.begin.saturating_add(one.shift).max(one.now));
+        let before = TimeInterval::new(one.now, step.begin.saturating_add(one.shift).max(one.now));
         (one.now, one.begun) = (before.end, before.end);
         let back = one.comes_back(before);
         self.matcher.computes(thread, step.before, before);
@@ -237,7 +240,7 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let mut ends = false;
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            ends |= self.matcher.starts(&CallEvent { thread, own, step, event, i }, &mut self.sinks);
+            ends |= self.matcher.starts(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
         }
         while let Some(woken) = self.matcher.take_woken() {
             self.scheduler.wake(woken);
@@ -250,9 +253,9 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// The call ends that does nothing with others at its end.
-    fn end_without(&mut self, thread: u32, step: &Step) {
+    fn end_without(&mut self, thread: u32, step: &TimelineStep) {
         let begun = self.scheduler.threads()[thread as usize].begun;
-        let time = Interval::new(begun, step.end.max(begun));
+        let time = TimeInterval::new(begun, step.end.max(begun));
         // Correcting the times of an earlier call may have left none of it; but one that had none, as MPI_Finalize at the end of the window, is no part of the run.
         if step.begin < step.end || !time.is_empty() {
             self.sinks.calls(&EndedCall { thread, step, time, needs: &[], wait: None });
@@ -272,48 +275,48 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         self.sinks.calls(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            self.matcher.is_over(&CallEvent { thread, own, step, event, i }, time, &mut self.sinks);
+            self.matcher.is_over(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
         }
         self.leave(thread, step, time.end);
         true
     }
 
     /// Finds what a call needs before it can end; `false`: others have to be followed first.
-    fn find_needs(&mut self, thread: u32, step: &Step, events: &[CommEvent]) -> bool {
+    fn find_needs(&mut self, thread: u32, step: &TimelineStep, events: &[CommEvent]) -> bool {
         self.needs.clear();
         let own = &self.scheduler.threads()[thread as usize];
         events.iter().enumerate().all(|(i, event)| {
-            self.matcher.needs_of(&CallEvent { thread, own, step, event, i }, &mut self.needs, &mut self.sinks)
+            self.matcher.needs_of(&CurrentCallEvent { thread, own, step, event, i }, &mut self.needs, &mut self.sinks)
         })
     }
 
     /// When a call began and ended: not before what it certainly needed was done, whatever the clocks say.
-    fn corrected(&mut self, thread: u32, step: &Step) -> Interval {
+    fn corrected(&mut self, thread: u32, step: &TimelineStep) -> TimeInterval {
         let begin = self.scheduler.threads()[thread as usize].begun;
         let earliest = step.end.max(begin);
-        let certain = |need: &&Need| need.certain;
+        let certain = |need: &&CallNeed| need.certain;
         let certain = self.needs.all.iter().filter(certain).map(|need| need.by.at).max().unwrap_or(begin);
         if certain > earliest {
             self.counts.violations += 1;
             self.counts.largest_violation = self.counts.largest_violation.max(certain - earliest);
         }
-        Interval::new(begin, earliest.max(certain))
+        TimeInterval::new(begin, earliest.max(certain))
     }
 
-    fn leave(&mut self, thread: u32, step: &Step, end: Ns) {
+    fn leave(&mut self, thread: u32, step: &TimelineStep, end: Ns) {
         self.matcher.leave(thread);
         self.scheduler.thread_mut(thread).leave(step, end);
     }
 
     /// What was found until `cut`, at which all ranks are.
-    pub fn finish_at(self, cut: &Cut) -> Part {
-        let since = |rank: &AtCut| rank.end - cut.last;
+    pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
+        let since = |rank: &RankAtCut| rank.end - cut.last;
         let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
         let threads = (0..).zip(self.scheduler.threads());
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
         let explained = self.sinks.waits.finish_at(&lasts, cut.last);
         let (matched, on_demand) = self.matcher.finish();
-        Part {
+        SegmentResult {
             explained,
             replays_ns,
             counts: self.counts.and(matched),
@@ -325,15 +328,15 @@ impl<'a, 'scope> Engine<'a, 'scope> {
     }
 
     /// What was found until the end of all ranks.
-    pub fn finish(mut self) -> Part {
+    pub fn finish(mut self) -> SegmentResult {
         let threads = self.scheduler.threads();
-        let is_selected = |one: &Thread| one.number == 0 && self.scope.has(one.rank);
+        let is_selected = |one: &ReplayThread| one.number == 0 && self.scope.has(one.rank);
         let firsts: Vec<u32> = (0..).zip(threads).filter(|(_, one)| is_selected(one)).map(|(at, _)| at).collect();
         let one = |at: u32| &threads[at as usize];
         let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
         let end = last.map_or(0, |at| one(at).now);
         for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[one(at).rank as usize]) {
-            let idle = Interval::new(one(thread).now, end);
+            let idle = TimeInterval::new(one(thread).now, end);
             if !idle.is_empty() {
                 self.sinks.ends_early(thread, last.unwrap_or(thread), idle);
             }
@@ -342,13 +345,13 @@ impl<'a, 'scope> Engine<'a, 'scope> {
         let elapsed = last_end.max().unwrap_or(self.scope.begin) - self.scope.begin;
         let explained = self.sinks.waits.finish(|| ends(self.scope, threads, Ns::MAX));
         let (matched, on_demand) = self.matcher.finish();
-        Part {
+        SegmentResult {
             explained,
             replays_ns: exact(self.sinks.clocks.times_ns(firsts.into_iter())),
             counts: self.counts.and(matched),
             on_demand,
             segments: 1,
-            threads: threads.iter().map(|one| ThreadOf { rank: one.rank, number: one.number }).collect(),
+            threads: threads.iter().map(|one| ReplayedThread { rank: one.rank, number: one.number }).collect(),
             elapsed,
         }
     }
@@ -359,8 +362,8 @@ fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
 }
 
 /// When the windows of the ranks in `scope` ended, once all threads have passed these ends: all have been followed until `now`.
-fn ends(scope: &Scope, threads: &[Thread], now: Ns) -> Option<Vec<(u32, Ns)>> {
-    let end = |one: &Thread| scope.window(one.rank).end;
+fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
+    let end = |one: &ReplayThread| scope.window(one.rank).end;
     let firsts = || (0..).zip(threads).filter(|(_, one)| one.number == 0 && scope.has(one.rank));
     let have_passed = !firsts().any(|(_, one)| end(one) > now && !one.ended);
     have_passed.then(|| firsts().map(|(at, one)| (at, one.now.min(end(one)))).collect())

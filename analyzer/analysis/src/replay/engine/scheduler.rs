@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use crate::model::Model;
 use crate::model::region_state::Ns;
 use crate::replay::sinks::NewThread;
-use crate::replay::thread::{Next, Thread};
-use crate::replay::timeline::{Batch, RankInput, Source};
+use crate::replay::thread::{ReplayThread, ResumeOrder};
+use crate::replay::timeline::{RankInput, StepBatch, StepSource};
 
 /// Batches of each rank that are read when nothing can go on, in search of what other threads of it did.
 const READ_ON: usize = 16;
@@ -20,7 +20,7 @@ const READ_ON: usize = 16;
 const MOST_OTHERS: usize = 1 << 12;
 
 /// Learns what comes up as logs are read, before the steps that come with it are followed. Ranks are places in the model.
-pub trait Reader {
+pub trait ReadListener {
     /// Records of a rank are missing.
     fn lacks_records(&mut self, rank: u32);
 
@@ -32,7 +32,7 @@ pub trait Reader {
 }
 
 /// A rank, as far as its threads are concerned.
-struct RankThreads {
+struct ScheduledRank {
     /// World rank.
     world: u32,
     /// Its threads by number.
@@ -44,34 +44,34 @@ struct RankThreads {
 }
 
 /// The threads in the order of time.
-pub struct Scheduler<'a, 'scope> {
-    source: Source<'a, 'scope>,
-    ranks: Vec<RankThreads>,
-    threads: Vec<Thread>,
+pub struct ThreadScheduler<'a, 'scope> {
+    source: StepSource<'a, 'scope>,
+    ranks: Vec<ScheduledRank>,
+    threads: Vec<ReplayThread>,
     /// Threads by when they go on; at the same time what begins is before what ends, which may need it.
-    order: BinaryHeap<Reverse<(Next, u32)>>,
+    order: BinaryHeap<Reverse<(ResumeOrder, u32)>>,
 }
 
-impl<'a, 'scope> Scheduler<'a, 'scope> {
+impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
     /// The ranks of `model`, whose steps come from `source`; no thread of theirs has begun.
-    pub fn new(source: Source<'a, 'scope>, model: &Model) -> Self {
-        let ranks = model.ranks.iter().map(|rank| RankThreads {
+    pub fn new(source: StepSource<'a, 'scope>, model: &Model) -> Self {
+        let ranks = model.ranks.iter().map(|rank| ScheduledRank {
             world: rank.rank,
             threads: FxHashMap::default(),
             has_others: rank.other_threads > 0,
             exhausted: false,
         });
-        Scheduler { source, ranks: ranks.collect(), threads: Vec::new(), order: BinaryHeap::new() }
+        ThreadScheduler { source, ranks: ranks.collect(), threads: Vec::new(), order: BinaryHeap::new() }
     }
 
     /// Begins the first thread of a rank at a time.
-    pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl Reader) {
+    pub fn begin_rank(&mut self, rank: u32, begin: Ns, reader: &mut impl ReadListener) {
         let thread = self.add_thread(rank, 0, begin, reader);
         self.queue(thread, reader);
     }
 
     /// Goes on with what ranks do after all that was there so far.
-    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl Reader) {
+    pub fn add(&mut self, ranks: Vec<RankInput<'scope>>, reader: &mut impl ReadListener) {
         self.source.add(ranks);
         for thread in 0..self.threads.len() as u32 {
             self.threads[thread as usize].ended = false;
@@ -86,13 +86,13 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
 
     /// The threads, by number.
     #[inline]
-    pub fn threads(&self) -> &[Thread] {
+    pub fn threads(&self) -> &[ReplayThread] {
         &self.threads
     }
 
     /// A thread, to go on with it.
     #[inline]
-    pub fn thread_mut(&mut self, thread: u32) -> &mut Thread {
+    pub fn thread_mut(&mut self, thread: u32) -> &mut ReplayThread {
         &mut self.threads[thread as usize]
     }
 
@@ -109,12 +109,12 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// When the first thread in the order of time goes on.
-    pub fn until(&self) -> Next {
-        self.order.peek().map_or(Next::NEVER, |Reverse((next, _))| *next)
+    pub fn until(&self) -> ResumeOrder {
+        self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
 
     /// Puts a thread where its next step belongs; the one that is the first then.
-    pub fn put_back(&mut self, thread: u32, reader: &mut impl Reader) -> Option<u32> {
+    pub fn put_back(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<u32> {
         let Some(next) = self.next(thread, reader) else { return self.first() };
         let first = match self.order.peek_mut() {
             // In its place at once, which is less to do than to put one in and to take another out.
@@ -144,7 +144,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
-    pub fn read_on(&mut self, reader: &mut impl Reader) -> bool {
+    pub fn read_on(&mut self, reader: &mut impl ReadListener) -> bool {
         if !self.any_waits() {
             return false;
         }
@@ -172,7 +172,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// Puts a thread where its next step belongs in the order of time, with what its rank's log has next where there is none.
-    fn queue(&mut self, thread: u32, reader: &mut impl Reader) {
+    fn queue(&mut self, thread: u32, reader: &mut impl ReadListener) {
         if let Some(next) = self.next(thread, reader) {
             self.order.push(Reverse((next, thread)));
         }
@@ -180,7 +180,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
 
     /// When a thread goes on that does not stand in the order of time and will now: with what its rank's log has next where there is nothing
     /// at hand.
-    fn next(&mut self, thread: u32, reader: &mut impl Reader) -> Option<Next> {
+    fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
             let rank = self.threads[at].rank;
@@ -198,7 +198,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
     }
 
     /// Reads a rank's next batch, of whatever thread; whether there was one.
-    fn read(&mut self, rank: u32, reader: &mut impl Reader) -> bool {
+    fn read(&mut self, rank: u32, reader: &mut impl ReadListener) -> bool {
         let Some(batch) = self.source.next(rank as usize) else {
             self.ranks[rank as usize].exhausted = true;
             return false;
@@ -210,7 +210,7 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         true
     }
 
-    fn give(&mut self, rank: u32, mut batch: Batch, reader: &mut impl Reader) {
+    fn give(&mut self, rank: u32, mut batch: StepBatch, reader: &mut impl ReadListener) {
         if !batch.lists.is_empty() {
             reader.lists(rank, std::mem::take(&mut batch.lists));
         }
@@ -233,10 +233,10 @@ impl<'a, 'scope> Scheduler<'a, 'scope> {
         }
     }
 
-    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns, reader: &mut impl Reader) -> u32 {
+    fn add_thread(&mut self, rank: u32, number: u32, begin: Ns, reader: &mut impl ReadListener) -> u32 {
         let thread = self.threads.len() as u32;
         let world = self.ranks.get(rank as usize).map_or(NONE, |rank| rank.world);
-        self.threads.push(Thread::new(rank, world, number, begin));
+        self.threads.push(ReplayThread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
         reader.begins(NewThread { rank, world, number, begin, goes_on: None });
         thread

@@ -11,7 +11,7 @@ use lbprof_collector::semantics::SendMode;
 use rustc_hash::FxHashMap;
 
 use crate::model::region_state::{Ns, RegionState};
-use crate::replay::what_if::Noted;
+use crate::replay::what_if::NotedClocks;
 
 /// No transfer follows in the queue.
 const LAST: u32 = u32::MAX;
@@ -21,7 +21,7 @@ const NOBODY: u32 = u32::MAX;
 
 /// A sender, a receiver, a communicator and a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Channel {
+pub struct MessageChannel {
     /// Index of the communicator.
     pub comm: u32,
     /// World rank that sends.
@@ -32,7 +32,7 @@ pub struct Channel {
     pub tag: i32,
 }
 
-impl Hash for Channel {
+impl Hash for MessageChannel {
     /// By two numbers at a time, for this is looked up for each side of each message.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(u64::from(self.from) << 32 | u64::from(self.to));
@@ -46,7 +46,7 @@ pub struct TransferId(u32);
 
 /// What one side of a transfer did.
 #[derive(Clone, Copy, Debug)]
-pub struct Side {
+pub struct TransferSide {
     /// The thread.
     pub thread: u32,
     /// When it sent, or posted its receive.
@@ -54,7 +54,7 @@ pub struct Side {
     /// What it did then.
     pub kind: RegionState,
     /// Its clocks in the replays then.
-    pub noted: Noted,
+    pub noted: NotedClocks,
     /// Bytes that it sends; 0 of a receive.
     pub bytes: u64,
     /// Of a send: whether it may wait for its receive.
@@ -69,7 +69,7 @@ pub const SENT_AT_ONCE: u64 = 4096;
 /// Bytes up to which all MPIs known send a message at once. Of larger ones the run's calls are asked.
 pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
-impl Side {
+impl TransferSide {
     /// Whether it is a send that may wait for its receive.
     pub fn is_rendezvous(&self) -> bool {
         match self.mode {
@@ -82,12 +82,12 @@ impl Side {
 
 /// A message in transit.
 #[derive(Clone, Copy, Debug)]
-pub struct Transfer {
+pub struct MessageTransfer {
     /// The send, once it was begun.
-    pub sent: Option<Side>,
+    pub sent: Option<TransferSide>,
     /// The receive, once it was posted.
-    pub posted: Option<Side>,
-    /// A thread that can't go on before the send is begun; none: [`Transfer::take_waiter`].
+    pub posted: Option<TransferSide>,
+    /// A thread that can't go on before the send is begun; none: [`MessageTransfer::take_waiter`].
     waiter: u32,
     /// How many of both sides are over.
     over: u8,
@@ -98,7 +98,7 @@ pub struct Transfer {
 
 /// Transfers of one channel of which one side is missing.
 #[derive(Clone, Copy, Debug)]
-struct Queue {
+struct TransferQueue {
     first: u32,
     last: u32,
     /// Whether they are sends.
@@ -107,12 +107,12 @@ struct Queue {
 
 /// All transfers that are not over.
 #[derive(Debug, Default)]
-pub struct Channels {
-    all: Vec<Transfer>,
+pub struct OpenTransfers {
+    all: Vec<MessageTransfer>,
     free: Vec<u32>,
-    queues: FxHashMap<Channel, Queue>,
+    queues: FxHashMap<MessageChannel, TransferQueue>,
     /// Threads that wait for any message of a channel.
-    probes: FxHashMap<Channel, Vec<u32>>,
+    probes: FxHashMap<MessageChannel, Vec<u32>>,
     /// Number of queues from which on the empty ones are dropped.
     sweep_at: usize,
 }
@@ -120,9 +120,10 @@ pub struct Channels {
 /// Fewest queues of which the empty ones are dropped.
 const FEWEST: usize = 1 << 12;
 
-impl Transfer {
+impl MessageTransfer {
     /// Neither side is there.
-    const NOTHING: Transfer = Transfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
+    const NOTHING: MessageTransfer =
+        MessageTransfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
 
     /// Whether one side was over at a time: then nothing more is needed of it.
     pub fn is_over_at(&self, time: Ns) -> bool {
@@ -141,11 +142,11 @@ impl Transfer {
     }
 }
 
-impl Channels {
+impl OpenTransfers {
     /// A message is sent: its transfer, and the thread that waited for it.
     #[inline]
-    pub fn send(&mut self, channel: Channel, sent: Side) -> (TransferId, Option<u32>) {
-        match self.first_or_last(channel, true, || Transfer { sent: Some(sent), ..Transfer::NOTHING }) {
+    pub fn send(&mut self, channel: MessageChannel, sent: TransferSide) -> (TransferId, Option<u32>) {
+        match self.first_or_last(channel, true, || MessageTransfer { sent: Some(sent), ..MessageTransfer::NOTHING }) {
             (id, true) => {
                 let transfer = &mut self.all[id as usize];
                 transfer.sent = Some(sent);
@@ -156,15 +157,15 @@ impl Channels {
     }
 
     /// Threads that waited for any message of a channel on which one was sent.
-    pub fn take_probes(&mut self, channel: Channel) -> Vec<u32> {
+    pub fn take_probes(&mut self, channel: MessageChannel) -> Vec<u32> {
         if self.probes.is_empty() { Vec::new() } else { self.probes.remove(&channel).unwrap_or_default() }
     }
 
     /// A receive is posted.
     #[inline]
-    pub fn post(&mut self, channel: Channel, posted: Side) -> TransferId {
+    pub fn post(&mut self, channel: MessageChannel, posted: TransferSide) -> TransferId {
         let (id, was_sent) =
-            self.first_or_last(channel, false, || Transfer { posted: Some(posted), ..Transfer::NOTHING });
+            self.first_or_last(channel, false, || MessageTransfer { posted: Some(posted), ..MessageTransfer::NOTHING });
         if was_sent {
             self.all[id as usize].posted = Some(posted);
         }
@@ -172,41 +173,45 @@ impl Channels {
     }
 
     /// A receive is posted of which it is not known yet on which channel.
-    pub fn post_any(&mut self, posted: Side) -> TransferId {
-        TransferId(add(&mut self.all, &mut self.free, Transfer { posted: Some(posted), ..Transfer::NOTHING }))
+    pub fn post_any(&mut self, posted: TransferSide) -> TransferId {
+        TransferId(add(
+            &mut self.all,
+            &mut self.free,
+            MessageTransfer { posted: Some(posted), ..MessageTransfer::NOTHING },
+        ))
     }
 
     /// What such a receive has posted: it is no more.
-    pub fn take_any(&mut self, id: TransferId) -> Option<Side> {
+    pub fn take_any(&mut self, id: TransferId) -> Option<TransferSide> {
         let posted = self.all.get_mut(id.0 as usize)?.posted.take()?;
         self.free.push(id.0);
         Some(posted)
     }
 
     /// The transfer.
-    pub fn get(&self, id: TransferId) -> &Transfer {
+    pub fn get(&self, id: TransferId) -> &MessageTransfer {
         &self.all[id.0 as usize]
     }
 
     /// The transfer, to change it.
-    pub fn get_mut(&mut self, id: TransferId) -> &mut Transfer {
+    pub fn get_mut(&mut self, id: TransferId) -> &mut MessageTransfer {
         &mut self.all[id.0 as usize]
     }
 
     /// The first message of a channel that nobody receives yet.
-    pub fn peek(&self, channel: Channel) -> Option<Side> {
+    pub fn peek(&self, channel: MessageChannel) -> Option<TransferSide> {
         let queue = self.queues.get(&channel).filter(|queue| queue.are_sends)?;
         self.all.get(queue.first as usize)?.sent
     }
 
     /// Lets a thread wait for any message of a channel.
-    pub fn wait_for_any(&mut self, channel: Channel, thread: u32) {
+    pub fn wait_for_any(&mut self, channel: MessageChannel, thread: u32) {
         self.probes.entry(channel).or_default().push(thread);
     }
 
     /// One side of a transfer is over at a time; where both are, what they noted comes back and the transfer is no more.
     #[inline]
-    pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<Noted>; 2]> {
+    pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<NotedClocks>; 2]> {
         let transfer = self.all.get_mut(id.0 as usize)?;
         transfer.over += 1;
         if transfer.over < 2 {
@@ -218,7 +223,7 @@ impl Channels {
     }
 
     /// A receive was cancelled, if it is still in the queue of the channel: it takes no message.
-    pub fn cancel_receive(&mut self, channel: Channel, id: TransferId) {
+    pub fn cancel_receive(&mut self, channel: MessageChannel, id: TransferId) {
         let Some(queue) = self.queues.get_mut(&channel).filter(|queue| !queue.are_sends) else { return };
         let mut before = LAST;
         let mut at = queue.first;
@@ -258,11 +263,16 @@ impl Channels {
 
     /// Takes the first of a channel's queue where that holds the other sides, and says so; else adds `new`, a send or not, as its last.
     #[inline]
-    fn first_or_last(&mut self, channel: Channel, is_send: bool, new: impl FnOnce() -> Transfer) -> (u32, bool) {
+    fn first_or_last(
+        &mut self,
+        channel: MessageChannel,
+        is_send: bool,
+        new: impl FnOnce() -> MessageTransfer,
+    ) -> (u32, bool) {
         if self.queues.len() >= self.sweep_at.max(FEWEST) {
             self.sweep();
         }
-        let queue = self.queues.entry(channel).or_insert(Queue { first: LAST, last: LAST, are_sends: is_send });
+        let queue = self.queues.entry(channel).or_insert(TransferQueue { first: LAST, last: LAST, are_sends: is_send });
         let first = queue.first;
         if first != LAST && queue.are_sends != is_send {
             queue.first = std::mem::replace(&mut self.all[first as usize].next, LAST);
@@ -270,7 +280,7 @@ impl Channels {
         }
         let id = add(&mut self.all, &mut self.free, new());
         if first == LAST {
-            *queue = Queue { first: id, last: id, are_sends: is_send };
+            *queue = TransferQueue { first: id, last: id, are_sends: is_send };
         } else {
             self.all[queue.last as usize].next = id;
             queue.last = id;
@@ -287,7 +297,7 @@ impl Channels {
 }
 
 /// A further one of `all`, or one that is `free`.
-fn add(all: &mut Vec<Transfer>, free: &mut Vec<u32>, transfer: Transfer) -> u32 {
+fn add(all: &mut Vec<MessageTransfer>, free: &mut Vec<u32>, transfer: MessageTransfer) -> u32 {
     match free.pop() {
         Some(id) => {
             all[id as usize] = transfer;

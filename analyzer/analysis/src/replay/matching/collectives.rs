@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use lbprof_collector::semantics::CommunicationPattern;
 use rustc_hash::FxHashMap;
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::what_if::Noted;
+use crate::replay::what_if::NotedClocks;
 
 /// A collective instance that is not over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub struct CollectiveId(u32);
 
 /// A rank that has entered.
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct CollectiveEntry {
     /// World rank.
     pub rank: u32,
     /// Its number in the communicator.
@@ -37,15 +37,15 @@ pub struct CollectiveInstance {
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
     /// The entries, where it matters who entered when: not where all wait for all.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CollectiveEntry>,
     /// How many have entered.
     pub entered: u32,
     /// The last to enter.
-    pub last: Entry,
+    pub last: CollectiveEntry,
     /// The latest clocks of all who entered, in the replays.
-    pub noted: Noted,
+    pub noted: NotedClocks,
     /// The root's clocks when it entered.
-    pub root_noted: Option<Noted>,
+    pub root_noted: Option<NotedClocks>,
     /// How many will enter.
     pub expected: u32,
     /// Whether members call different operations, so that nothing can be said of it.
@@ -87,7 +87,7 @@ impl OpenInstances {
 
 /// All collective instances that are not over.
 #[derive(Debug, Default)]
-pub struct Collectives {
+pub struct OpenCollectives {
     all: Vec<CollectiveInstance>,
     free: Vec<u32>,
     open: FxHashMap<(u32, i32), OpenInstances>,
@@ -95,7 +95,7 @@ pub struct Collectives {
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
-impl Collectives {
+impl OpenCollectives {
     /// The collective instance that a rank enters next on `key`, a communicator and what it is on there; none where it would be one that is over.
     /// `new` makes it where the rank is the first.
     pub fn enter(
@@ -141,7 +141,7 @@ impl Collectives {
     }
 
     /// One member leaves. Where it was the last, the collective instance is over: what it noted comes back.
-    pub fn leave(&mut self, id: CollectiveId) -> Option<(Noted, Option<Noted>)> {
+    pub fn leave(&mut self, id: CollectiveId) -> Option<(NotedClocks, Option<NotedClocks>)> {
         let instance = self.all.get_mut(id.0 as usize)?;
         instance.left += 1;
         if instance.left < instance.expected {
@@ -180,7 +180,7 @@ impl CollectiveInstance {
     ///   rank 2    |reduce ...............|        waits for rank 3, and passes on what both have
     ///   rank 3    |== compute =======|reduce|
     /// ```
-    pub fn entry_on_the_way(&self, world: u32, call: Interval) -> Option<Entry> {
+    pub fn entry_on_the_way(&self, world: u32, call: TimeInterval) -> Option<CollectiveEntry> {
         let is_rooted = matches!(self.pattern, CommunicationPattern::OneToAll | CommunicationPattern::AllToOne);
         let others = self.entries.iter().filter(|entry| is_rooted && entry.rank != world && entry.at <= call.end);
         let last = others.max_by_key(|entry| (entry.at, Reverse(entry.rank)))?;
@@ -189,7 +189,7 @@ impl CollectiveInstance {
     }
 
     /// A collective instance that nobody has entered yet.
-    pub fn new(first: Entry, operation: u16, pattern: CommunicationPattern, noted: Noted) -> Self {
+    pub fn new(first: CollectiveEntry, operation: u16, pattern: CommunicationPattern, noted: NotedClocks) -> Self {
         CollectiveInstance {
             operation,
             pattern,
@@ -209,7 +209,7 @@ impl CollectiveInstance {
     }
 
     /// A member enters. Its clocks are noted apart.
-    pub fn add(&mut self, entry: Entry, operation: u16, root: Option<u32>) {
+    pub fn add(&mut self, entry: CollectiveEntry, operation: u16, root: Option<u32>) {
         self.mixed |= operation != self.operation;
         self.entered += 1;
         self.root = self.root.or(root);
@@ -226,12 +226,12 @@ impl CollectiveInstance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::Clocks;
+    use crate::replay::what_if::ReplayClocks;
 
     #[test]
     fn a_call_waited_for_a_member_on_the_way_that_came_just_before_its_end() {
-        let noted = Clocks::new(Vec::new(), 0).note(0);
-        let entry = |rank, at| Entry { rank, member: rank, thread: rank, at };
+        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
             [(0, 100), (1, 110), (2, 120), (3, 1000)]
@@ -241,7 +241,7 @@ mod tests {
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {
             let found = |rank, begin, end| {
-                rooted(pattern).entry_on_the_way(rank, Interval::new(begin, end)).map(|entry| entry.rank)
+                rooted(pattern).entry_on_the_way(rank, TimeInterval::new(begin, end)).map(|entry| entry.rank)
             };
             assert_eq!(found(2, 120, 1010), Some(3), "it passes on what rank 3 has");
             assert_eq!(found(2, 120, 125), None, "it was over before rank 3 came");
@@ -249,15 +249,15 @@ mod tests {
             assert_eq!(found(3, 1000, 1010), None, "the last waits for nobody");
         }
         let every = CollectiveInstance { entries: vec![entry(1, 500)], ..rooted(CommunicationPattern::Prefix) };
-        assert!(every.entry_on_the_way(2, Interval::new(0, 510)).is_none(), "there is no root");
+        assert!(every.entry_on_the_way(2, TimeInterval::new(0, 510)).is_none(), "there is no root");
     }
 
     #[test]
     fn instances_behind_one_that_never_ends_cost_no_more_the_more_there_are() {
-        let noted = Clocks::new(Vec::new(), 0).note(0);
-        let mut collectives = Collectives::default();
-        let enter = |collectives: &mut Collectives, rank| {
-            let entry = Entry { rank, member: 0, thread: rank, at: 0 };
+        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
+        let mut collectives = OpenCollectives::default();
+        let enter = |collectives: &mut OpenCollectives, rank| {
+            let entry = CollectiveEntry { rank, member: 0, thread: rank, at: 0 };
             collectives
                 .enter(rank, (0, 0), || CollectiveInstance {
                     expected: 2,

@@ -18,15 +18,15 @@ const SMALL: Ns = 20;
 
 /// What threads have to do with such work.
 #[derive(Debug, Default)]
-pub struct Demands {
-    threads: Vec<Demand>,
+pub struct WorkDemands {
+    threads: Vec<ThreadDemand>,
     /// Nanoseconds computed between an answer of a rank that answers whoever asked it first, and the next request to it.
     on_demand: Ns,
 }
 
 /// What a thread has to do with it.
 #[derive(Clone, Copy, Debug)]
-struct Demand {
+struct ThreadDemand {
     /// World rank of the thread.
     world: u32,
     /// Who asked it last, by a message that it received from any source, and has no answer yet.
@@ -37,15 +37,15 @@ struct Demand {
     computed: Ns,
 }
 
-impl Demands {
+impl WorkDemands {
     /// A further thread, of this world rank; its number is the next one.
     pub fn add_thread(&mut self, world: u32) {
-        self.threads.push(Demand { world, asked_by: None, answered: None, computed: 0 });
+        self.threads.push(ThreadDemand { world, asked_by: None, answered: None, computed: 0 });
     }
 
     /// A thread has received a message of any source, from another thread: it may be asked for work.
     pub fn is_asked(&mut self, thread: u32, by: u32) {
-        if let Some(Demand { answered, computed, .. }) = self.threads.get_mut(by as usize)
+        if let Some(ThreadDemand { answered, computed, .. }) = self.threads.get_mut(by as usize)
             && let Some((last, since)) = *answered
             && last == thread
         {
@@ -67,7 +67,7 @@ impl Demands {
     /// A thread has received a message of another, or taken part in a collective operation: `by` is whose message it was. Questions from before a
     /// collective operation have no answer after it.
     pub fn has_dealt_with(&mut self, thread: u32, by: Option<u32>) {
-        let Demand { answered, asked_by, .. } = &mut self.threads[thread as usize];
+        let ThreadDemand { answered, asked_by, .. } = &mut self.threads[thread as usize];
         if by.is_none() {
             *asked_by = None;
         }

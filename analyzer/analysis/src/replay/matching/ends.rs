@@ -3,29 +3,29 @@
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
 
-use super::channels::{Side, Transfer, TransferId};
-use super::collectives::{CollectiveId, Entry};
-use super::started::Started;
-use super::{CallEvent, Matcher};
-use crate::model::interval::Interval;
+use super::channels::{MessageTransfer, TransferId, TransferSide};
+use super::collectives::{CollectiveEntry, CollectiveId};
+use super::started::StartedOperation;
+use super::{CurrentCallEvent, EventMatcher};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::sinks::{PairSync, Received, RequestEnd, Sink, Sinks};
-use crate::replay::timeline::Role;
+use crate::replay::sinks::{EventSink, EventSinks, PairSync, ReceivedMessage, RequestEnd};
+use crate::replay::timeline::CommRole;
 
-impl Matcher<'_> {
+impl EventMatcher<'_> {
     /// An event's part of the call is over, which lasted for `time`.
-    pub fn is_over(&mut self, at: &CallEvent, time: Interval, sinks: &mut Sinks) {
+    pub fn is_over(&mut self, at: &CurrentCallEvent, time: TimeInterval, sinks: &mut EventSinks) {
         let Some([first, second]) = self.started(at) else { return };
         match at.event.role {
-            Role::Send | Role::Recv | Role::Collective(_) | Role::Done | Role::Found => {
+            CommRole::Send | CommRole::Recv | CommRole::Collective(_) | CommRole::Done | CommRole::Found => {
                 self.started_is_over(at, first, time, sinks);
-                if !matches!(second, Started::Nothing) {
+                if !matches!(second, StartedOperation::Nothing) {
                     self.started_is_over(at, second, time, sinks);
                 }
             }
-            Role::Cancelled => {
+            CommRole::Cancelled => {
                 for started in [first, second] {
-                    if let Started::Transfer { id, sends: false } = started
+                    if let StartedOperation::Transfer { id, sends: false } = started
                         && let Some(channel) = self.channel(at, false)
                     {
                         self.channels.cancel_receive(channel, id);
@@ -33,33 +33,46 @@ impl Matcher<'_> {
                     self.started_is_over(at, started, time, sinks);
                 }
             }
-            Role::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
-                if let Started::AwaitedSignals(id) = first {
+            CommRole::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
+                if let StartedOperation::AwaitedSignals(id) = first {
                     self.awaited(at.thread, id, time, sinks);
                 }
             }
-            Role::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
+            CommRole::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
             // What the start of an access awaits is over with its end.
-            Role::Epoch(EpochStep::Post | EpochStep::Start) | Role::Seen | Role::Probe | Role::Unlock => {}
-            Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {}
+            CommRole::Epoch(EpochStep::Post | EpochStep::Start)
+            | CommRole::Seen
+            | CommRole::Probe
+            | CommRole::Unlock => {}
+            CommRole::StartSend
+            | CommRole::Ready
+            | CommRole::StartRecv
+            | CommRole::StartRecvAny
+            | CommRole::StartCollective(_) => {}
         }
     }
 
     #[inline]
-    fn started_is_over(&mut self, at: &CallEvent, started: Started, time: Interval, sinks: &mut Sinks) {
+    fn started_is_over(
+        &mut self,
+        at: &CurrentCallEvent,
+        started: StartedOperation,
+        time: TimeInterval,
+        sinks: &mut EventSinks,
+    ) {
         let (thread, event) = (at.thread, at.event);
         match started {
-            Started::Transfer { id, sends } => {
+            StartedOperation::Transfer { id, sends } => {
                 match self.channels.get(id) {
-                    &Transfer { sent: Some(sent), posted, .. } if !sends => {
+                    &MessageTransfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
                         sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let (posted, posted_by) = posted.map_or((time.begin, thread), |side| (side.at, side.thread));
-                        let (time, bytes) = (Interval::new(sent.at, time.end), sent.bytes);
+                        let (time, bytes) = (TimeInterval::new(sent.at, time.end), sent.bytes);
                         let (send_request, request) = (sent.request, event.request);
-                        sinks.receives(&Received {
+                        sinks.receives(&ReceivedMessage {
                             from,
                             to: thread,
                             posted_by,
@@ -76,7 +89,7 @@ impl Matcher<'_> {
                             self.demands.is_asked(thread, sent.thread);
                         }
                     }
-                    Transfer { sent: Some(sent), posted: Some(posted), .. }
+                    MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
                         if sends && sent.is_rendezvous() && time.has(posted.at) =>
                     {
                         sinks.synchronises(PairSync::new(posted.thread, posted.at, thread, time));
@@ -86,7 +99,7 @@ impl Matcher<'_> {
                 self.reports_request(at, id, sends, sinks);
                 self.end_transfer(id, time.end, sinks);
             }
-            Started::Collective(id) => {
+            StartedOperation::Collective(id) => {
                 self.demands.has_dealt_with(thread, None);
                 self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
@@ -94,23 +107,23 @@ impl Matcher<'_> {
                     root.into_iter().for_each(|root| sinks.forget(root));
                 }
             }
-            Started::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),
-            Started::Any(id) => {
+            StartedOperation::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),
+            StartedOperation::Any(id) => {
                 if let Some(side) = self.channels.take_any(id) {
-                    if event.role == Role::Cancelled {
+                    if event.role == CommRole::Cancelled {
                         sinks.ends_request(&RequestEnd::new(&side, true));
                     }
                     sinks.forget(side.noted);
                 }
             }
-            Started::Nothing => {}
+            StartedOperation::Nothing => {}
         }
     }
 
     /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
     #[inline]
-    fn reports_request(&self, at: &CallEvent, id: TransferId, sends: bool, sinks: &mut Sinks) {
-        let cancelled = at.event.role == Role::Cancelled;
+    fn reports_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
+        let cancelled = at.event.role == CommRole::Cancelled;
         if at.event.request == NONE || sends == cancelled {
             return;
         }
@@ -121,20 +134,26 @@ impl Matcher<'_> {
     }
 
     /// Ends one side of a message at an instant. What was noted for those who might have asked for it is forgotten.
-    pub(super) fn end_transfer(&mut self, id: TransferId, at: Ns, sinks: &mut Sinks) {
+    pub(super) fn end_transfer(&mut self, id: TransferId, at: Ns, sinks: &mut EventSinks) {
         for noted in self.channels.end(id, at).into_iter().flatten().flatten() {
             sinks.forget(noted);
         }
     }
 
     /// Records that a rank which leaves a collective, unless that is one of all, is synchronised with those that it needed there.
-    fn synchronises_some(&mut self, at: &CallEvent, id: CollectiveId, time: Interval, sinks: &mut Sinks) {
+    fn synchronises_some(
+        &mut self,
+        at: &CurrentCallEvent,
+        id: CollectiveId,
+        time: TimeInterval,
+        sinks: &mut EventSinks,
+    ) {
         let world = at.own.world;
         let instance = self.collectives.get(id);
         let is_root = instance.root == Some(world);
         let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
         let on_the_way = instance.entry_on_the_way(world, time).map(|entry| entry.rank);
-        let is_needed = |entry: &&Entry| match instance.pattern {
+        let is_needed = |entry: &&CollectiveEntry| match instance.pattern {
             CommunicationPattern::OneToAll | CommunicationPattern::AllToOne if on_the_way == Some(entry.rank) => true,
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => false,
             CommunicationPattern::OneToAll => !is_root && Some(entry.rank) == instance.root,
@@ -148,8 +167,8 @@ impl Matcher<'_> {
 }
 
 impl RequestEnd {
-    fn new(started: &Side, cancelled: bool) -> RequestEnd {
-        let &Side { at, thread: started_by, request, .. } = started;
+    fn new(started: &TransferSide, cancelled: bool) -> RequestEnd {
+        let &TransferSide { at, thread: started_by, request, .. } = started;
         RequestEnd { request, started: at, started_by, cancelled }
     }
 }

@@ -7,54 +7,58 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{EpochStep, SynchronisesWith};
 
-use super::locks::{ALL, Release};
-use super::needs::Needs;
-use super::signals::{AwaitedId, Sent, Signal, SignalRoute};
-use super::started::Started;
-use super::{CallEvent, Matcher};
-use crate::model::interval::Interval;
+use super::locks::{ALL, LockRelease};
+use super::needs::CallNeeds;
+use super::signals::{AwaitedId, SentSignal, SignalKind, SignalRoute};
+use super::started::StartedOperation;
+use super::{CurrentCallEvent, EventMatcher};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{At, Need};
-use crate::replay::sinks::{PairSync, Sink, Sinks};
-use crate::replay::timeline::{CommEvent, Role};
+use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::sinks::{EventSink, EventSinks, PairSync};
+use crate::replay::timeline::{CommEvent, CommRole};
 
 /// A signal that a call awaits.
 #[derive(Clone, Copy)]
-struct Awaits {
-    signal: Signal,
+struct SignalWait {
+    signal: SignalKind,
     /// Whether the call cannot end before it was sent.
     certain: bool,
     /// Bytes that come from each.
     bytes: u64,
 }
 
-impl Matcher<'_> {
+impl EventMatcher<'_> {
     /// A rank enters a neighbourhood collective: it signals those that it sends to, and awaits those that send to it.
-    pub(super) fn enter_neighbourhood(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
+    pub(super) fn enter_neighbourhood(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
         let event = at.event;
         let (sources, destinations) = (self.list(at, event.peer), self.list(at, event.peer.wrapping_add(1)));
         let (Some(sources), Some(destinations)) = (sources, destinations) else {
             self.counts.unmatched_neighbours += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         };
         if event.comm == NONE {
             self.counts.unmatched_neighbours += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         }
         if self.ranks[at.own.rank as usize].broken {
             self.counts.behind_gaps += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         }
-        self.signal_all(at, &destinations, Signal::Entered, sinks);
+        self.signal_all(at, &destinations, SignalKind::Entered, sinks);
         let needs_all = Operation::synchronises(at.step.operation) == SynchronisesWith::Sources;
         let bytes = event.bytes / sources.len().max(1) as u64;
-        self.await_all(at, &sources, Awaits { signal: Signal::Entered, certain: needs_all && event.bytes > 0, bytes })
+        self.await_all(
+            at,
+            &sources,
+            SignalWait { signal: SignalKind::Entered, certain: needs_all && event.bytes > 0, bytes },
+        )
     }
 
     /// A step of an epoch, or a lock, begins; whether its end matters.
-    pub(super) fn epoch(&mut self, at: &CallEvent, sinks: &mut Sinks) -> bool {
+    pub(super) fn epoch(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
         let event = at.event;
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_epochs += 1;
@@ -65,25 +69,30 @@ impl Matcher<'_> {
             return false;
         }
         let started = match event.role {
-            Role::Lock { exclusive } => {
+            CommRole::Lock { exclusive } => {
                 self.locks.lock((event.comm, event.tag), target(event), at.own.world, exclusive);
-                Some(Started::Nothing)
+                Some(StartedOperation::Nothing)
             }
-            Role::Unlock => {
+            CommRole::Unlock => {
                 self.unlock(at, sinks);
-                Some(Started::Nothing)
+                Some(StartedOperation::Nothing)
             }
-            Role::Epoch(step) => self.with_group(at, step, sinks),
+            CommRole::Epoch(step) => self.with_group(at, step, sinks),
             _ => None,
         };
         if let Some(started) = started {
-            self.keep(at, [started, Started::Nothing]);
+            self.keep(at, [started, StartedOperation::Nothing]);
         }
         started.is_some()
     }
 
     /// A step of an epoch with a group; `None`: it cannot be matched.
-    fn with_group(&mut self, at: &CallEvent, step: EpochStep, sinks: &mut Sinks) -> Option<Started> {
+    fn with_group(
+        &mut self,
+        at: &CurrentCallEvent,
+        step: EpochStep,
+        sinks: &mut EventSinks,
+    ) -> Option<StartedOperation> {
         let window = (at.own.world, at.event.comm, at.event.tag);
         if self.unknown.contains(&window) {
             self.counts.behind_gaps += 1;
@@ -98,36 +107,43 @@ impl Matcher<'_> {
         Some(self.synchronise(at, step, &others, sinks))
     }
 
-    fn synchronise(&mut self, at: &CallEvent, step: EpochStep, others: &[u32], sinks: &mut Sinks) -> Started {
+    fn synchronise(
+        &mut self,
+        at: &CurrentCallEvent,
+        step: EpochStep,
+        others: &[u32],
+        sinks: &mut EventSinks,
+    ) -> StartedOperation {
         let window = (at.own.rank, at.event.comm, at.event.tag);
         match step {
             EpochStep::Post => {
-                self.signal_all(at, others, Signal::Posted, sinks);
-                Started::Nothing
+                self.signal_all(at, others, SignalKind::Posted, sinks);
+                StartedOperation::Nothing
             }
             EpochStep::Start => {
                 // MPI may let the epoch begin before it is exposed, and wait for that when it ends.
-                let started = self.await_all(at, others, Awaits { signal: Signal::Posted, certain: false, bytes: 0 });
-                if let Started::AwaitedSignals(id) = started
+                let started =
+                    self.await_all(at, others, SignalWait { signal: SignalKind::Posted, certain: false, bytes: 0 });
+                if let StartedOperation::AwaitedSignals(id) = started
                     && let Some(open) = self.accesses.insert(window, id)
                 {
-                    self.awaited(at.thread, open, Interval::new(Ns::MIN, Ns::MIN), sinks);
+                    self.awaited(at.thread, open, TimeInterval::new(Ns::MIN, Ns::MIN), sinks);
                 }
                 started
             }
             EpochStep::Complete => {
-                self.signal_all(at, others, Signal::Completed, sinks);
-                self.accesses.remove(&window).map_or(Started::Nothing, Started::AwaitedSignals)
+                self.signal_all(at, others, SignalKind::Completed, sinks);
+                self.accesses.remove(&window).map_or(StartedOperation::Nothing, StartedOperation::AwaitedSignals)
             }
             EpochStep::Wait | EpochStep::Test => {
-                self.await_all(at, others, Awaits { signal: Signal::Completed, certain: true, bytes: 0 })
+                self.await_all(at, others, SignalWait { signal: SignalKind::Completed, certain: true, bytes: 0 })
             }
         }
     }
 
-    fn unlock(&mut self, at: &CallEvent, sinks: &mut Sinks) {
+    fn unlock(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
-        let release = || Release { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
+        let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
         match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
             Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
             None => self.counts.unmatched_epochs += 1,
@@ -135,7 +151,7 @@ impl Matcher<'_> {
     }
 
     /// A list that a thread's event names.
-    fn list(&self, at: &CallEvent, number: u32) -> Option<Arc<[u32]>> {
+    fn list(&self, at: &CurrentCallEvent, number: u32) -> Option<Arc<[u32]>> {
         self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
     }
 
@@ -149,10 +165,10 @@ impl Matcher<'_> {
         worlds.iter().copied().filter(follows).collect()
     }
 
-    fn signal_all(&mut self, at: &CallEvent, others: &[u32], signal: Signal, sinks: &mut Sinks) {
+    fn signal_all(&mut self, at: &CurrentCallEvent, others: &[u32], signal: SignalKind, sinks: &mut EventSinks) {
         let (own, event, thread) = (at.own, at.event, at.thread);
         for to in self.followed(others, event) {
-            let sent = Sent { thread, at: own.begun, noted: sinks.note(thread) };
+            let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
             let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
             unawaited.into_iter().for_each(|noted| sinks.forget(noted));
@@ -160,18 +176,24 @@ impl Matcher<'_> {
         }
     }
 
-    fn await_all(&mut self, at: &CallEvent, others: &[u32], awaits: Awaits) -> Started {
+    fn await_all(&mut self, at: &CurrentCallEvent, others: &[u32], awaits: SignalWait) -> StartedOperation {
         let (to, event) = (at.own.world, at.event);
-        let Awaits { signal, certain, bytes } = awaits;
+        let SignalWait { signal, certain, bytes } = awaits;
         let from = self.followed(others, event);
         let is_unknown = |&other: &u32| self.unknown.contains(&(other, event.comm, event.tag));
         self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
         let route = |from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal };
-        Started::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
+        StartedOperation::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
     }
 
     /// A call that awaits others needs each of them, and waits for the last.
-    pub(super) fn needs_signals(&mut self, at: &CallEvent, id: AwaitedId, waits: bool, needs: &mut Needs) -> bool {
+    pub(super) fn needs_signals(
+        &mut self,
+        at: &CurrentCallEvent,
+        id: AwaitedId,
+        waits: bool,
+        needs: &mut CallNeeds,
+    ) -> bool {
         let awaited = self.signals.awaited(id);
         let (certain, bytes, signal) = (awaited.certain, awaited.bytes, awaited.signal);
         let (mut sent, mut missing) = (Vec::with_capacity(awaited.routes.len()), None);
@@ -187,25 +209,31 @@ impl Matcher<'_> {
         }
         sent.retain(|sent| certain || sent.at <= at.ends());
         let last = sent.iter().enumerate().max_by_key(|(_, sent)| sent.at).map(|(i, _)| i);
-        let need = |(i, sent): (usize, Sent)| Need {
+        let need = |(i, sent): (usize, SentSignal)| CallNeed {
             bytes,
             certain,
             waits: waits && Some(i) == last,
-            ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, At::Noted(sent.noted), state_of(signal))
+            ..needs_moment(EndedBy { thread: sent.thread, at: sent.at }, NeedClock::Noted(sent.noted), state_of(signal))
         };
         needs.all.extend(sent.into_iter().enumerate().map(need));
         true
     }
 
     /// A lock waits for the last that held one which does not go with it, if that gave it back meanwhile.
-    pub(super) fn needs_lock(&self, at: &CallEvent, exclusive: bool) -> Option<Need> {
-        let release = self.released(at, exclusive, Interval::new(at.own.begun, at.ends()))?;
+    pub(super) fn needs_lock(&self, at: &CurrentCallEvent, exclusive: bool) -> Option<CallNeed> {
+        let release = self.released(at, exclusive, TimeInterval::new(at.own.begun, at.ends()))?;
         let by = EndedBy { thread: release.thread, at: release.at };
-        Some(needs_moment(by, At::Noted(release.noted), WaitState::Lock))
+        Some(needs_moment(by, NeedClock::Noted(release.noted), WaitState::Lock))
     }
 
     /// A call that asked for a lock has it.
-    pub(super) fn is_locked(&mut self, at: &CallEvent, exclusive: bool, time: Interval, sinks: &mut Sinks) {
+    pub(super) fn is_locked(
+        &mut self,
+        at: &CurrentCallEvent,
+        exclusive: bool,
+        time: TimeInterval,
+        sinks: &mut EventSinks,
+    ) {
         self.counts.epochs += 1;
         if let Some(release) = self.released(at, exclusive, time) {
             sinks.synchronises(PairSync::new(release.thread, release.at, at.thread, time));
@@ -213,18 +241,19 @@ impl Matcher<'_> {
     }
 
     /// The last release, within a time, of a lock that does not go with the one that the event asks for.
-    fn released(&self, at: &CallEvent, exclusive: bool, time: Interval) -> Option<Release> {
+    fn released(&self, at: &CurrentCallEvent, exclusive: bool, time: TimeInterval) -> Option<LockRelease> {
         let event = at.event;
         let found = self.locks.waited_for((event.comm, event.tag), target(event), at.own.world, exclusive);
         found.filter(|release| time.has(release.at))
     }
 
     /// What a call awaited is over: it is synchronised with those that it awaited, since both had come there.
-    pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: Interval, sinks: &mut Sinks) {
+    pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: TimeInterval, sinks: &mut EventSinks) {
         let signal = self.signals.awaited(id).signal;
         let sent = self.signals.end(id);
         if sent.iter().all(Option::is_some) {
-            *(if signal == Signal::Entered { &mut self.counts.neighbourhoods } else { &mut self.counts.epochs }) += 1;
+            *(if signal == SignalKind::Entered { &mut self.counts.neighbourhoods } else { &mut self.counts.epochs }) +=
+                1;
         }
         for sent in sent.into_iter().flatten() {
             sinks.forget(sent.noted);
@@ -236,8 +265,8 @@ impl Matcher<'_> {
 }
 
 /// What is needed is that something was done: nothing but that comes over the network.
-fn needs_moment(by: EndedBy, clocks: At, state: WaitState) -> Need {
-    Need { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
+fn needs_moment(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
+    CallNeed { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
 }
 
 /// The target of a lock.
@@ -245,10 +274,10 @@ fn target(event: &CommEvent) -> u32 {
     if event.peer == NONE { ALL } else { event.peer }
 }
 
-fn state_of(signal: Signal) -> WaitState {
+fn state_of(signal: SignalKind) -> WaitState {
     match signal {
-        Signal::Entered => WaitState::Neighbours,
-        Signal::Posted => WaitState::Post,
-        Signal::Completed => WaitState::Complete,
+        SignalKind::Entered => WaitState::Neighbours,
+        SignalKind::Posted => WaitState::Post,
+        SignalKind::Completed => WaitState::Complete,
     }
 }

@@ -11,7 +11,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::model::region_state::Ns;
-use crate::replay::what_if::Noted;
+use crate::replay::what_if::NotedClocks;
 
 /// A window: index of the communicator, and which it is there.
 pub type WindowKey = (u32, i32);
@@ -21,7 +21,7 @@ pub const ALL: u32 = u32::MAX;
 
 /// A lock given back.
 #[derive(Clone, Copy, Debug)]
-pub struct Release {
+pub struct LockRelease {
     /// World rank that had it.
     pub rank: u32,
     /// The thread.
@@ -29,16 +29,16 @@ pub struct Release {
     /// When it began to give it back.
     pub at: Ns,
     /// Its clocks in the replays then.
-    pub noted: Noted,
+    pub noted: NotedClocks,
 }
 
 /// The last two releases, by different ranks: a rank waits for no release of its own.
 #[derive(Debug, Default)]
-struct LastTwo(Option<Release>, Option<Release>);
+struct LastTwoReleases(Option<LockRelease>, Option<LockRelease>);
 
-impl LastTwo {
+impl LastTwoReleases {
     /// Adds one; what is not needed any more comes back.
-    fn add(&mut self, release: Release) -> Option<Release> {
+    fn add(&mut self, release: LockRelease) -> Option<LockRelease> {
         let last = self.0.replace(release);
         match last {
             Some(last) if last.rank != release.rank => self.1.replace(last),
@@ -46,28 +46,28 @@ impl LastTwo {
         }
     }
 
-    fn of_other(&self, rank: u32) -> Option<Release> {
+    fn of_other(&self, rank: u32) -> Option<LockRelease> {
         self.0.filter(|last| last.rank != rank).or(self.1)
     }
 }
 
 /// Releases at a target, or of all targets of a window.
 #[derive(Debug, Default)]
-struct Releases {
-    exclusive: LastTwo,
-    shared: LastTwo,
+struct LockReleases {
+    exclusive: LastTwoReleases,
+    shared: LastTwoReleases,
 }
 
 /// The locks of all windows.
 #[derive(Debug, Default)]
-pub struct Locks {
+pub struct WindowLocks {
     /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
-    releases: FxHashMap<(WindowKey, u32), Releases>,
+    releases: FxHashMap<(WindowKey, u32), LockReleases>,
     /// Whether a lock that a rank has is exclusive, by window, target and rank.
     held: FxHashMap<(WindowKey, u32, u32), bool>,
 }
 
-impl Locks {
+impl WindowLocks {
     /// A rank asks for a lock at `target`, or at [`ALL`].
     pub fn lock(&mut self, window: WindowKey, target: u32, rank: u32, exclusive: bool) {
         self.held.insert((window, target, rank), exclusive);
@@ -79,8 +79,8 @@ impl Locks {
         window: WindowKey,
         target: u32,
         rank: u32,
-        mut release: impl FnMut() -> Release,
-    ) -> Option<Vec<Release>> {
+        mut release: impl FnMut() -> LockRelease,
+    ) -> Option<Vec<LockRelease>> {
         let exclusive = self.held.remove(&(window, target, rank))?;
         let mut old = Vec::new();
         let at = self.releases.entry((window, target)).or_default();
@@ -98,7 +98,7 @@ impl Locks {
     }
 
     /// The last release, of another rank, of a lock that does not go with one at `target`.
-    pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<Release> {
+    pub fn waited_for(&self, window: WindowKey, target: u32, rank: u32, exclusive: bool) -> Option<LockRelease> {
         let at = |target: u32| self.releases.get(&(window, target));
         let mut found = at(target).and_then(|at| at.exclusive.of_other(rank));
         if exclusive {
@@ -112,22 +112,22 @@ impl Locks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::Clocks;
+    use crate::replay::what_if::ReplayClocks;
 
     #[test]
     fn a_lock_waits_for_those_that_it_does_not_go_with() {
         const WINDOW: WindowKey = (0, 3);
-        let mut clocks = Clocks::new(Vec::new(), 0);
-        let mut locks = Locks::default();
-        let mut give_back = |locks: &mut Locks, rank: u32, target: u32, exclusive: bool, at: Ns| {
+        let mut clocks = ReplayClocks::new(Vec::new(), 0);
+        let mut locks = WindowLocks::default();
+        let mut give_back = |locks: &mut WindowLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);
-            let release = || Release { rank, thread: rank, at, noted: clocks.note(0) };
+            let release = || LockRelease { rank, thread: rank, at, noted: clocks.note(0) };
             locks.unlock(WINDOW, target, rank, release).unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
         give_back(&mut locks, 2, 5, false, 20);
         give_back(&mut locks, 3, ALL, false, 30);
-        let found = |locks: &Locks, target, rank, exclusive| {
+        let found = |locks: &WindowLocks, target, rank, exclusive| {
             locks.waited_for(WINDOW, target, rank, exclusive).map(|release| (release.rank, release.at))
         };
         assert_eq!(found(&locks, 5, 4, false), Some((1, 10)), "shared locks go together");

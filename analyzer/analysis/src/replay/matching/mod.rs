@@ -9,7 +9,7 @@
 //! ```
 //!
 //! It reads what threads have done so far, and the engine reports to it what they do in the order of time. What it finds out goes to the sinks;
-//! threads that can go on again are [`Matcher::take_woken`].
+//! threads that can go on again are [`EventMatcher::take_woken`].
 
 mod channels;
 mod collectives;
@@ -29,43 +29,43 @@ use std::sync::Arc;
 use lbprof_collector::record::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::channels::{Channel, Channels};
-use self::collectives::Collectives;
-use self::demand::Demands;
+use self::channels::{MessageChannel, OpenTransfers};
+use self::collectives::OpenCollectives;
 pub use self::demand::OnDemand;
-use self::locks::Locks;
-pub use self::needs::Needs;
-use self::progress::Coupling;
-use self::requests::Requests;
-use self::signals::{AwaitedId, Signals};
-use self::started::{NOTHING, Pending};
+use self::demand::WorkDemands;
+use self::locks::WindowLocks;
+pub use self::needs::CallNeeds;
+use self::progress::MessageCoupling;
+use self::requests::OpenRequests;
+use self::signals::{AwaitedId, OpenSignals};
+use self::started::{NOTHING, StartedTransfers};
 use super::comm_members::CommMembers;
 use super::sinks::NewThread;
-use super::thread::Thread;
-use super::timeline::{CommEvent, Step};
+use super::thread::ReplayThread;
+use super::timeline::{CommEvent, TimelineStep};
 use crate::model::Model;
-use crate::model::followed::Counts;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayCounts;
 
 /// An event of the call in which a thread is.
-pub struct CallEvent<'a> {
+pub struct CurrentCallEvent<'a> {
     /// Number of the thread.
     pub thread: u32,
     /// The thread.
-    pub own: &'a Thread,
+    pub own: &'a ReplayThread,
     /// The call.
-    pub step: &'a Step,
+    pub step: &'a TimelineStep,
     /// The event.
     pub event: &'a CommEvent,
     /// Which of the call's events it is.
     pub i: usize,
 }
 
-impl CallEvent<'_> {
+impl CurrentCallEvent<'_> {
     /// When the call begins and ends by its own clock, as corrected before.
-    fn time(&self) -> Interval {
-        Interval::new(self.own.begun.min(self.ends()), self.ends())
+    fn time(&self) -> TimeInterval {
+        TimeInterval::new(self.own.begun.min(self.ends()), self.ends())
     }
 
     /// When the call ends by its own clock, as corrected before.
@@ -78,7 +78,7 @@ impl CallEvent<'_> {
 #[derive(Default)]
 struct KnownRank {
     /// What was started under requests.
-    requests: Requests,
+    requests: OpenRequests,
     /// The thread that called MPI_Init.
     first_thread: Option<u32>,
     /// Whether records are missing: what follows can't be counted on to match.
@@ -88,9 +88,9 @@ struct KnownRank {
 }
 
 /// The places of ranks in the model, by world rank: these ascend, and mostly all are there.
-struct ByWorld(Vec<u32>);
+struct WorldRankIndex(Vec<u32>);
 
-impl ByWorld {
+impl WorldRankIndex {
     fn get(&self, world: u32) -> Option<u32> {
         match self.0.get(world as usize) {
             Some(&found) if found == world => Some(world),
@@ -110,18 +110,18 @@ fn hosts(model: &Model) -> Vec<u32> {
 }
 
 /// Matches what threads do.
-pub struct Matcher<'a> {
-    places: ByWorld,
+pub struct EventMatcher<'a> {
+    places: WorldRankIndex,
     ranks: Vec<KnownRank>,
     /// By place of the rank: which host it is on.
     hosts: Vec<u32>,
     /// By thread: what the events of its call started, in their order; of those that complete requests what these stand for, once it was
     /// asked for.
-    started: Vec<Vec<Pending>>,
-    channels: Channels,
-    collectives: Collectives,
-    signals: Signals,
-    locks: Locks,
+    started: Vec<Vec<StartedTransfers>>,
+    channels: OpenTransfers,
+    collectives: OpenCollectives,
+    signals: OpenSignals,
+    locks: WindowLocks,
     /// What access epochs wait for that were started, by place of the rank and window.
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
     /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
@@ -132,32 +132,32 @@ pub struct Matcher<'a> {
     /// Numbers of ranks in communicators, where they matter.
     numbers: FxHashMap<(u32, u32), u32>,
     /// What was seen of sides of messages that wait for each other.
-    coupling: Coupling,
-    demands: Demands,
-    counts: Counts,
+    coupling: MessageCoupling,
+    demands: WorkDemands,
+    counts: ReplayCounts,
     woken: Vec<u32>,
 }
 
-impl<'a> Matcher<'a> {
+impl<'a> EventMatcher<'a> {
     /// Nobody has done anything yet. `broken`: by place of the rank, whether its log can't be read, so that nothing is known of it.
     pub fn new(model: &Model, members: &'a CommMembers<'a>, broken: &[bool]) -> Self {
-        Matcher {
-            places: ByWorld(model.ranks.iter().map(|rank| rank.rank).collect()),
+        EventMatcher {
+            places: WorldRankIndex(model.ranks.iter().map(|rank| rank.rank).collect()),
             ranks: broken.iter().map(|&broken| KnownRank { broken, ..KnownRank::default() }).collect(),
             hosts: hosts(model),
             started: Vec::new(),
-            channels: Channels::default(),
-            collectives: Collectives::default(),
-            signals: Signals::default(),
-            locks: Locks::default(),
+            channels: OpenTransfers::default(),
+            collectives: OpenCollectives::default(),
+            signals: OpenSignals::default(),
+            locks: WindowLocks::default(),
             accesses: FxHashMap::default(),
             unknown: FxHashSet::default(),
             members,
             expected: FxHashMap::default(),
             numbers: FxHashMap::default(),
-            coupling: Coupling::default(),
-            demands: Demands::default(),
-            counts: Counts::default(),
+            coupling: MessageCoupling::default(),
+            demands: WorkDemands::default(),
+            counts: ReplayCounts::default(),
             woken: Vec::new(),
         }
     }
@@ -185,7 +185,7 @@ impl<'a> Matcher<'a> {
 
     /// A thread was outside of MPI.
     #[inline]
-    pub fn computes(&mut self, thread: u32, kind: RegionState, time: Interval) {
+    pub fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
             self.demands.has_computed(thread, time.ns());
         }
@@ -210,7 +210,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// What was counted; what found no other side, too. And what was handed out on demand.
-    pub fn finish(self) -> (Counts, OnDemand) {
+    pub fn finish(self) -> (ReplayCounts, OnDemand) {
         let (sends, receives) = self.channels.left();
         let (neighbours, epochs) = self.signals.left();
         let mut counts = self.counts;
@@ -224,13 +224,13 @@ impl<'a> Matcher<'a> {
 
     /// What the event started, or what its request stands for; `None`: it is not known, or nothing.
     #[inline]
-    fn started(&self, at: &CallEvent) -> Option<Pending> {
+    fn started(&self, at: &CurrentCallEvent) -> Option<StartedTransfers> {
         self.started[at.thread as usize].get(at.i).copied()
     }
 
     /// Keeps what the event started, or what its request stands for.
     #[inline]
-    fn keep(&mut self, at: &CallEvent, pending: Pending) {
+    fn keep(&mut self, at: &CurrentCallEvent, pending: StartedTransfers) {
         let started = &mut self.started[at.thread as usize];
         if started.len() < at.i {
             started.resize(at.i, NOTHING);
@@ -242,7 +242,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// The channel of the event's message, to or from a rank that is followed.
-    fn channel(&mut self, at: &CallEvent, sends: bool) -> Option<Channel> {
+    fn channel(&mut self, at: &CurrentCallEvent, sends: bool) -> Option<MessageChannel> {
         let (own, event) = (at.own, at.event);
         let other = self.places.get(event.peer);
         let broken = |place: u32| self.ranks.get(place as usize).is_none_or(|rank| rank.broken);
@@ -255,7 +255,7 @@ impl<'a> Matcher<'a> {
             return None;
         }
         let (from, to) = if sends { (own.world, event.peer) } else { (event.peer, own.world) };
-        Some(Channel { comm: event.comm, from, to, tag: event.tag })
+        Some(MessageChannel { comm: event.comm, from, to, tag: event.tag })
     }
 
     /// The thread of a world rank that called MPI_Init.

@@ -4,22 +4,22 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
 use lbprof_collector::{Activity, Operation};
 
-use super::channels::{ALWAYS_SENT_AT_ONCE, Side, Transfer, TransferId};
-use super::collectives::{CollectiveId, CollectiveInstance, Entry};
-use super::started::{Pending, Started};
-use super::{CallEvent, Matcher};
+use super::channels::{ALWAYS_SENT_AT_ONCE, MessageTransfer, TransferId, TransferSide};
+use super::collectives::{CollectiveEntry, CollectiveId, CollectiveInstance};
+use super::started::{StartedOperation, StartedTransfers};
+use super::{CurrentCallEvent, EventMatcher};
 use crate::model::region_state::RegionState;
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{At, Need};
-use crate::replay::sinks::Sinks;
-use crate::replay::timeline::Role;
+use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::sinks::EventSinks;
+use crate::replay::timeline::CommRole;
 
 /// What a call needs, as it is found out.
 #[derive(Debug, Default)]
-pub struct Needs {
+pub struct CallNeeds {
     /// All that is known to be needed.
-    pub all: Vec<Need>,
+    pub all: Vec<CallNeed>,
     /// Of those that are sides of messages which may need both ranks in MPI: which need, and the message.
     pub(super) large: Vec<(usize, TransferId)>,
     /// Sends that are complete with the call, and may have waited for their receivers.
@@ -37,7 +37,7 @@ pub(super) struct CompleteSend {
     pub(super) waits: bool,
 }
 
-impl Needs {
+impl CallNeeds {
     /// Nothing.
     pub fn clear(&mut self) {
         self.all.clear();
@@ -48,7 +48,7 @@ impl Needs {
 
     /// Adds the other side of a message.
     #[inline]
-    pub(super) fn add_side(&mut self, need: Need, id: TransferId) {
+    pub(super) fn add_side(&mut self, need: CallNeed, id: TransferId) {
         if need.bytes > ALWAYS_SENT_AT_ONCE {
             self.large.push((self.all.len(), id));
         }
@@ -56,51 +56,56 @@ impl Needs {
     }
 }
 
-impl Matcher<'_> {
+impl EventMatcher<'_> {
     /// Finds what an event of a call needs before the call can end; `false`: others have to be followed first.
-    pub fn needs_of(&mut self, at: &CallEvent, needs: &mut Needs, sinks: &mut Sinks) -> bool {
-        let waits = !matches!(at.event.role, Role::Found | Role::Epoch(EpochStep::Test));
+    pub fn needs_of(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds, sinks: &mut EventSinks) -> bool {
+        let waits = !matches!(at.event.role, CommRole::Found | CommRole::Epoch(EpochStep::Test));
         match at.event.role {
-            Role::Cancelled => {
+            CommRole::Cancelled => {
                 let pending = self.completed(at);
                 self.keep(at, pending);
                 true
             }
-            Role::Probe => self.needs_any(at, needs),
-            Role::Seen => {
+            CommRole::Probe => self.needs_any(at, needs),
+            CommRole::Seen => {
                 let pending = self.ranks[at.own.rank as usize].requests.look(at.event.request);
                 pending.into_iter().all(|started| self.needs_of_started(at, started, waits, needs))
             }
-            Role::Lock { exclusive } => {
+            CommRole::Lock { exclusive } => {
                 needs.all.extend(self.needs_lock(at, exclusive));
                 needs.target = self.first_thread(at.event.peer);
                 true
             }
-            Role::Done | Role::Found => {
+            CommRole::Done | CommRole::Found => {
                 let [first, second] = self.completed(at);
                 let first = self.find_what_any_received(at, first, sinks);
                 let second = self.find_what_any_received(at, second, sinks);
                 self.keep(at, [first, second]);
                 self.needs_of_started(at, first, waits, needs)
-                    && (matches!(second, Started::Nothing) || self.needs_of_started(at, second, waits, needs))
+                    && (matches!(second, StartedOperation::Nothing) || self.needs_of_started(at, second, waits, needs))
             }
-            Role::Send | Role::Recv | Role::StartSend | Role::Ready | Role::StartRecv | Role::StartRecvAny => {
-                self.needs_of_own(at, waits, needs)
-            }
-            Role::Unlock => {
+            CommRole::Send
+            | CommRole::Recv
+            | CommRole::StartSend
+            | CommRole::Ready
+            | CommRole::StartRecv
+            | CommRole::StartRecvAny => self.needs_of_own(at, waits, needs),
+            CommRole::Unlock => {
                 needs.target = self.first_thread(at.event.peer);
                 self.needs_of_own(at, waits, needs)
             }
-            Role::Collective(_) | Role::StartCollective(_) | Role::Epoch(_) => self.needs_of_own(at, waits, needs),
+            CommRole::Collective(_) | CommRole::StartCollective(_) | CommRole::Epoch(_) => {
+                self.needs_of_own(at, waits, needs)
+            }
         }
     }
 
     /// What an event needs that is over with the call that started it.
     #[inline]
-    fn needs_of_own(&mut self, at: &CallEvent, waits: bool, needs: &mut Needs) -> bool {
+    fn needs_of_own(&mut self, at: &CurrentCallEvent, waits: bool, needs: &mut CallNeeds) -> bool {
         let Some([started, _]) = self.started(at) else { return true };
         let is_done = self.needs_of_started(at, started, waits, needs);
-        if at.event.role == Role::Send {
+        if at.event.role == CommRole::Send {
             let receiver = self.first_thread(at.event.peer);
             needs.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
         }
@@ -109,9 +114,9 @@ impl Matcher<'_> {
 
     /// What the request stands for that the event completes.
     #[inline]
-    fn completed(&mut self, at: &CallEvent) -> Pending {
+    fn completed(&mut self, at: &CurrentCallEvent) -> StartedTransfers {
         match self.started(at) {
-            None | Some([Started::Nothing, Started::Nothing]) => {
+            None | Some([StartedOperation::Nothing, StartedOperation::Nothing]) => {
                 self.ranks[at.own.rank as usize].requests.complete(at.event.request)
             }
             // It was asked for before, when others had to be followed first.
@@ -121,39 +126,50 @@ impl Matcher<'_> {
 
     /// A receive from any source has received: now it is known from whom.
     #[inline]
-    fn find_what_any_received(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) -> Started {
+    fn find_what_any_received(
+        &mut self,
+        at: &CurrentCallEvent,
+        started: StartedOperation,
+        sinks: &mut EventSinks,
+    ) -> StartedOperation {
         match started {
-            Started::Any(id) => self.received_by_any(at, id, sinks),
+            StartedOperation::Any(id) => self.received_by_any(at, id, sinks),
             known => known,
         }
     }
 
     #[cold]
-    fn received_by_any(&mut self, at: &CallEvent, id: TransferId, sinks: &mut Sinks) -> Started {
-        let Some(side) = self.channels.take_any(id) else { return Started::Nothing };
+    fn received_by_any(&mut self, at: &CurrentCallEvent, id: TransferId, sinks: &mut EventSinks) -> StartedOperation {
+        let Some(side) = self.channels.take_any(id) else { return StartedOperation::Nothing };
         let Some(channel) = self.channel(at, false) else {
             sinks.forget(side.noted);
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         };
-        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+        StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn needs_of_started(&mut self, at: &CallEvent, started: Started, waits: bool, needs: &mut Needs) -> bool {
+    fn needs_of_started(
+        &mut self,
+        at: &CurrentCallEvent,
+        started: StartedOperation,
+        waits: bool,
+        needs: &mut CallNeeds,
+    ) -> bool {
         match started {
-            Started::Transfer { id, sends: true } => {
+            StartedOperation::Transfer { id, sends: true } => {
                 self.needs_receiver(id, waits, needs);
                 true
             }
-            Started::Transfer { id, sends: false } => self.needs_sender(at, id, waits, needs),
-            Started::Collective(id) => self.needs_members(at, id, waits, needs),
-            Started::AwaitedSignals(id) => self.needs_signals(at, id, waits, needs),
-            Started::Any(_) | Started::Nothing => true,
+            StartedOperation::Transfer { id, sends: false } => self.needs_sender(at, id, waits, needs),
+            StartedOperation::Collective(id) => self.needs_members(at, id, waits, needs),
+            StartedOperation::AwaitedSignals(id) => self.needs_signals(at, id, waits, needs),
+            StartedOperation::Any(_) | StartedOperation::Nothing => true,
         }
     }
 
     /// A synchronous send needs its receive. Whether another waited for it is found when all else that the call needs is known.
-    fn needs_receiver(&mut self, id: TransferId, waits: bool, needs: &mut Needs) {
-        let &Transfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
+    fn needs_receiver(&mut self, id: TransferId, waits: bool, needs: &mut CallNeeds) {
+        let &MessageTransfer { sent: Some(sent), posted, .. } = self.channels.get(id) else { return };
         match sent.mode {
             SendMode::Standard => {
                 needs.sends.push(CompleteSend { id, to: posted.map(|posted| posted.thread), waits });
@@ -167,7 +183,7 @@ impl Matcher<'_> {
         }
     }
 
-    fn needs_sender(&mut self, at: &CallEvent, id: TransferId, waits: bool, needs: &mut Needs) -> bool {
+    fn needs_sender(&mut self, at: &CurrentCallEvent, id: TransferId, waits: bool, needs: &mut CallNeeds) -> bool {
         let transfer = self.channels.get_mut(id);
         match transfer.sent {
             Some(sent) => {
@@ -183,7 +199,7 @@ impl Matcher<'_> {
     }
 
     /// A probe needs the first message that nobody receives yet.
-    fn needs_any(&mut self, at: &CallEvent, needs: &mut Needs) -> bool {
+    fn needs_any(&mut self, at: &CurrentCallEvent, needs: &mut CallNeeds) -> bool {
         let Some(channel) = self.channel(at, false) else { return true };
         match self.channels.peek(channel) {
             Some(sent) => {
@@ -198,7 +214,7 @@ impl Matcher<'_> {
         }
     }
 
-    fn needs_members(&mut self, at: &CallEvent, id: CollectiveId, waits: bool, needs: &mut Needs) -> bool {
+    fn needs_members(&mut self, at: &CurrentCallEvent, id: CollectiveId, waits: bool, needs: &mut CallNeeds) -> bool {
         let instance = self.collectives.get(id);
         if instance.mixed {
             return true;
@@ -207,9 +223,9 @@ impl Matcher<'_> {
         let on_the_way = if certain { None } else { instance.entry_on_the_way(at.own.world, at.time()) };
         let (needed, is_there) = match self.needed_entry(instance, at.own.world) {
             _ if on_the_way.is_some() => (on_the_way, true),
-            Entered::Nobody => return true,
-            Entered::Last(needed) => (needed, true),
-            Entered::NotYet => (None, false),
+            EnteredRanks::Nobody => return true,
+            EnteredRanks::Last(needed) => (needed, true),
+            EnteredRanks::NotYet => (None, false),
         };
         if !is_there {
             // What did not need the others may have ended before they came.
@@ -231,9 +247,9 @@ impl Matcher<'_> {
         };
         // Where that is the thread itself, it waited for nobody, but would where it had come earlier, or the others later.
         if let Some(needed) = needed.filter(|needed| certain || needed.at <= at.ends()) {
-            needs.all.push(Need {
+            needs.all.push(CallNeed {
                 by: EndedBy { thread: needed.thread, at: needed.at },
-                clocks: At::Noted(noted),
+                clocks: NeedClock::Noted(noted),
                 bytes: 0,
                 hops: instance.expected.max(2).next_power_of_two().trailing_zeros(),
                 state: state_of(instance, at.step.kind),
@@ -246,13 +262,13 @@ impl Matcher<'_> {
     }
 
     /// The last entry that a rank needs of a collective instance before it can leave it.
-    fn needed_entry(&self, instance: &CollectiveInstance, world: u32) -> Entered {
+    fn needed_entry(&self, instance: &CollectiveInstance, world: u32) -> EnteredRanks {
         let is_complete = instance.entered >= instance.expected;
         let is_root = instance.root == Some(world);
         let (needed, is_there) = match instance.pattern {
             CommunicationPattern::AllToAll | CommunicationPattern::Neighbours => (Some(instance.last), is_complete),
-            CommunicationPattern::OneToAll if is_root => return Entered::Nobody,
-            CommunicationPattern::AllToOne if !is_root => return Entered::Nobody,
+            CommunicationPattern::OneToAll if is_root => return EnteredRanks::Nobody,
+            CommunicationPattern::AllToOne if !is_root => return EnteredRanks::Nobody,
             CommunicationPattern::OneToAll => {
                 let root = instance.entries.iter().find(|entry| Some(entry.rank) == instance.root);
                 (root.copied(), root.is_some() || instance.root.is_none_or(|root| self.places.get(root).is_none()))
@@ -260,30 +276,30 @@ impl Matcher<'_> {
             CommunicationPattern::AllToOne => (latest(&instance.entries, |entry| entry.rank != world), is_complete),
             CommunicationPattern::Prefix => {
                 let own = instance.entries.iter().find(|entry| entry.rank == world).map_or(NONE, |entry| entry.member);
-                let before = |entry: &Entry| entry.member < own;
+                let before = |entry: &CollectiveEntry| entry.member < own;
                 let n = instance.entries.iter().filter(|entry| before(entry)).count() as u32;
                 (latest(&instance.entries, before), is_complete || n >= own)
             }
         };
-        if is_there { Entered::Last(needed) } else { Entered::NotYet }
+        if is_there { EnteredRanks::Last(needed) } else { EnteredRanks::NotYet }
     }
 }
 
 /// Who has entered a collective instance, of those that a rank needs there.
-enum Entered {
+enum EnteredRanks {
     /// It needs nobody.
     Nobody,
     /// All: the last of them, where one is known.
-    Last(Option<Entry>),
+    Last(Option<CollectiveEntry>),
     /// Not all.
     NotYet,
 }
 
 /// A message needs its other side: a receive the send, without which nothing can have arrived, a send its receive.
-pub(super) fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: bool) -> Need {
-    Need {
+pub(super) fn needs_message(other: &TransferSide, bytes: u64, state: WaitState, waits: bool) -> CallNeed {
+    CallNeed {
         by: EndedBy { thread: other.thread, at: other.at },
-        clocks: At::Noted(other.noted),
+        clocks: NeedClock::Noted(other.noted),
         bytes,
         hops: 1,
         state,
@@ -293,7 +309,7 @@ pub(super) fn needs_message(other: &Side, bytes: u64, state: WaitState, waits: b
     }
 }
 
-fn latest(entries: &[Entry], which: impl Fn(&Entry) -> bool) -> Option<Entry> {
+fn latest(entries: &[CollectiveEntry], which: impl Fn(&CollectiveEntry) -> bool) -> Option<CollectiveEntry> {
     entries.iter().filter(|entry| which(entry)).max_by_key(|entry| entry.at).copied()
 }
 

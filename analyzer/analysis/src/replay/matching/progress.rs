@@ -12,15 +12,15 @@
 //!
 //! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
 
-use super::Matcher;
-use super::channels::{Channels, SENT_AT_ONCE, Side, TransferId};
-use super::needs::{CompleteSend, Needs, needs_message};
-use crate::model::interval::Interval;
+use super::EventMatcher;
+use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId, TransferSide};
+use super::needs::{CallNeeds, CompleteSend, needs_message};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::WaitState;
 use crate::replay::blocking::EndedBy;
-use crate::replay::needs::{At, Need};
-use crate::replay::thread::{Presence, Thread};
+use crate::replay::needs::{CallNeed, NeedClock};
+use crate::replay::thread::{ReplayThread, ThreadPresence};
 
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;
@@ -37,7 +37,7 @@ const MOST_BY_CHANCE: u32 = 4;
 
 /// What one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum For {
+enum AwaitedSide {
     /// A send, for its receive.
     Receive,
     /// A send, for the receiver to be in MPI.
@@ -48,7 +48,7 @@ enum For {
 
 /// What was seen of messages of about one size between ranks of one host, or of two.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct WaitCounts {
     /// Calls that ended just after that, with nothing else to wait for.
     waited: u32,
     /// Calls that ended without.
@@ -57,44 +57,44 @@ struct Seen {
 
 /// What was seen of all messages: by what they may wait for, host, and size as a power of two.
 #[derive(Debug)]
-pub(super) struct Coupling([[[Seen; 64]; 2]; 3]);
+pub(super) struct MessageCoupling([[[WaitCounts; 64]; 2]; 3]);
 
 /// Messages that are alike in what they wait for.
 #[derive(Clone, Copy, Debug)]
-struct Like {
+struct MessageClass {
     same_host: bool,
     bytes: u64,
 }
 
-impl Default for Coupling {
+impl Default for MessageCoupling {
     fn default() -> Self {
-        Coupling([[[Seen::default(); 64]; 2]; 3])
+        MessageCoupling([[[WaitCounts::default(); 64]; 2]; 3])
     }
 }
 
-impl Coupling {
-    fn seen(&mut self, what: For, like: Like) -> &mut Seen {
+impl MessageCoupling {
+    fn seen(&mut self, what: AwaitedSide, like: MessageClass) -> &mut WaitCounts {
         let size = (64 - like.bytes.leading_zeros()).min(63) as usize;
         &mut self.0[what as usize][usize::from(like.same_host)][size]
     }
 
     /// Whether such messages wait for it: as was seen of most, else where they are large.
-    fn wait(&mut self, what: For, like: Like) -> bool {
-        let Seen { waited, did_not } = *self.seen(what, like);
+    fn wait(&mut self, what: AwaitedSide, like: MessageClass) -> bool {
+        let WaitCounts { waited, did_not } = *self.seen(what, like);
         waited > did_not || waited == did_not && like.bytes > SENT_AT_ONCE
     }
 }
 
-impl Matcher<'_> {
+impl EventMatcher<'_> {
     /// Adds what the sends that are complete with a thread's call needed of their receivers; moves what was needed of another rank to when
     /// that came back to MPI, where the message could not move before. `time`: of the call.
-    pub fn needs_progress(&mut self, threads: &[Thread], thread: u32, time: Interval, needs: &mut Needs) {
+    pub fn needs_progress(&mut self, threads: &[ReplayThread], thread: u32, time: TimeInterval, needs: &mut CallNeeds) {
         if needs.sends.is_empty() && needs.large.is_empty() && needs.target.is_none() {
             return;
         }
         let (coupling, channels, hosts) = (&mut self.coupling, &self.channels, self.hosts.as_slice());
         let n_waits = &mut self.counts.progress_waits;
-        let mut progress = Progress { coupling, channels, hosts, threads, thread, time, n_waits };
+        let mut progress = CallMessages { coupling, channels, hosts, threads, thread, time, n_waits };
         while let Some(send) = needs.sends.pop() {
             progress.needs_of_send(send, needs);
         }
@@ -109,43 +109,43 @@ impl Matcher<'_> {
 }
 
 /// The messages of a call that ends.
-struct Progress<'a> {
-    coupling: &'a mut Coupling,
-    channels: &'a Channels,
+struct CallMessages<'a> {
+    coupling: &'a mut MessageCoupling,
+    channels: &'a OpenTransfers,
     hosts: &'a [u32],
-    threads: &'a [Thread],
+    threads: &'a [ReplayThread],
     thread: u32,
-    time: Interval,
+    time: TimeInterval,
     /// Number of waits for another rank to be in MPI again.
     n_waits: &'a mut u64,
 }
 
-impl Progress<'_> {
+impl CallMessages<'_> {
     /// A message moves while both sides are in MPI: a large one, and a smaller one where the calls show that.
-    fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [Need]) {
-        let Need { by, state, bytes, .. } = needs[i];
-        let Interval { begin, end } = self.time;
-        let what = if state == WaitState::LateSender { For::Sender } else { For::Receiver };
+    fn needs_return(&mut self, i: usize, id: TransferId, needs: &mut [CallNeed]) {
+        let CallNeed { by, state, bytes, .. } = needs[i];
+        let TimeInterval { begin, end } = self.time;
+        let what = if state == WaitState::LateSender { AwaitedSide::Sender } else { AwaitedSide::Receiver };
         let like = self.like(by.thread, bytes);
         let since = by.at.max(begin);
         let transfer = *self.channels.get(id);
         let presence = match self.presence(by.thread, since) {
             // It may have been there for no more than to start its side.
-            Presence::There => self.return_after_a_moment(by.thread, since),
+            ThreadPresence::There => self.return_after_a_moment(by.thread, since),
             known => Some(known),
         };
-        let (at, slot) = match presence.unwrap_or(Presence::There) {
-            Presence::There => return,
-            Presence::Back { at, .. } if transfer.is_over_at(at) => return,
-            Presence::Back { at, slot } => (Some(at), slot),
-            Presence::Away if transfer.is_over_at(end) => return,
-            Presence::Away => (None, 0),
+        let (at, slot) = match presence.unwrap_or(ThreadPresence::There) {
+            ThreadPresence::There => return,
+            ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
+            ThreadPresence::Back { at, slot } => (Some(at), slot),
+            ThreadPresence::Away if transfer.is_over_at(end) => return,
+            ThreadPresence::Away => (None, 0),
         };
         if self.has_waited((what, like), at, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
-            needs[i].clocks = At::Back(by.thread, slot);
+            needs[i].clocks = NeedClock::Back(by.thread, slot);
             *self.n_waits += 1;
         }
     }
@@ -156,18 +156,18 @@ impl Progress<'_> {
     ///   target    |== compute ================|call|
     ///   origin    |lock|put|unlock .............|
     /// ```
-    fn need_of_target(&mut self, target: u32) -> Option<Need> {
-        let Interval { begin, end } = self.time;
+    fn need_of_target(&mut self, target: u32) -> Option<CallNeed> {
+        let TimeInterval { begin, end } = self.time;
         let presence = match self.presence(target, begin) {
-            Presence::There => self.return_after_a_moment(target, begin)?,
+            ThreadPresence::There => self.return_after_a_moment(target, begin)?,
             known => known,
         };
-        let Presence::Back { at, slot } = presence else { return None };
+        let ThreadPresence::Back { at, slot } = presence else { return None };
         let is_just_before = target != self.thread && begin < at && MOST_AFTER * (end - at) <= at - begin;
         *self.n_waits += u64::from(is_just_before);
-        is_just_before.then_some(Need {
+        is_just_before.then_some(CallNeed {
             by: EndedBy { thread: target, at },
-            clocks: At::Back(target, slot),
+            clocks: NeedClock::Back(target, slot),
             bytes: 0,
             hops: 1,
             state: WaitState::Lock,
@@ -178,15 +178,15 @@ impl Progress<'_> {
     }
 
     /// A send may be complete only when its receive is posted, or when its receiver has looked after its messages.
-    fn needs_of_send(&mut self, send: CompleteSend, needs: &mut Needs) {
-        let Interval { begin, end } = self.time;
+    fn needs_of_send(&mut self, send: CompleteSend, needs: &mut CallNeeds) {
+        let TimeInterval { begin, end } = self.time;
         let Some(other) = send.to.filter(|&other| other != self.thread) else { return };
         let transfer = *self.channels.get(send.id);
         let Some(sent) = transfer.sent else { return };
         let like = self.like(other, sent.bytes);
-        let need = |by: &Side| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
+        let need = |by: &TransferSide| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        if self.has_waited((For::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
+        if self.has_waited((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
             && let Some(posted) = posted
         {
             needs.add_side(need(&posted), send.id);
@@ -194,24 +194,30 @@ impl Progress<'_> {
         }
         let later = self.return_after_a_moment(other, begin);
         let (at, slot) = match later.unwrap_or_else(|| self.presence(other, sent.at)) {
-            Presence::There => return,
-            Presence::Back { at, .. } if transfer.is_over_at(at) => return,
-            Presence::Back { at, slot } => (Some(at), slot),
-            Presence::Away => (None, 0),
+            ThreadPresence::There => return,
+            ThreadPresence::Back { at, .. } if transfer.is_over_at(at) => return,
+            ThreadPresence::Back { at, slot } => (Some(at), slot),
+            ThreadPresence::Away => (None, 0),
         };
-        if self.has_waited((For::Receiver, like), at, begin, &needs.all)
+        if self.has_waited((AwaitedSide::Receiver, like), at, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
             let delay = Some(RegionState::delay(sent.kind.region()));
-            needs.all.push(Need { by, delay, clocks: At::Back(other, slot), ..need(&sent) });
+            needs.all.push(CallNeed { by, delay, clocks: NeedClock::Back(other, slot), ..need(&sent) });
             *self.n_waits += 1;
         }
     }
 
     /// Whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been when the
     /// call ended. `needs`: all that it needed.
-    fn has_waited(&mut self, (what, like): (For, Like), at: Option<Ns>, begin: Ns, needs: &[Need]) -> bool {
+    fn has_waited(
+        &mut self,
+        (what, like): (AwaitedSide, MessageClass),
+        at: Option<Ns>,
+        begin: Ns,
+        needs: &[CallNeed],
+    ) -> bool {
         let Some(at) = at else {
             self.coupling.seen(what, like).did_not += 1;
             return false;
@@ -220,25 +226,27 @@ impl Progress<'_> {
             return false;
         }
         let last = needs.iter().map(|need| need.by.at).max().unwrap_or(begin).max(begin);
-        let most_after = if what == For::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
+        let most_after =
+            if what == AwaitedSide::Sender && like.bytes <= SENT_AT_ONCE { MAX_AFTER_SMALL } else { MOST_AFTER };
         let is_most = MAX_EXPLAINED * (at - last) >= self.time.end - begin;
         let has_waited = at > last && is_most && most_after * (self.time.end - at) <= at - last;
         let seen = self.coupling.seen(what, like);
         seen.waited += u32::from(has_waited);
         // Some wait, and others of about the same size do not. Of small ones that most did not a few may seem to by chance.
-        let is_usual = like.bytes > SENT_AT_ONCE || what == For::Sender && MOST_BY_CHANCE * seen.waited >= seen.did_not;
+        let is_usual =
+            like.bytes > SENT_AT_ONCE || what == AwaitedSide::Sender && MOST_BY_CHANCE * seen.waited >= seen.did_not;
         has_waited && is_usual || self.coupling.wait(what, like)
     }
 
-    fn like(&self, other: u32, bytes: u64) -> Like {
+    fn like(&self, other: u32, bytes: u64) -> MessageClass {
         let host = |thread: u32| self.hosts.get(self.threads[thread as usize].rank as usize);
-        Like { same_host: host(self.thread) == host(other), bytes }
+        MessageClass { same_host: host(self.thread) == host(other), bytes }
     }
 
     /// Where a thread was from `since` on, as far as it has been followed: until the call's end.
-    fn presence(&self, thread: u32, since: Ns) -> Presence {
-        match self.threads.get(thread as usize).map_or(Presence::There, |one| one.presence(since)) {
-            Presence::Back { at, .. } if at > self.time.end => Presence::Away,
+    fn presence(&self, thread: u32, since: Ns) -> ThreadPresence {
+        match self.threads.get(thread as usize).map_or(ThreadPresence::There, |one| one.presence(since)) {
+            ThreadPresence::Back { at, .. } if at > self.time.end => ThreadPresence::Away,
             known => known,
         }
     }
@@ -250,10 +258,10 @@ impl Progress<'_> {
     ///   sender    |== compute ==|send ..............|
     ///   receiver  |== compute =|recv|== compute ===|recv|
     /// ```
-    fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<Presence> {
+    fn return_after_a_moment(&self, thread: u32, since: Ns) -> Option<ThreadPresence> {
         let end = self.time.end;
         let (left, at, slot) = self.threads.get(thread as usize)?.last_return(since, end)?;
         let is_moment = |time: Ns| MOST_AFTER * time <= at - left;
-        (is_moment(left - since) && is_moment(end - at)).then_some(Presence::Back { at, slot })
+        (is_moment(left - since) && is_moment(end - at)).then_some(ThreadPresence::Back { at, slot })
     }
 }

@@ -5,28 +5,28 @@
 
 use rustc_hash::FxHashMap;
 
-use super::started::{NOTHING, Pending, Started};
+use super::started::{NOTHING, StartedOperation, StartedTransfers};
 
 /// Slots of a rank.
 const SLOTS: usize = 64;
 
 /// The open requests of a rank.
 #[derive(Debug, Default)]
-pub struct Requests {
+pub struct OpenRequests {
     /// None before there was a request.
-    slots: Vec<(u32, Option<Pending>)>,
-    others: FxHashMap<u32, Pending>,
+    slots: Vec<(u32, Option<StartedTransfers>)>,
+    others: FxHashMap<u32, StartedTransfers>,
 }
 
-impl Requests {
+impl OpenRequests {
     /// Something is started under a request, alone or after another.
-    pub fn start(&mut self, request: u32, started: Started) {
+    pub fn start(&mut self, request: u32, started: StartedOperation) {
         let [first, second] = self.open(request);
-        *(if matches!(first, Started::Nothing) { first } else { second }) = started;
+        *(if matches!(first, StartedOperation::Nothing) { first } else { second }) = started;
     }
 
     /// What was started under a request that is completed.
-    pub fn complete(&mut self, request: u32) -> Pending {
+    pub fn complete(&mut self, request: u32) -> StartedTransfers {
         match self.slots.get_mut(request as usize % SLOTS) {
             Some((number, pending)) if *number == request && pending.is_some() => pending.take(),
             _ if self.others.is_empty() => None,
@@ -36,7 +36,7 @@ impl Requests {
     }
 
     /// What was started under a request that stays open.
-    pub fn look(&self, request: u32) -> Pending {
+    pub fn look(&self, request: u32) -> StartedTransfers {
         let slot = self.slots.get(request as usize % SLOTS).filter(|(number, _)| *number == request);
         slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
     }
@@ -46,7 +46,7 @@ impl Requests {
         self.others.is_empty() && self.slots.iter().all(|(_, pending)| pending.is_none())
     }
 
-    fn open(&mut self, request: u32) -> &mut Pending {
+    fn open(&mut self, request: u32) -> &mut StartedTransfers {
         if self.slots.is_empty() {
             self.slots = vec![(0, None); SLOTS];
         }
@@ -69,27 +69,27 @@ mod tests {
 
     use super::*;
     use crate::model::region_state::RegionState;
-    use crate::replay::matching::channels::{Channels, Side};
-    use crate::replay::what_if::Clocks;
+    use crate::replay::matching::channels::{OpenTransfers, TransferSide};
+    use crate::replay::what_if::ReplayClocks;
 
     #[test]
     fn each_request_stands_for_what_was_started_under_it_however_many_are_open() {
-        let mut channels = Channels::default();
-        let noted = Clocks::new(Vec::new(), 0).note(0);
+        let mut channels = OpenTransfers::default();
+        let noted = ReplayClocks::new(Vec::new(), 0).note(0);
         let mut any = |at| {
             let mode = SendMode::Standard;
-            let side = Side { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode, request: 0 };
-            Started::Any(channels.post_any(side))
+            let side = TransferSide { thread: 0, at, kind: RegionState(0), noted, bytes: 0, mode, request: 0 };
+            StartedOperation::Any(channels.post_any(side))
         };
-        let mut requests = Requests::default();
-        let started: Vec<Started> = (0..300).map(&mut any).collect();
+        let mut requests = OpenRequests::default();
+        let started: Vec<StartedOperation> = (0..300).map(&mut any).collect();
         // Number 7 stays open while its slot is wanted again and again, and is started anew then: a persistent one.
         (0..300).for_each(|number| requests.start(number, started[number as usize]));
         requests.start(7, started[0]);
-        let is = |pending: Pending, expected: [Option<usize>; 2]| {
+        let is = |pending: StartedTransfers, expected: [Option<usize>; 2]| {
             pending.iter().zip(expected).all(|(one, expected)| match (one, expected.map(|at| started[at])) {
-                (Started::Any(id), Some(Started::Any(known))) => *id == known,
-                (Started::Nothing, None) => true,
+                (StartedOperation::Any(id), Some(StartedOperation::Any(known))) => *id == known,
+                (StartedOperation::Nothing, None) => true,
                 _ => false,
             })
         };

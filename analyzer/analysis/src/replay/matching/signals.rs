@@ -12,11 +12,11 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use crate::model::region_state::Ns;
-use crate::replay::what_if::Noted;
+use crate::replay::what_if::NotedClocks;
 
 /// What is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Signal {
+pub enum SignalKind {
     /// The rank has entered a neighbourhood collective.
     Entered,
     /// It has exposed its window.
@@ -37,18 +37,18 @@ pub struct SignalRoute {
     /// World rank that awaits it.
     pub to: u32,
     /// What.
-    pub signal: Signal,
+    pub signal: SignalKind,
 }
 
 /// Something sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent {
+pub struct SentSignal {
     /// The thread.
     pub thread: u32,
     /// When.
     pub at: Ns,
     /// Its clocks in the replays then.
-    pub noted: Noted,
+    pub noted: NotedClocks,
 }
 
 /// What one call awaits, all of the same kind.
@@ -57,7 +57,7 @@ pub struct AwaitedSignals {
     /// The routes, and the number of what is sent there.
     pub routes: Vec<(SignalRoute, u64)>,
     /// What is sent.
-    pub signal: Signal,
+    pub signal: SignalKind,
     /// Whether the call cannot end before all was sent.
     pub certain: bool,
     /// Bytes that come from each.
@@ -69,38 +69,38 @@ pub struct AwaitedSignals {
 pub struct AwaitedId(u32);
 
 #[derive(Clone, Copy, Debug)]
-enum Slot {
+enum SignalSlot {
     /// Awaited before it was sent.
     Awaited,
-    Sent(Sent),
+    Sent(SentSignal),
     /// Who awaited it is over, maybe before it was sent.
     Over,
 }
 
 /// What was sent on a route, or is awaited there.
 #[derive(Debug, Default)]
-struct Queue {
+struct SignalQueue {
     /// Number of the first of `slots`.
     first: u64,
-    slots: VecDeque<Slot>,
+    slots: VecDeque<SignalSlot>,
     n_sent: u64,
     n_awaited: u64,
     /// Threads that cannot go on before more is sent.
     waiters: Vec<u32>,
 }
 
-impl Queue {
+impl SignalQueue {
     /// The slot of a number that is not over.
-    fn slot(&mut self, number: u64) -> Option<&mut Slot> {
+    fn slot(&mut self, number: u64) -> Option<&mut SignalSlot> {
         let at = usize::try_from(number.checked_sub(self.first)?).ok()?;
         while self.slots.len() <= at {
-            self.slots.push_back(Slot::Awaited);
+            self.slots.push_back(SignalSlot::Awaited);
         }
         self.slots.get_mut(at)
     }
 
     fn drop_over(&mut self) {
-        while self.first < self.n_sent && matches!(self.slots.front(), Some(Slot::Over)) {
+        while self.first < self.n_sent && matches!(self.slots.front(), Some(SignalSlot::Over)) {
             self.slots.pop_front();
             self.first += 1;
         }
@@ -112,24 +112,24 @@ const FEWEST: usize = 1 << 12;
 
 /// All that was sent and not awaited, or is awaited and not over.
 #[derive(Debug, Default)]
-pub struct Signals {
-    routes: FxHashMap<SignalRoute, Queue>,
+pub struct OpenSignals {
+    routes: FxHashMap<SignalRoute, SignalQueue>,
     awaited: Vec<AwaitedSignals>,
     free: Vec<u32>,
     /// Number of routes from which on the empty ones are dropped.
     sweep_at: usize,
 }
 
-impl Signals {
+impl OpenSignals {
     /// A rank signals another something: threads that waited for it, and what nobody needs any more.
-    pub fn send(&mut self, route: SignalRoute, sent: Sent) -> (Vec<u32>, Option<Noted>) {
+    pub fn send(&mut self, route: SignalRoute, sent: SentSignal) -> (Vec<u32>, Option<NotedClocks>) {
         self.sweep();
         let queue = self.routes.entry(route).or_default();
         let number = queue.n_sent;
         queue.n_sent += 1;
         let unawaited = match queue.slot(number) {
-            Some(slot @ Slot::Awaited) => {
-                *slot = Slot::Sent(sent);
+            Some(slot @ SignalSlot::Awaited) => {
+                *slot = SignalSlot::Sent(sent);
                 None
             }
             _ => Some(sent.noted),
@@ -142,7 +142,7 @@ impl Signals {
     pub fn expect_from(
         &mut self,
         routes: impl Iterator<Item = SignalRoute>,
-        signal: Signal,
+        signal: SignalKind,
         certain: bool,
         bytes: u64,
     ) -> AwaitedId {
@@ -171,11 +171,11 @@ impl Signals {
     }
 
     /// What was sent on a route under this number, if it was.
-    pub fn sent(&self, route: &SignalRoute, number: u64) -> Option<Sent> {
+    pub fn sent(&self, route: &SignalRoute, number: u64) -> Option<SentSignal> {
         let queue = self.routes.get(route)?;
         match queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)? {
-            Slot::Sent(sent) => Some(*sent),
-            Slot::Awaited | Slot::Over => None,
+            SignalSlot::Sent(sent) => Some(*sent),
+            SignalSlot::Awaited | SignalSlot::Over => None,
         }
     }
 
@@ -187,17 +187,17 @@ impl Signals {
     }
 
     /// What one call awaited is over: that, or `None` of what was not sent.
-    pub fn end(&mut self, id: AwaitedId) -> Vec<Option<Sent>> {
+    pub fn end(&mut self, id: AwaitedId) -> Vec<Option<SentSignal>> {
         let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
         let routes = std::mem::take(&mut awaited.routes);
         self.free.push(id.0);
         let end = |(route, number): (SignalRoute, u64)| {
             let queue = self.routes.get_mut(&route)?;
-            let was = std::mem::replace(queue.slot(number)?, Slot::Over);
+            let was = std::mem::replace(queue.slot(number)?, SignalSlot::Over);
             queue.drop_over();
             match was {
-                Slot::Sent(sent) => Some(sent),
-                Slot::Awaited | Slot::Over => None,
+                SignalSlot::Sent(sent) => Some(sent),
+                SignalSlot::Awaited | SignalSlot::Over => None,
             }
         };
         routes.into_iter().map(end).collect()
@@ -207,7 +207,7 @@ impl Signals {
     pub fn left(&self) -> (u64, u64) {
         let (mut neighbours, mut epochs) = (0, 0);
         for (route, queue) in &self.routes {
-            let all = if route.signal == Signal::Entered { &mut neighbours } else { &mut epochs };
+            let all = if route.signal == SignalKind::Entered { &mut neighbours } else { &mut epochs };
             *all += queue.n_awaited.saturating_sub(queue.n_sent);
         }
         (neighbours, epochs)
@@ -215,7 +215,7 @@ impl Signals {
 
     /// Whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
-        let is_over = |queue: &Queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
+        let is_over = |queue: &SignalQueue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
         self.free.len() == self.awaited.len() && self.routes.values().all(is_over)
     }
 
@@ -231,19 +231,19 @@ impl Signals {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replay::what_if::Clocks;
+    use crate::replay::what_if::ReplayClocks;
 
     fn route(from: u32) -> SignalRoute {
-        SignalRoute { comm: 0, on: 0, from, to: 9, signal: Signal::Entered }
+        SignalRoute { comm: 0, on: 0, from, to: 9, signal: SignalKind::Entered }
     }
 
     #[test]
     fn the_nth_awaited_is_the_nth_sent_whichever_comes_first() {
-        let mut clocks = Clocks::new(Vec::new(), 0);
-        let mut signals = Signals::default();
-        let mut sent = |at| Sent { thread: 0, at, noted: clocks.note(0) };
-        let expect = |signals: &mut Signals, from: &[u32]| {
-            signals.expect_from(from.iter().map(|&from| route(from)), Signal::Entered, true, 0)
+        let mut clocks = ReplayClocks::new(Vec::new(), 0);
+        let mut signals = OpenSignals::default();
+        let mut sent = |at| SentSignal { thread: 0, at, noted: clocks.note(0) };
+        let expect = |signals: &mut OpenSignals, from: &[u32]| {
+            signals.expect_from(from.iter().map(|&from| route(from)), SignalKind::Entered, true, 0)
         };
         signals.send(route(1), sent(10));
         let (first, second) = (expect(&mut signals, &[1, 2]), expect(&mut signals, &[1]));
@@ -251,7 +251,8 @@ mod tests {
         let (woken, unawaited) = signals.send(route(2), sent(20));
         assert_eq!((woken, unawaited.is_some()), (vec![7], false));
         assert!(signals.end(second).iter().all(Option::is_none), "ends before it is sent");
-        let at = |sent: Vec<Option<Sent>>| sent.into_iter().map(|one| one.map(|sent| sent.at)).collect::<Vec<_>>();
+        let at =
+            |sent: Vec<Option<SentSignal>>| sent.into_iter().map(|one| one.map(|sent| sent.at)).collect::<Vec<_>>();
         assert_eq!(at(signals.end(first)), [Some(10), Some(20)]);
         assert_eq!(signals.left(), (1, 0));
         // What the second awaited is sent late: nobody needs it, and nothing is left.

@@ -6,7 +6,7 @@ use super::signals::AwaitedId;
 
 /// What was started and is not over.
 #[derive(Clone, Copy, Debug)]
-pub enum Started {
+pub enum StartedOperation {
     /// A send, or a receive.
     Transfer {
         /// The message.
@@ -25,7 +25,7 @@ pub enum Started {
 }
 
 /// What an event started, or a request stands for: a combined send and receive stands for two, others for one.
-pub type Pending = [Started; 2];
+pub type StartedTransfers = [StartedOperation; 2];
 
 /// Nothing that ends.
-pub const NOTHING: Pending = [Started::Nothing; 2];
+pub const NOTHING: StartedTransfers = [StartedOperation::Nothing; 2];

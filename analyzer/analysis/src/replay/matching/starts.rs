@@ -4,32 +4,34 @@ use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, OperationSemantics, SendMode};
 
-use super::channels::Side;
-use super::collectives::{CollectiveInstance, Entry};
-use super::started::Started;
-use super::{CallEvent, KnownRank, Matcher};
-use crate::replay::sinks::{Sink, Sinks};
-use crate::replay::timeline::Role;
+use super::channels::TransferSide;
+use super::collectives::{CollectiveEntry, CollectiveInstance};
+use super::started::StartedOperation;
+use super::{CurrentCallEvent, EventMatcher, KnownRank};
+use crate::replay::sinks::{EventSink, EventSinks};
+use crate::replay::timeline::CommRole;
 
-impl Matcher<'_> {
+impl EventMatcher<'_> {
     /// Starts an event of a call that begins; whether the call's end matters to it.
-    pub fn starts(&mut self, at: &CallEvent, sinks: &mut Sinks) -> bool {
+    pub fn starts(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> bool {
         let started = match at.event.role {
-            Role::Done | Role::Found | Role::Seen | Role::Cancelled | Role::Probe => return true,
-            Role::Epoch(_) | Role::Lock { .. } | Role::Unlock => return self.epoch(at, sinks),
-            Role::Ready => {
+            CommRole::Done | CommRole::Found | CommRole::Seen | CommRole::Cancelled | CommRole::Probe => return true,
+            CommRole::Epoch(_) | CommRole::Lock { .. } | CommRole::Unlock => return self.epoch(at, sinks),
+            CommRole::Ready => {
                 self.is_ready(at, sinks);
                 return false;
             }
-            Role::Collective(CommunicationPattern::Neighbours)
-            | Role::StartCollective(CommunicationPattern::Neighbours) => self.enter_neighbourhood(at, sinks),
-            Role::Send | Role::StartSend => self.send(at, sinks),
-            Role::Recv | Role::StartRecv => self.post(at, sinks),
-            Role::Collective(pattern) | Role::StartCollective(pattern) => self.enter(at, pattern, sinks),
-            Role::StartRecvAny => Started::Any(self.channels.post_any(side(at, (0, SendMode::Standard), sinks))),
+            CommRole::Collective(CommunicationPattern::Neighbours)
+            | CommRole::StartCollective(CommunicationPattern::Neighbours) => self.enter_neighbourhood(at, sinks),
+            CommRole::Send | CommRole::StartSend => self.send(at, sinks),
+            CommRole::Recv | CommRole::StartRecv => self.post(at, sinks),
+            CommRole::Collective(pattern) | CommRole::StartCollective(pattern) => self.enter(at, pattern, sinks),
+            CommRole::StartRecvAny => {
+                StartedOperation::Any(self.channels.post_any(side(at, (0, SendMode::Standard), sinks)))
+            }
         };
         match at.event.role {
-            Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
+            CommRole::StartSend | CommRole::StartRecv | CommRole::StartRecvAny | CommRole::StartCollective(_) => {
                 if at.event.request == NONE {
                     self.is_complete_at_once(at, started, sinks);
                 } else {
@@ -38,42 +40,42 @@ impl Matcher<'_> {
                 false
             }
             _ => {
-                self.keep(at, [started, Started::Nothing]);
+                self.keep(at, [started, StartedOperation::Nothing]);
                 true
             }
         }
     }
 
     /// A nonblocking operation has no request of its own. MPI has sent the message with the call, as MPIs do with short ones: no completion ends the sender's side.
-    fn is_complete_at_once(&mut self, at: &CallEvent, started: Started, sinks: &mut Sinks) {
+    fn is_complete_at_once(&mut self, at: &CurrentCallEvent, started: StartedOperation, sinks: &mut EventSinks) {
         // A blocking send that never returned starts likewise, but has not sent its message for certain.
         let is_nonblocking = matches!(
             Operation::semantics(at.step.operation),
             OperationSemantics::StartSend(_) | OperationSemantics::StartExchange
         );
-        if let Started::Transfer { id, sends: true } = started
+        if let StartedOperation::Transfer { id, sends: true } = started
             && is_nonblocking
         {
             self.end_transfer(id, at.own.begun, sinks);
         }
     }
 
-    fn send(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
-        let Some(channel) = self.channel(at, true) else { return Started::Nothing };
+    fn send(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
+        let Some(channel) = self.channel(at, true) else { return StartedOperation::Nothing };
         self.demands.answers(at.thread, at.event.peer);
         let side = side(at, (at.event.bytes, at.event.mode), sinks);
         self.woken.extend(self.channels.take_probes(channel));
         let (id, woken) = self.channels.send(channel, side);
         self.woken.extend(woken);
-        Started::Transfer { id, sends: true }
+        StartedOperation::Transfer { id, sends: true }
     }
 
     /// Partitions of a send are ready (MPI-4.1 §4.2.2): it is from now on that its message can have come. Which partition it was, no
     /// record says: who finds one that has come had to wait for the latest so far, who completes the request for the last.
     #[cold]
-    fn is_ready(&mut self, at: &CallEvent, sinks: &mut Sinks) {
+    fn is_ready(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) {
         let requests = &self.ranks[at.own.rank as usize].requests;
-        let [Started::Transfer { id, sends: true }, _] = requests.look(at.event.request) else {
+        let [StartedOperation::Transfer { id, sends: true }, _] = requests.look(at.event.request) else {
             return;
         };
         let Some(before) = self.channels.get(id).sent else { return };
@@ -81,28 +83,33 @@ impl Matcher<'_> {
         sinks.forget(before.noted);
     }
 
-    fn post(&mut self, at: &CallEvent, sinks: &mut Sinks) -> Started {
-        let Some(channel) = self.channel(at, false) else { return Started::Nothing };
+    fn post(&mut self, at: &CurrentCallEvent, sinks: &mut EventSinks) -> StartedOperation {
+        let Some(channel) = self.channel(at, false) else { return StartedOperation::Nothing };
         let side = side(at, (0, SendMode::Standard), sinks);
-        Started::Transfer { id: self.channels.post(channel, side), sends: false }
+        StartedOperation::Transfer { id: self.channels.post(channel, side), sends: false }
     }
 
-    fn enter(&mut self, at: &CallEvent, pattern: CommunicationPattern, sinks: &mut Sinks) -> Started {
+    fn enter(
+        &mut self,
+        at: &CurrentCallEvent,
+        pattern: CommunicationPattern,
+        sinks: &mut EventSinks,
+    ) -> StartedOperation {
         let (own, event, thread) = (at.own, at.event, at.thread);
         if event.comm == NONE || event.tag < 0 {
             self.counts.unmatched_collectives += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         }
         if self.ranks[own.rank as usize].broken {
             self.counts.behind_gaps += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         }
         let member = self.member(event.comm, own.world, pattern);
-        let entry = Entry { rank: own.world, member, thread, at: own.begun };
+        let entry = CollectiveEntry { rank: own.world, member, thread, at: own.begun };
         let (expected, lacks) = self.expected(event.comm);
         if lacks {
             self.counts.not_recorded += 1;
-            return Started::Nothing;
+            return StartedOperation::Nothing;
         }
         let operation = entered(at.step.operation);
         let entered = self.collectives.enter(own.world, (event.comm, event.tag), || {
@@ -110,7 +117,7 @@ impl Matcher<'_> {
             new.expected = expected;
             new
         });
-        let Some(id) = entered else { return Started::Nothing };
+        let Some(id) = entered else { return StartedOperation::Nothing };
         let root = Some(event.peer).filter(|&root| root != NONE);
         let instance = self.collectives.get_mut(id);
         instance.add(entry, operation, root);
@@ -126,7 +133,7 @@ impl Matcher<'_> {
                 sinks.synchronises_all(event.comm, instance.last.at);
             }
         }
-        Started::Collective(id)
+        StartedOperation::Collective(id)
     }
 
     /// A rank's number in a communicator; only where each waits for those before it does it matter.
@@ -169,8 +176,8 @@ fn entered(operation: u16) -> u16 {
 }
 
 #[inline]
-fn side(at: &CallEvent, (bytes, mode): (u64, SendMode), sinks: &mut Sinks) -> Side {
-    Side {
+fn side(at: &CurrentCallEvent, (bytes, mode): (u64, SendMode), sinks: &mut EventSinks) -> TransferSide {
+    TransferSide {
         thread: at.thread,
         at: at.own.begun,
         kind: at.step.kind,

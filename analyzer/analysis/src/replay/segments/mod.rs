@@ -6,38 +6,38 @@
 //!                                                                  └→ engine: …                  ┘
 //! ```
 //!
-//! Whether a run can be cut there ([`super::cut`]) is known only when the segment before it was followed. Where it can't, all from the begin of that
+//! Whether a run can be cut there ([`super::consistent_cut`]) is known only when the segment before it was followed. Where it can't, all from the begin of that
 //! segment on is followed as one. So the result does not depend on how many segments are followed at a time.
 //!
 //! What is not known after a cut is what was learned of this MPI before it: up to which size sends do not wait for their receivers
 //! ([`super::matching`]). Each segment learns it anew.
 
-mod ground;
+mod distributed;
 mod rank_reading;
 mod reading;
+mod surveyed_run;
 #[cfg(test)]
 mod tests;
-mod together;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use self::ground::{FollowOptions, Surveyed};
-use self::ground::{OwnRanks, Tables, leading, open, own_places, setting};
-use self::reading::{Reading, Segment, Segments};
-pub use self::together::{decline_share, follow_share};
-use super::cut::Cut;
-use super::engine::{Engine, Setting};
-use super::part::Part;
-use super::timeline::Ids;
-use super::watcher::{Seen, SegmentWatcher, Watcher};
-use super::what_if::Condition;
-use crate::model::followed::Followed;
-use crate::model::what_if::WhatIf;
-use crate::read::ahead::Ahead;
-use crate::read::pass::Progress;
-use crate::transport::Failure;
+pub use self::distributed::{decline_share, follow_share};
+use self::reading::{ReplaySegment, ReplaySegments, SegmentReading};
+use self::surveyed_run::{LocalRanks, LookupTables, leading, open, own_places, setting};
+pub use self::surveyed_run::{ReplayOptions, SurveyedRun};
+use super::consistent_cut::ConsistentCut;
+use super::engine::{ReplayEngine, ReplaySetting};
+use super::observer::{ObserverState, ReplayObserver, SegmentObserver};
+use super::segment_result::SegmentResult;
+use super::timeline::RunIds;
+use super::what_if::ReplayConditions;
+use crate::model::replay_results::ReplayResults;
+use crate::model::what_if::WhatIfScenario;
+use crate::read::pass::FoldProgress;
+use crate::read::read_ahead::ReadAhead;
+use crate::transport::TransportFailure;
 
 /// Most segments that are followed at a time: each needs memory for the state of all ranks.
 const MOST_AT_A_TIME: usize = 8;
@@ -46,59 +46,63 @@ const MOST_AT_A_TIME: usize = 8;
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn follow(
-    surveyed: Surveyed,
-    options: FollowOptions,
-    progress: impl Fn(Progress) + Sync,
-) -> Result<Followed, Failure> {
+    surveyed: SurveyedRun,
+    options: ReplayOptions,
+    progress: impl Fn(FoldProgress) + Sync,
+) -> Result<ReplayResults, TransportFailure> {
     let model = surveyed.model;
-    let team = together::team(surveyed, &options)?;
+    let team = distributed::team(surveyed, &options)?;
     let own = if team.is_some() { own_places(surveyed) } else { 0..model.ranks.len() };
-    let tables = Tables::new(model);
+    let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, options.watcher.is_some());
-    let ranks = OwnRanks::open(surveyed, ids, own.clone(), &options);
+    let ranks = LocalRanks::open(surveyed, ids, own.clone(), &options);
     let can_cut = options.can_cut(model) && ranks.are_all();
-    let OwnRanks { logs, samples } = ranks;
+    let LocalRanks { logs, samples } = ranks;
     let (team, samples) = match team {
-        Some(team) => match together::begin(team, (own.clone(), can_cut), samples)? {
+        Some(team) => match distributed::begin(team, (own.clone(), can_cut), samples)? {
             Some(samples) => (Some(team), samples),
-            None => return follow(surveyed, FollowOptions { input: None, ..options }, progress),
+            None => return follow(surveyed, ReplayOptions { input: None, ..options }, progress),
         },
         None => (None, samples),
     };
     let unread =
         if team.is_some() { vec![false; model.ranks.len()] } else { logs.iter().map(Option::is_none).collect() };
-    let FollowOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
-    let (scenarios, conditions): (Vec<WhatIf>, Vec<Condition>) = scenarios.into_iter().unzip();
+    let ReplayOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
+    let (scenarios, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
     let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
     let leading = leading(&setting, segment_steps);
-    let reading = Reading::new(logs, (own.start, model.ranks.len()), leading);
-    let following = Following { surveyed, ids, setting: &setting, progress: &progress };
+    let reading = SegmentReading::new(logs, (own.start, model.ranks.len()), leading);
+    let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &progress };
     let part = match (team, watcher) {
         (Some(team), watcher) => following.together(team, reading, watcher)?,
         (None, Some(watcher)) if watcher.of_segment().is_none() => {
-            following.one_after_another(Segments::new(reading, can_cut), watcher)
+            following.one_after_another(ReplaySegments::new(reading, can_cut), watcher)
         }
-        (None, watcher) => following.side_by_side(Segments::new(reading, can_cut), watcher),
+        (None, watcher) => following.side_by_side(ReplaySegments::new(reading, can_cut), watcher),
     };
     Ok(part.of_run(model, scenarios))
 }
 
 /// Follows the segments of a run.
-struct Following<'a, P> {
-    surveyed: Surveyed<'a>,
-    ids: Ids<'a>,
-    setting: &'a Setting<'a>,
+struct SegmentReplay<'a, P> {
+    surveyed: SurveyedRun<'a>,
+    ids: RunIds<'a>,
+    setting: &'a ReplaySetting<'a>,
     progress: &'a P,
 }
 
 /// What was found in a segment, and what its watcher has seen; where the run cannot be cut at its end, where it begins.
-type Found = Result<(Part, Option<Seen>), Option<Arc<Cut>>>;
+type SegmentOutcome = Result<(SegmentResult, Option<ObserverState>), Option<Arc<ConsistentCut>>>;
 
-impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
+impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
     /// As many segments at a time as there are cores, each with a watcher of its own. The next ones are read meanwhile.
-    fn side_by_side(&self, mut segments: Segments<'a>, watcher: Option<&mut dyn Watcher>) -> Part {
+    fn side_by_side(
+        &self,
+        mut segments: ReplaySegments<'a>,
+        watcher: Option<&mut dyn ReplayObserver>,
+    ) -> SegmentResult {
         let at_a_time = at_a_time();
-        let mut found = Joined { part: None, watcher };
+        let mut found = JoinedSegments { part: None, watcher };
         let mut next = segments.next(at_a_time);
         while !next.is_empty() {
             let follow = found.watched(next);
@@ -114,26 +118,33 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
     }
 
     /// Segments that end with a cut, each on a core.
-    fn segments(&self, segments: Vec<(Segment<'a>, Option<Box<dyn SegmentWatcher + '_>>)>) -> Vec<Found> {
+    fn segments(
+        &self,
+        segments: Vec<(ReplaySegment<'a>, Option<Box<dyn SegmentObserver + '_>>)>,
+    ) -> Vec<SegmentOutcome> {
         segments.into_par_iter().map(|(segment, watcher)| self.segment(segment, watcher)).collect()
     }
 
-    fn segment(&self, segment: Segment<'a>, mut watcher: Option<Box<dyn SegmentWatcher + '_>>) -> Found {
-        let Segment { from, inputs, to } = segment;
+    fn segment(
+        &self,
+        segment: ReplaySegment<'a>,
+        mut watcher: Option<Box<dyn SegmentObserver + '_>>,
+    ) -> SegmentOutcome {
+        let ReplaySegment { from, inputs, to } = segment;
         let part = rayon::scope(|tasks| {
-            let watcher = watcher.as_mut().map(|watcher| watcher as &mut dyn Watcher);
-            let mut engine = Engine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
+            let watcher = watcher.as_mut().map(|watcher| watcher as &mut dyn ReplayObserver);
+            let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
             to.filter(|to| engine.follow_to(to, self.progress)).map(|to| engine.finish_at(&to))
         });
-        Ok((part.ok_or(from)?, watcher.map(SegmentWatcher::seen)))
+        Ok((part.ok_or(from)?, watcher.map(SegmentObserver::seen)))
     }
 
     /// The last segment, after those of which this was found.
-    fn to_end(&self, segment: Segment<'a>, found: Joined) -> Part {
-        let Segment { from, inputs, .. } = segment;
+    fn to_end(&self, segment: ReplaySegment<'a>, found: JoinedSegments) -> SegmentResult {
+        let ReplaySegment { from, inputs, .. } = segment;
         let part = rayon::scope(|tasks| {
-            let watcher = found.watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);
-            let mut engine = Engine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
+            let watcher = found.watcher.map(|watcher| &mut *watcher as &mut dyn ReplayObserver);
+            let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
             engine.follow_to_end(self.progress);
             engine.finish()
         });
@@ -141,22 +152,22 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
     }
 
     /// The rest of the run from a cut on, read anew.
-    fn rest_from(&self, cut: Option<Arc<Cut>>) -> Segment<'a> {
+    fn rest_from(&self, cut: Option<Arc<ConsistentCut>>) -> ReplaySegment<'a> {
         let logs = self.setting.model.ranks.iter().map(|rank| open(self.surveyed, self.ids, rank));
-        Segment::all_from(cut, logs.collect())
+        ReplaySegment::all_from(cut, logs.collect())
     }
 
     /// One segment after another, for a watcher, who sees what each rank does in the order of time. The next one is read meanwhile.
-    fn one_after_another(&self, mut segments: Segments<'a>, watcher: &mut dyn Watcher) -> Part {
+    fn one_after_another(&self, mut segments: ReplaySegments<'a>, watcher: &mut dyn ReplayObserver) -> SegmentResult {
         let mut all = None;
         let mut next = segments.next(1).pop();
-        while let Some(Segment { from, inputs, to }) = next {
+        while let Some(ReplaySegment { from, inputs, to }) = next {
             let (part, goes_on) = rayon::scope(|tasks| {
-                let ahead = Ahead::begin(tasks, move || {
+                let ahead = ReadAhead::begin(tasks, move || {
                     let next = segments.next(1).pop();
                     (segments, next)
                 });
-                let mut engine = Engine::new(self.setting, tasks, from.as_deref(), inputs, Some(&mut *watcher));
+                let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, Some(&mut *watcher));
                 let cut = to.filter(|to| engine.follow_to(to, self.progress));
                 match (cut, ahead.wait()) {
                     (Some(cut), Some(read)) => (engine.finish_at(&cut), Some(read)),
@@ -176,25 +187,28 @@ impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
                 None => return found,
             }
         }
-        self.to_end(segments.take_rest(), Joined { part: all, watcher: Some(watcher) })
+        self.to_end(segments.take_rest(), JoinedSegments { part: all, watcher: Some(watcher) })
     }
 }
 
 /// What was found in the segments so far.
-struct Joined<'w> {
-    part: Option<Part>,
+struct JoinedSegments<'w> {
+    part: Option<SegmentResult>,
     /// Who is shown what ranks do.
-    watcher: Option<&'w mut dyn Watcher>,
+    watcher: Option<&'w mut dyn ReplayObserver>,
 }
 
-impl Joined<'_> {
+impl JoinedSegments<'_> {
     /// Segments, each with a watcher of its own.
-    fn watched<'a>(&self, segments: Vec<Segment<'a>>) -> Vec<(Segment<'a>, Option<Box<dyn SegmentWatcher + '_>>)> {
+    fn watched<'a>(
+        &self,
+        segments: Vec<ReplaySegment<'a>>,
+    ) -> Vec<(ReplaySegment<'a>, Option<Box<dyn SegmentObserver + '_>>)> {
         watched(self.watcher.as_deref(), segments)
     }
 
     /// Adds what was found in the next ones.
-    fn add(&mut self, (part, seen): (Part, Option<Seen>)) {
+    fn add(&mut self, (part, seen): (SegmentResult, Option<ObserverState>)) {
         self.part = Some(after(self.part.take(), part));
         self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
     }
@@ -202,10 +216,10 @@ impl Joined<'_> {
 
 /// Segments, each with a watcher of its own.
 fn watched<'a, 'w>(
-    watcher: Option<&'w dyn Watcher>,
-    segments: Vec<Segment<'a>>,
-) -> Vec<(Segment<'a>, Option<Box<dyn SegmentWatcher + 'w>>)> {
-    segments.into_iter().map(|segment| (segment, watcher.and_then(Watcher::of_segment))).collect()
+    watcher: Option<&'w dyn ReplayObserver>,
+    segments: Vec<ReplaySegment<'a>>,
+) -> Vec<(ReplaySegment<'a>, Option<Box<dyn SegmentObserver + 'w>>)> {
+    segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::of_segment))).collect()
 }
 
 /// How many segments this process follows at a time.
@@ -214,7 +228,7 @@ fn at_a_time() -> usize {
 }
 
 /// What was found in the segments before one, if there are any, and in that.
-fn after(before: Option<Part>, part: Part) -> Part {
+fn after(before: Option<SegmentResult>, part: SegmentResult) -> SegmentResult {
     match before {
         Some(before) => before.and(part),
         None => part,

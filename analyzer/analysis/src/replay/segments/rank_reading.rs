@@ -8,8 +8,8 @@ use lbprof_collector::record::NONE;
 use rustc_hash::FxHashSet;
 
 use crate::model::region_state::{Ns, RegionState};
-use crate::replay::cut::{AtCut, may_cut};
-use crate::replay::timeline::{CommEvent, Piece, RankInput, RankSteps, Role, Step};
+use crate::replay::consistent_cut::{RankAtCut, may_cut};
+use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
 /// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.
 const MOST: usize = 4;
@@ -18,7 +18,7 @@ const MOST_PACKED: usize = 64;
 
 /// A call of the rank that leads at which the run may be cut: the other ranks' calls of the same number are the same collective.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
-pub struct Mark {
+pub struct CutMark {
     /// Index of its communicator.
     pub comm: u32,
     /// How many such calls the segment has, with this one.
@@ -26,13 +26,13 @@ pub struct Mark {
 }
 
 /// What a rank does in a segment that ends with such a call.
-pub struct UpToCut {
+pub struct StepsUpToCut {
     /// When it entered the call.
     pub begin: Ns,
     /// Where it is after that.
-    pub at: AtCut,
+    pub at: RankAtCut,
     /// Its steps.
-    pub read: VecDeque<Piece>,
+    pub read: VecDeque<StepChunk>,
     /// Whether the last piece goes on after it.
     splits: bool,
 }
@@ -47,13 +47,13 @@ pub struct RankReading<'a> {
     lists: Vec<Arc<[u32]>>,
     given: usize,
     /// Segments that were read and not taken yet.
-    ready: VecDeque<UpToCut>,
+    ready: VecDeque<StepsUpToCut>,
 }
 
 /// A call of a rank at which the run may be cut.
 #[derive(Clone, Copy)]
-struct Found {
-    mark: Mark,
+struct CutCandidate {
+    mark: CutMark,
     /// When it began and ended.
     begin: Ns,
     end: Ns,
@@ -71,26 +71,26 @@ impl<'a> RankReading<'a> {
     }
 
     /// Reads a segment of so many steps, as the rank that leads; `None`: the run can't be cut there.
-    pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<Mark> {
+    pub fn lead(&mut self, of_all: &[bool], steps: usize) -> Option<CutMark> {
         let found = self.find_after(of_all, steps)?;
         self.split(&found);
         Some(found.mark)
     }
 
     /// Reads a segment that ends where that of the leading rank does, which has so many `steps`; `false`: the run can't be cut there.
-    pub fn follow(&mut self, of_all: &[bool], mark: Mark, steps: usize) -> bool {
+    pub fn follow(&mut self, of_all: &[bool], mark: CutMark, steps: usize) -> bool {
         let found =
             self.find_number(of_all, mark.number, self.most(steps)).filter(|found| found.mark.comm == mark.comm);
         found.inspect(|found| self.split(found)).is_some()
     }
 
     /// The segments that were read and not taken yet.
-    pub fn ready(&self) -> &VecDeque<UpToCut> {
+    pub fn ready(&self) -> &VecDeque<StepsUpToCut> {
         &self.ready
     }
 
     /// The first of them.
-    pub fn take(&mut self) -> Option<UpToCut> {
+    pub fn take(&mut self) -> Option<StepsUpToCut> {
         self.ready.pop_front()
     }
 
@@ -101,7 +101,7 @@ impl<'a> RankReading<'a> {
         for (mut pieces, splits) in segments.chain([(self.input.read, false)]) {
             let rest = if goes_on { pieces.pop_front() } else { None };
             if let Some((first, rest)) = read.back_mut().zip(rest) {
-                Piece::rejoin(first, rest);
+                StepChunk::rejoin(first, rest);
             }
             read.append(&mut pieces);
             goes_on = splits;
@@ -112,7 +112,7 @@ impl<'a> RankReading<'a> {
     /// Reads to the end of the log; `false` where that is more than a segment may have.
     pub fn read_rest(&mut self, steps: usize) -> bool {
         let most = self.most(steps);
-        while self.input.read.iter().map(Piece::len).sum::<usize>() <= most {
+        while self.input.read.iter().map(StepChunk::len).sum::<usize>() <= most {
             if !self.read() {
                 return true;
             }
@@ -121,7 +121,7 @@ impl<'a> RankReading<'a> {
     }
 
     /// Reads to a cut, and leaves out what is before it.
-    pub fn leave_out(&mut self, cut: &AtCut) {
+    pub fn leave_out(&mut self, cut: &RankAtCut) {
         (self.given, self.lists) = (cut.steps, cut.lists.clone());
         let mut left = cut.steps;
         while left > 0 && (!self.input.read.is_empty() || self.read()) {
@@ -148,7 +148,7 @@ impl<'a> RankReading<'a> {
         if self.packs {
             steps.give_back_memory();
         }
-        self.input.read.extend(Piece::several(batch, self.packs));
+        self.input.read.extend(StepChunk::several(batch, self.packs));
         true
     }
 
@@ -158,7 +158,7 @@ impl<'a> RankReading<'a> {
         of_all: &[bool],
         most: usize,
         mut accept: impl FnMut(&[CommEvent], Option<usize>, usize) -> bool,
-    ) -> Option<Found> {
+    ) -> Option<CutCandidate> {
         let (mut pieces, mut before, mut number) = (0, 0, 0);
         while before <= most {
             if pieces == self.input.read.len() && !self.read() {
@@ -176,8 +176,15 @@ impl<'a> RankReading<'a> {
                 comm = cuts.unwrap_or(NONE);
                 accept(events, cuts.map(|_| number), at)
             });
-            if let Some((steps, Step { begin, end, kind, .. })) = found {
-                return Some(Found { mark: Mark { comm, number }, begin, end, kind, pieces, steps: steps + 1 });
+            if let Some((steps, TimelineStep { begin, end, kind, .. })) = found {
+                return Some(CutCandidate {
+                    mark: CutMark { comm, number },
+                    begin,
+                    end,
+                    kind,
+                    pieces,
+                    steps: steps + 1,
+                });
             }
             before += piece.len();
             pieces += 1;
@@ -186,16 +193,17 @@ impl<'a> RankReading<'a> {
     }
 
     /// The first after so many steps at which no request is open.
-    fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<Found> {
+    fn find_after(&mut self, of_all: &[bool], steps: usize) -> Option<CutCandidate> {
         let mut open = FxHashSet::default();
         self.find(of_all, MOST.saturating_mul(steps), |events, number, before| {
             // What has no request is complete already.
             for event in events.iter().filter(|event| event.request != NONE) {
                 match event.role {
-                    Role::StartSend | Role::StartRecv | Role::StartRecvAny | Role::StartCollective(_) => {
-                        open.insert(event.request)
-                    }
-                    Role::Done | Role::Found | Role::Cancelled => open.remove(&event.request),
+                    CommRole::StartSend
+                    | CommRole::StartRecv
+                    | CommRole::StartRecvAny
+                    | CommRole::StartCollective(_) => open.insert(event.request),
+                    CommRole::Done | CommRole::Found | CommRole::Cancelled => open.remove(&event.request),
                     _ => false,
                 };
             }
@@ -204,12 +212,12 @@ impl<'a> RankReading<'a> {
     }
 
     /// The one of this number.
-    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<Found> {
+    fn find_number(&mut self, of_all: &[bool], wanted: usize, most: usize) -> Option<CutCandidate> {
         self.find(of_all, most, |_, number, _| number == Some(wanted))
     }
 
     /// What it does until the end of the call that was found is a segment.
-    fn split(&mut self, found: &Found) {
+    fn split(&mut self, found: &CutCandidate) {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);
         let mut segment = std::mem::replace(read, rest);
@@ -221,9 +229,9 @@ impl<'a> RankReading<'a> {
                 read.pop_front();
             }
         }
-        self.given += segment.iter().map(Piece::len).sum::<usize>();
-        self.lists.extend(segment.iter().flat_map(Piece::lists).cloned());
-        let at = AtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
-        self.ready.push_back(UpToCut { begin: found.begin, at, read: segment, splits });
+        self.given += segment.iter().map(StepChunk::len).sum::<usize>();
+        self.lists.extend(segment.iter().flat_map(StepChunk::lists).cloned());
+        let at = RankAtCut { end: found.end, kind: found.kind, steps: self.given, lists: self.lists.clone() };
+        self.ready.push_back(StepsUpToCut { begin: found.begin, at, read: segment, splits });
     }
 }

@@ -1,6 +1,6 @@
 //! Reads the steps of ranks, one segment of the run after another.
 //!
-//! A segment ends with the first collective at which a run may be cut ([`crate::replay::cut::may_cut`]) after so many steps of one rank, and with the same
+//! A segment ends with the first collective at which a run may be cut ([`crate::replay::consistent_cut::may_cut`]) after so many steps of one rank, and with the same
 //! collective of each other rank. So segments do not depend on who follows them, nor on how many do.
 
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use std::sync::Arc;
 use bincode::{Decode, Encode};
 use rayon::prelude::*;
 
-use super::rank_reading::{Mark, RankReading, UpToCut};
+use super::rank_reading::{CutMark, RankReading, StepsUpToCut};
 use crate::model::region_state::Ns;
-use crate::replay::cut::{AtCut, Cut};
+use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::timeline::{RankInput, RankSteps, are_packed};
 
 /// Where some ranks were read to, or all: those of a process.
-pub struct Reading<'a> {
+pub struct SegmentReading<'a> {
     /// In the order of their places.
     ranks: Vec<RankReading<'a>>,
     /// The place of the first.
     first: usize,
-    leading: Leading,
+    leading: LeadingRank,
 }
 
 /// What decides where segments end.
 #[derive(Clone)]
-pub struct Leading {
+pub struct LeadingRank {
     /// The place of the rank that leads.
     pub rank: usize,
     /// Steps of it in a segment.
@@ -49,24 +49,24 @@ impl LastEntry {
     }
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SegmentReading<'a> {
     /// Begins with what ranks do first, which follow one another from the place `first` on, of `all` ranks.
-    pub fn new(logs: Vec<Option<Box<RankSteps<'a>>>>, (first, all): (usize, usize), leading: Leading) -> Self {
+    pub fn new(logs: Vec<Option<Box<RankSteps<'a>>>>, (first, all): (usize, usize), leading: LeadingRank) -> Self {
         let packs = are_packed(all);
         let ranks = logs.into_par_iter().map(|steps| RankReading::new(steps, packs)).collect();
-        Reading { ranks, first, leading }
+        SegmentReading { ranks, first, leading }
     }
 
     /// Reads up to `n` segments of the rank that leads: where they end, as far as the run can be cut there; nothing where that rank is not one of these.
-    pub fn lead(&mut self, n: usize) -> Vec<Mark> {
-        let Leading { rank, steps, ref of_all } = self.leading;
+    pub fn lead(&mut self, n: usize) -> Vec<CutMark> {
+        let LeadingRank { rank, steps, ref of_all } = self.leading;
         let leads = rank.checked_sub(self.first).and_then(|at| self.ranks.get_mut(at));
         leads.map(|leads| (0..n).map_while(|_| leads.lead(of_all, steps)).collect()).unwrap_or_default()
     }
 
     /// Reads the other ranks up to these ends of segments: as far as the run can be cut there, which of these ranks entered last.
-    pub fn read_to(&mut self, marks: &[Mark]) -> Vec<Option<LastEntry>> {
-        let Leading { rank: leads, steps, ref of_all } = self.leading;
+    pub fn read_to(&mut self, marks: &[CutMark]) -> Vec<Option<LastEntry>> {
+        let LeadingRank { rank: leads, steps, ref of_all } = self.leading;
         let first = self.first;
         let read = |(at, rank): (usize, &mut RankReading)| {
             if first + at != leads {
@@ -86,7 +86,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The next of the segments that were read, by rank.
-    pub fn take(&mut self) -> Vec<UpToCut> {
+    pub fn take(&mut self) -> Vec<StepsUpToCut> {
         self.ranks.iter_mut().filter_map(RankReading::take).collect()
     }
 
@@ -103,18 +103,18 @@ impl<'a> Reading<'a> {
 }
 
 /// The segment at hand, of all ranks.
-pub struct Segment<'a> {
+pub struct ReplaySegment<'a> {
     /// What ranks go on with; `None`: they begin.
-    pub from: Option<Arc<Cut>>,
+    pub from: Option<Arc<ConsistentCut>>,
     /// What they do.
     pub inputs: Vec<RankInput<'a>>,
     /// Where they are then; `None`: at their ends.
-    pub to: Option<Arc<Cut>>,
+    pub to: Option<Arc<ConsistentCut>>,
 }
 
-impl<'a> Segment<'a> {
+impl<'a> ReplaySegment<'a> {
     /// All from a cut on: logs are read from the begin, and what is before it is left out.
-    pub fn all_from(cut: Option<Arc<Cut>>, logs: Vec<Option<Box<RankSteps<'a>>>>) -> Self {
+    pub fn all_from(cut: Option<Arc<ConsistentCut>>, logs: Vec<Option<Box<RankSteps<'a>>>>) -> Self {
         let packs = are_packed(logs.len());
         let input = |(place, steps): (usize, Option<Box<RankSteps<'a>>>)| {
             let mut rank = RankReading::new(steps, packs);
@@ -122,27 +122,27 @@ impl<'a> Segment<'a> {
             rank.rest()
         };
         let inputs = logs.into_par_iter().enumerate().map(input).collect();
-        Segment { from: cut, inputs, to: None }
+        ReplaySegment { from: cut, inputs, to: None }
     }
 }
 
 /// All segments of a run, which one process reads.
-pub struct Segments<'a> {
-    reading: Reading<'a>,
+pub struct ReplaySegments<'a> {
+    reading: SegmentReading<'a>,
     /// The end of the last one.
-    from: Option<Arc<Cut>>,
+    from: Option<Arc<ConsistentCut>>,
     /// Whether the rest of the run is one.
     is_last: bool,
 }
 
-impl<'a> Segments<'a> {
+impl<'a> ReplaySegments<'a> {
     /// From the begin of the run; `can_cut`: whether there is more than one.
-    pub fn new(reading: Reading<'a>, can_cut: bool) -> Self {
-        Segments { reading, from: None, is_last: !can_cut }
+    pub fn new(reading: SegmentReading<'a>, can_cut: bool) -> Self {
+        ReplaySegments { reading, from: None, is_last: !can_cut }
     }
 
     /// The next ones that end with a cut, at most `n`; of fewer the last is followed by the rest of the run.
-    pub fn next(&mut self, n: usize) -> Vec<Segment<'a>> {
+    pub fn next(&mut self, n: usize) -> Vec<ReplaySegment<'a>> {
         if self.is_last {
             return Vec::new();
         }
@@ -152,19 +152,19 @@ impl<'a> Segments<'a> {
         let ends = marks.into_iter().zip(lasts);
         ends.filter_map(|(mark, last)| {
             let (ranks, inputs) = apart(self.reading.take());
-            let to = Some(Arc::new(Cut { comm: mark.comm, last: last?.at, last_rank: last?.rank, ranks }));
-            Some(Segment { from: std::mem::replace(&mut self.from, to.clone()), inputs, to })
+            let to = Some(Arc::new(ConsistentCut { comm: mark.comm, last: last?.at, last_rank: last?.rank, ranks }));
+            Some(ReplaySegment { from: std::mem::replace(&mut self.from, to.clone()), inputs, to })
         })
         .collect()
     }
 
     /// The rest of the run.
-    pub fn take_rest(&mut self) -> Segment<'a> {
-        Segment { from: self.from.take(), inputs: self.reading.take_rest(), to: None }
+    pub fn take_rest(&mut self) -> ReplaySegment<'a> {
+        ReplaySegment { from: self.from.take(), inputs: self.reading.take_rest(), to: None }
     }
 }
 
 /// Where ranks are at the end of a segment, and their steps in it.
-fn apart<'a>(ranks: Vec<UpToCut>) -> (Vec<AtCut>, Vec<RankInput<'a>>) {
-    ranks.into_iter().map(|UpToCut { at, read, .. }| (at, RankInput { read, steps: None })).unzip()
+fn apart<'a>(ranks: Vec<StepsUpToCut>) -> (Vec<RankAtCut>, Vec<RankInput<'a>>) {
+    ranks.into_iter().map(|StepsUpToCut { at, read, .. }| (at, RankInput { read, steps: None })).unzip()
 }

@@ -6,38 +6,38 @@ use lbprof_simulator::script::Script;
 use proptest::prelude::*;
 
 use super::*;
-use crate::metrics::statistics::StatisticsWatcher;
+use crate::metrics::statistics::StatisticsObserver;
 use crate::model::Model;
-use crate::model::followed::OnPath;
+use crate::model::replay_results::CriticalPathEntry;
 use crate::profile::gather;
-use crate::read::open::Run;
-use crate::replay::scope::Scope;
-use crate::replay::what_if::{Network, Work};
-use crate::replay::{Message, StateInterval};
+use crate::read::open::RecordedRun;
+use crate::replay::scope::ReplayScope;
+use crate::replay::what_if::{ReplayNetwork, ReplayWork};
+use crate::replay::{MatchedMessage, StateInterval};
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::{Survey, survey};
+use crate::structure::survey::{CallSurvey, survey};
 use crate::structure::symbols;
-use crate::structure::{self, Structure};
-use crate::views::{Watch, Watched};
+use crate::structure::{self, RunStructure};
+use crate::views::{TimelineObserver, TimelineView};
 
 /// What a watcher is shown of each thread, in its order.
 #[derive(Default, Debug, PartialEq)]
-struct AllSeen {
+struct RecordingObserver {
     intervals: Vec<((u32, u32), StateInterval)>,
-    messages: Vec<Message>,
+    messages: Vec<MatchedMessage>,
 }
 
-impl Watcher for AllSeen {
+impl ReplayObserver for RecordingObserver {
     fn spends(&mut self, state: &StateInterval) {
         self.intervals.push(((state.thread.rank, state.thread.number), *state));
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         self.messages.push(*message);
     }
 }
 
-impl AllSeen {
+impl RecordingObserver {
     /// By thread, and by receiver.
     fn sorted(mut self) -> Self {
         self.intervals.sort_by_key(|&(thread, _)| thread);
@@ -47,55 +47,55 @@ impl AllSeen {
 }
 
 /// A run that was written, and what is known of it before its ranks are followed.
-struct Known {
+struct SurveyedTestRun {
     _dir: tempfile::TempDir,
-    run: Run,
-    survey: Survey,
-    structure: Structure,
+    run: RecordedRun,
+    survey: CallSurvey,
+    structure: RunStructure,
     model: Model,
 }
 
-impl Known {
-    fn new(write: impl Fn(&std::path::Path)) -> Known {
+impl SurveyedTestRun {
+    fn new(write: impl Fn(&std::path::Path)) -> SurveyedTestRun {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
-        let run = Run::open(Some(dir.path())).unwrap();
+        let run = RecordedRun::open(Some(dir.path())).unwrap();
         let survey = survey(&run, |_| ()).unwrap();
         let names = symbols::unnamed(&survey.sites);
-        let structure = Structure::find(&run, &survey, &names, &structure::Wanted::default());
+        let structure = RunStructure::find(&run, &survey, &names, &structure::StructureOptions::default());
         let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
-        Known { _dir: dir, run, survey, structure, model }
+        SurveyedTestRun { _dir: dir, run, survey, structure, model }
     }
 
     /// Follows it in segments of so many steps of all ranks.
-    fn follow(&self, steps: usize, watcher: Option<&mut dyn Watcher>) -> Followed {
-        let Known { run, survey, structure, model, .. } = self;
-        let scope = Scope::all(model);
-        let given = Network::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
+    fn follow(&self, steps: usize, watcher: Option<&mut dyn ReplayObserver>) -> ReplayResults {
+        let SurveyedTestRun { run, survey, structure, model, .. } = self;
+        let scope = ReplayScope::all(model);
+        let given = ReplayNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
         let conditions = [
-            Condition::IDEAL,
-            Condition::MEASURED,
-            Condition { network: given, work: Work::Measured },
-            Condition { network: Network::Measured, work: Work::Rank(1, vec![0.5; 8]) },
-            Condition { network: Network::IDEAL, work: Work::Rank(0, vec![3.0; 8]) },
+            ReplayConditions::IDEAL,
+            ReplayConditions::MEASURED,
+            ReplayConditions { network: given, work: ReplayWork::Measured },
+            ReplayConditions { network: ReplayNetwork::Measured, work: ReplayWork::Rank(1, vec![0.5; 8]) },
+            ReplayConditions { network: ReplayNetwork::IDEAL, work: ReplayWork::Rank(0, vec![3.0; 8]) },
         ];
-        let scenarios = conditions.into_iter().map(|condition| (WhatIf::Ideal, condition)).collect();
-        let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn Watcher);
-        let options = FollowOptions { scenarios, watcher, segment_steps: Some(steps), ..FollowOptions::new(&scope) };
-        follow(Surveyed { run, survey, structure, model }, options, |_| ()).unwrap()
+        let scenarios = conditions.into_iter().map(|condition| (WhatIfScenario::Ideal, condition)).collect();
+        let watcher = watcher.map(|watcher| &mut *watcher as &mut dyn ReplayObserver);
+        let options = ReplayOptions { scenarios, watcher, segment_steps: Some(steps), ..ReplayOptions::new(&scope) };
+        follow(SurveyedRun { run, survey, structure, model }, options, |_| ()).unwrap()
     }
 }
 
 /// Follows a run in segments of so many steps of all ranks, without and with a watcher.
-fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (Followed, Followed, AllSeen) {
-    let known = Known::new(write);
-    let mut seen = AllSeen::default();
+fn followed(write: impl Fn(&std::path::Path), steps: usize) -> (ReplayResults, ReplayResults, RecordingObserver) {
+    let known = SurveyedTestRun::new(write);
+    let mut seen = RecordingObserver::default();
     let alone = known.follow(steps, None);
     (alone, known.follow(steps, Some(&mut seen)), seen.sorted())
 }
 
 /// The same but for the last digits of sums.
-fn are_same(one: &Followed, other: &Followed) -> Result<(), TestCaseError> {
+fn are_same(one: &ReplayResults, other: &ReplayResults) -> Result<(), TestCaseError> {
     prop_assert_eq!(&one.threads, &other.threads);
     prop_assert_eq!(one.elapsed, other.elapsed);
     prop_assert_eq!(one.counts, other.counts);
@@ -112,7 +112,7 @@ fn are_same(one: &Followed, other: &Followed) -> Result<(), TestCaseError> {
     for ((_, a), (_, b)) in one.replays.iter().zip(&other.replays) {
         prop_assert!((a - b).abs() < 1e-11, "replays {:?} {:?}", one.replays, other.replays);
     }
-    let lacks = |all: &Followed, others: &Followed| -> Vec<OnPath> {
+    let lacks = |all: &ReplayResults, others: &ReplayResults| -> Vec<CriticalPathEntry> {
         all.critical_path.iter().copied().filter(|part| !others.critical_path.contains(part)).collect()
     };
     prop_assert_eq!(lacks(one, other), lacks(other, one));
@@ -188,7 +188,7 @@ fn a_run_is_cut_where_nothing_is_in_transit() {
     };
     let (cut, ..) = followed(scenario, 30);
     assert_eq!(cut.segments, 5, "four of 10 steps of each rank, and the end");
-    let total: f64 = cut.critical_path.iter().map(|OnPath { ns, .. }| ns).sum();
+    let total: f64 = cut.critical_path.iter().map(|CriticalPathEntry { ns, .. }| ns).sum();
     assert_eq!(total, cut.elapsed as f64);
     are_same(&followed(scenario, 1 << 40).0, &cut).unwrap();
 }
@@ -272,10 +272,10 @@ fn what_was_cut_before_stays_cut_where_the_rest_cannot_be() {
 fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
     let kinds: Vec<(u8, u32)> = (0..60).map(|i| (i as u8 % 8, 7919 * i)).collect();
     let script = Script::rounds(&kinds);
-    let known = Known::new(|dir| script.write(dir).unwrap());
+    let known = SurveyedTestRun::new(|dir| script.write(dir).unwrap());
     let watched = |steps| {
         let (mut watch, mut statistics) =
-            (Watch::new(&known.model).unwrap(), StatisticsWatcher::new(&known.model).unwrap());
+            (TimelineObserver::new(&known.model).unwrap(), StatisticsObserver::new(&known.model).unwrap());
         let segments = known.follow(steps, Some(&mut watch)).segments;
         assert_eq!(known.follow(steps, Some(&mut statistics)).segments, segments);
         (segments, watch.finish(), statistics.finish())
@@ -285,7 +285,7 @@ fn watchers_of_segments_together_see_what_one_of_the_whole_sees() {
 
     assert_eq!((&joined.spans, &joined.waits, joined.all_waits), (&whole.spans, &whole.waits, whole.all_waits));
     assert_eq!(joined.all_messages, whole.all_messages);
-    let sorted = |watched: &Watched| {
+    let sorted = |watched: &TimelineView| {
         let mut messages: Vec<_> = watched.messages.iter().map(|one| (one.received, one.from, one.to)).collect();
         messages.sort_unstable();
         messages

@@ -7,23 +7,23 @@
 //!                              └→ watching.rs        what the page shows
 //! ```
 //!
-//! Nothing flows back but [`Noted`], by which a matched event keeps the clocks of its moment.
+//! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
 
-mod explaining;
+mod explanation_queue;
+mod observer_sink;
 mod predictions;
 mod sync_times;
 mod wait_analysis;
-mod watching;
 
-pub use explaining::Explaining;
+pub use explanation_queue::ExplanationQueue;
+pub use observer_sink::ObserverSink;
 pub use sync_times::PairSync;
 pub use wait_analysis::WaitAnalysis;
-pub use watching::Watching;
 
 use super::needs::EndedCall;
 use super::timeline::ParallelPart;
-use super::what_if::{Clocks, Noted};
-use crate::model::interval::Interval;
+use super::what_if::{NotedClocks, ReplayClocks};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 
 /// A thread that begins.
@@ -38,12 +38,12 @@ pub struct NewThread {
     /// When it begins.
     pub begin: Ns,
     /// What it goes on with, where the run has begun before.
-    pub goes_on: Option<GoesOn>,
+    pub goes_on: Option<ContinuedThread>,
 }
 
 /// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
 #[derive(Clone, Copy, Debug)]
-pub struct GoesOn {
+pub struct ContinuedThread {
     /// When the last of them entered.
     pub since: Ns,
     /// The kind of the thread's time in it.
@@ -52,7 +52,7 @@ pub struct GoesOn {
 
 /// A message that was received.
 #[derive(Clone, Copy, Debug)]
-pub struct Received {
+pub struct ReceivedMessage {
     /// The threads that sent and received it.
     pub from: u32,
     /// See above.
@@ -60,7 +60,7 @@ pub struct Received {
     /// The thread that posted its receive.
     pub posted_by: u32,
     /// When its send began, and when the call ended in which it was received.
-    pub time: Interval,
+    pub time: TimeInterval,
     /// When its receive was posted.
     pub posted: Ns,
     /// Its bytes.
@@ -89,12 +89,12 @@ pub struct RequestEnd {
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
-pub trait Sink {
+pub trait EventSink {
     /// A further thread begins, whose rank has this window; its number is the next one.
-    fn begins(&mut self, thread: NewThread, window: Interval);
+    fn begins(&mut self, thread: NewThread, window: TimeInterval);
 
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
-    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: Interval, _parallel: &[ParallelPart]) {}
+    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
 
     /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
     fn comes_back(&mut self, _thread: u32, _slot: u8) {}
@@ -109,54 +109,54 @@ pub trait Sink {
     fn synchronises_all(&mut self, _comm: u32, _at: Ns) {}
 
     /// A message was received, in the receiver's call that is given last.
-    fn receives(&mut self, _message: &Received) {}
+    fn receives(&mut self, _message: &ReceivedMessage) {}
 
     /// A request is over, in the thread's call that is given last.
     fn ends_request(&mut self, _end: &RequestEnd) {}
 
     /// A thread's window ends before that of another.
-    fn ends_early(&mut self, _thread: u32, _last: u32, _idle: Interval) {}
+    fn ends_early(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 
 /// All sinks.
-pub struct Sinks<'a, 'scope> {
+pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
-    pub clocks: Clocks<'a>,
+    pub clocks: ReplayClocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
     /// Of a watcher.
-    pub watching: Watching<'a>,
+    pub watching: ObserverSink<'a>,
 }
 
-impl Sinks<'_, '_> {
+impl EventSinks<'_, '_> {
     /// Notes a thread's clocks.
     #[inline]
-    pub fn note(&mut self, thread: u32) -> Noted {
+    pub fn note(&mut self, thread: u32) -> NotedClocks {
         self.clocks.note(thread)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
     #[inline]
-    pub fn note_later(&mut self, note: Noted, thread: u32) {
+    pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
         self.clocks.note_later(note, thread);
     }
 
     /// What is noted is not needed any more.
     #[inline]
-    pub fn forget(&mut self, note: Noted) {
+    pub fn forget(&mut self, note: NotedClocks) {
         self.clocks.forget(note);
     }
 }
 
-impl Sink for Sinks<'_, '_> {
-    fn begins(&mut self, thread: NewThread, window: Interval) {
+impl EventSink for EventSinks<'_, '_> {
+    fn begins(&mut self, thread: NewThread, window: TimeInterval) {
         self.clocks.begins(thread, window);
         self.waits.begins(thread, window);
         self.watching.begins(thread, window);
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         self.clocks.computes(thread, kind, time, parallel);
         self.waits.computes(thread, kind, time, parallel);
         self.watching.computes(thread, kind, time, parallel);
@@ -164,7 +164,7 @@ impl Sink for Sinks<'_, '_> {
 
     #[inline]
     fn comes_back(&mut self, thread: u32, slot: u8) {
-        Sink::comes_back(&mut self.clocks, thread, slot);
+        EventSink::comes_back(&mut self.clocks, thread, slot);
     }
 
     #[inline]
@@ -184,7 +184,7 @@ impl Sink for Sinks<'_, '_> {
     }
 
     #[inline]
-    fn receives(&mut self, message: &Received) {
+    fn receives(&mut self, message: &ReceivedMessage) {
         self.watching.receives(message);
     }
 
@@ -193,7 +193,7 @@ impl Sink for Sinks<'_, '_> {
         self.watching.ends_request(end);
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
+    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.waits.ends_early(thread, last, idle);
         self.watching.ends_early(thread, last, idle);
     }

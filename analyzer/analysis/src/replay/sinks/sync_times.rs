@@ -39,7 +39,7 @@
 
 use lbprof_collector::record::NONE;
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::replay::comm_members::CommMembers;
 
@@ -71,7 +71,7 @@ pub struct PairSync {
 
 impl PairSync {
     /// Returns the synchronisation by what `source` did at `available_ns`, and `collector` took note of in a call that lasted for `call`.
-    pub fn new(source: u32, available_ns: Ns, collector: u32, call: Interval) -> Self {
+    pub fn new(source: u32, available_ns: Ns, collector: u32, call: TimeInterval) -> Self {
         let was_there = available_ns < call.begin;
         let time = SyncTime::new(available_ns.max(call.begin), call.end);
         PairSync { source, collector, time, time_of_source: (!was_there).then_some(time) }
@@ -284,7 +284,7 @@ mod tests {
         let members = CommMembers::new(&[], 2);
         let mut syncs = SyncTimes::new(&members);
         syncs.world_ranks = vec![0, 1];
-        syncs.record_pair(PairSync::new(1, 5, 1, Interval::new(5, 5)));
+        syncs.record_pair(PairSync::new(1, 5, 1, TimeInterval::new(5, 5)));
         assert!(syncs.pairs.is_empty());
     }
 
@@ -293,7 +293,7 @@ mod tests {
         let members = CommMembers::new(&[], 2);
         let mut syncs = SyncTimes::new(&members);
         syncs.world_ranks = vec![0, 1];
-        syncs.record_pair(PairSync::new(0, 3, 1, Interval::new(2, 6)).with_wait(1, 0));
+        syncs.record_pair(PairSync::new(0, 3, 1, TimeInterval::new(2, 6)).with_wait(1, 0));
         assert_eq!([syncs.last_before(1, 0, 7), syncs.last_before(0, 1, 7)], [3, 6]);
     }
 
@@ -303,8 +303,8 @@ mod tests {
         for (source, collector) in [(0, 1), (1, 0)] {
             let mut syncs = SyncTimes::new(&members);
             syncs.world_ranks = vec![0, 1];
-            syncs.record_pair(PairSync::new(source, 3, collector, Interval::new(2, 6)));
-            syncs.record_pair(PairSync::new(source, 7, collector, Interval::new(8, 9)));
+            syncs.record_pair(PairSync::new(source, 3, collector, TimeInterval::new(2, 6)));
+            syncs.record_pair(PairSync::new(source, 7, collector, TimeInterval::new(8, 9)));
             let last = |waiting, ended_by| [5, 8, 10].map(|time| syncs.last_before(waiting, ended_by, time));
             assert_eq!(last(collector, source), [Ns::MIN, 3, 8]);
             assert_eq!(last(source, collector), [Ns::MIN, 3, 3]);

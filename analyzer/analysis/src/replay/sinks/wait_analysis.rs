@@ -3,25 +3,25 @@
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::explaining::Explaining;
+use super::explanation_queue::ExplanationQueue;
 use super::sync_times::{PairSync, SyncTimes};
-use super::{GoesOn, NewThread, Sink};
-use crate::model::interval::Interval;
+use super::{ContinuedThread, EventSink, NewThread};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::waits::{WaitKey, WaitState, WaitSums};
-use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, Explained};
+use crate::replay::blocking::{BlockingInterval, DelaySource, EndedBy, ExplainedWaits};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::needs::{CallWait, EndedCall};
-use crate::replay::scope::Scope;
+use crate::replay::scope::ReplayScope;
 use crate::replay::timeline::ParallelPart;
 
 /// The analysis of waits in a part of the run.
 pub struct WaitAnalysis<'a, 'scope> {
-    scope: &'a Scope,
+    scope: &'a ReplayScope,
     /// Place of the rank, by thread.
     ranks: Vec<u32>,
     sync_times: SyncTimes<'a>,
-    explaining: Explaining<'a, 'scope>,
+    explaining: ExplanationQueue<'a, 'scope>,
     /// The thread of the last call that waited, and the thread that ended its wait.
     last_wait: Option<(u32, u32)>,
     /// Whether the ends of windows were handed over.
@@ -30,7 +30,7 @@ pub struct WaitAnalysis<'a, 'scope> {
 
 impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     /// Of what lies in `scope`; nobody has waited yet.
-    pub fn new(scope: &'a Scope, members: &'a CommMembers<'a>, explaining: Explaining<'a, 'scope>) -> Self {
+    pub fn new(scope: &'a ReplayScope, members: &'a CommMembers<'a>, explaining: ExplanationQueue<'a, 'scope>) -> Self {
         let sync_times = SyncTimes::new(members);
         WaitAnalysis { scope, ranks: Vec::new(), sync_times, explaining, last_wait: None, has_ended: false }
     }
@@ -43,13 +43,13 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     }
 
     /// Waits explained, and the critical path.
-    pub fn finish(mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> Explained {
+    pub fn finish(mut self, ends: impl FnOnce() -> Option<Vec<(u32, Ns)>>) -> ExplainedWaits {
         let ends = self.new_ends(ends);
         self.explaining.finish(&ends).finish()
     }
 
     /// Waits explained, and the critical paths to `threads`, which came to a cut at `time`, the last of all.
-    pub fn finish_at(self, threads: &[u32], time: Ns) -> Explained {
+    pub fn finish_at(self, threads: &[u32], time: Ns) -> ExplainedWaits {
         let mut explainer = self.explaining.finish(&[]);
         explainer.follow_paths_to(if self.scope.has_path() { threads } else { &[] }, time);
         explainer.finish()
@@ -70,14 +70,14 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
     /// As much of a wait as counts: from `begin` until what it waited for was `done`, and on until that had come.
     fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
         let rank = self.ranks[key.thread as usize];
-        let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, Interval { begin, end });
+        let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, TimeInterval { begin, end });
         let count = u64::from(counts(begin, begin.saturating_add(1)) > 0);
         WaitSums { count, waiting: counts(begin, done), delay: counts(done, end) }
     }
 
     /// A call has waited.
     fn waited(&mut self, call: &EndedCall, wait: CallWait) {
-        let Interval { begin, end } = call.time;
+        let TimeInterval { begin, end } = call.time;
         let waited_for = || call.waited_for();
         let ns = |at: Ns| (at.min(end) - begin) as f64;
         let all: f64 = waited_for().map(|need| ns(need.by.at)).sum();
@@ -101,22 +101,22 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
             delay: need.delay.filter(|_| need.by.at == last.by.at),
         });
         let in_any_region =
-            self.scope.counts_in_any_region(self.ranks[call.thread as usize], Interval::new(begin, wait.until));
+            self.scope.counts_in_any_region(self.ranks[call.thread as usize], TimeInterval::new(begin, wait.until));
         self.explaining.batch.wait(BlockingInterval { key, begin, sums, counted, in_any_region, by: last.by }, sources);
     }
 }
 
-impl Sink for WaitAnalysis<'_, '_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: Interval) {
+impl EventSink for WaitAnalysis<'_, '_> {
+    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
         self.ranks.push(rank);
         self.sync_times.add_thread(world);
         match goes_on {
             None => {
-                let before = Interval::new(0, begin);
+                let before = TimeInterval::new(0, begin);
                 let idle = self.scope.counts(rank, RegionState::new(0, Activity::Management), false, before);
                 self.explaining.batch.begin(begin, number == 0, idle);
             }
-            Some(GoesOn { since, kind }) => {
+            Some(ContinuedThread { since, kind }) => {
                 self.explaining.batch.begin(since, false, 0);
                 self.explaining.batch.spend(self.ranks.len() as u32 - 1, kind, begin);
             }
@@ -127,7 +127,7 @@ impl Sink for WaitAnalysis<'_, '_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, _: &[ParallelPart]) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, _: &[ParallelPart]) {
         if !time.is_empty() {
             self.explaining.batch.spend(thread, kind, time.end);
         }
@@ -152,8 +152,8 @@ impl Sink for WaitAnalysis<'_, '_> {
         self.sync_times.record_collective(comm, at);
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
-        let Interval { begin, end } = idle;
+    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
+        let TimeInterval { begin, end } = idle;
         let by = EndedBy { thread: last, at: end };
         let since = self.sync_times.last_before(thread, last, end).min(begin);
         let kind = RegionState::new(0, Activity::Management);

@@ -8,13 +8,13 @@ use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::EpochStep;
 use rustc_hash::FxHashMap;
 
-use crate::read::definitions::Definitions;
+use crate::read::definitions::RankDefinitions;
 
 /// Entries of all lists of a rank that are looked at: those of a log may be as long and as many as it likes.
 const MOST: u64 = 1 << 22;
 
 /// The lists of one rank.
-pub struct Lists<'a> {
+pub struct RankLists<'a> {
     rank: u32,
     /// World ranks that the run has, ascending.
     present: &'a [u32],
@@ -28,20 +28,20 @@ pub struct Lists<'a> {
     neighbours: FxHashMap<u32, u32>,
     groups: FxHashMap<u32, u32>,
     /// By window: whom it accesses, and to whom it is exposed.
-    epochs: FxHashMap<i32, Sides>,
+    epochs: FxHashMap<i32, ListSides>,
 }
 
 /// Numbers of lists; NONE: not known.
 #[derive(Clone, Copy)]
-struct Sides {
+struct ListSides {
     targets: u32,
     origins: u32,
 }
 
-impl<'a> Lists<'a> {
+impl<'a> RankLists<'a> {
     /// Those of `rank` in a run of the ranks `present`, which ascend; none yet.
     pub fn new(rank: u32, present: &'a [u32]) -> Self {
-        Lists {
+        RankLists {
             rank,
             present,
             left: MOST,
@@ -60,7 +60,7 @@ impl<'a> Lists<'a> {
 
     /// The number of the list of those that send to the rank on communicator `comm`; that after it is of those that it sends to.
     /// NONE: not known.
-    pub fn neighbours(&mut self, comm: u32, definitions: &Definitions) -> u32 {
+    pub fn neighbours(&mut self, comm: u32, definitions: &RankDefinitions) -> u32 {
         if let Some(&number) = self.neighbours.get(&comm) {
             return number;
         }
@@ -75,13 +75,13 @@ impl<'a> Lists<'a> {
     }
 
     /// The number of the list of the ranks with which a call synchronises as a step of an epoch; NONE: not known.
-    pub fn epoch(&mut self, record: &Record, step: EpochStep, definitions: &Definitions) -> u32 {
+    pub fn epoch(&mut self, record: &Record, step: EpochStep, definitions: &RankDefinitions) -> u32 {
         let begins = match step {
             EpochStep::Post | EpochStep::Start => true,
             EpochStep::Complete | EpochStep::Wait | EpochStep::Test => false,
         };
         let group = if begins { self.group(record, definitions) } else { NONE };
-        let sides = self.epochs.entry(record.tag).or_insert(Sides { targets: NONE, origins: NONE });
+        let sides = self.epochs.entry(record.tag).or_insert(ListSides { targets: NONE, origins: NONE });
         let side = match step {
             EpochStep::Start | EpochStep::Complete => &mut sides.targets,
             EpochStep::Post | EpochStep::Wait | EpochStep::Test => &mut sides.origins,
@@ -92,7 +92,7 @@ impl<'a> Lists<'a> {
         *side
     }
 
-    fn group(&mut self, record: &Record, definitions: &Definitions) -> u32 {
+    fn group(&mut self, record: &Record, definitions: &RankDefinitions) -> u32 {
         let Some(ranks) = definitions.group_of(record) else { return NONE };
         if let Some(&number) = self.groups.get(&record.count) {
             return number;
@@ -132,15 +132,15 @@ mod tests {
 
     use super::*;
 
-    fn group(definitions: &mut Definitions, id: u32, ranks: Vec<(u32, i32, u32)>) -> Record {
+    fn group(definitions: &mut RankDefinitions, id: u32, ranks: Vec<(u32, i32, u32)>) -> Record {
         definitions.add(Definition::Group(RankGroup { id, ranks: RankList(ranks) }));
         Record { count: id + 1, tag: 7, ..Record::new(Operation::Win_post, 0) }
     }
 
     #[test]
     fn lists_hold_the_others_that_the_run_has_as_long_as_they_are_not_too_long() {
-        let mut definitions = Definitions::default();
-        let mut lists = Lists::new(0, &[0, 1, 3]);
+        let mut definitions = RankDefinitions::default();
+        let mut lists = RankLists::new(0, &[0, 1, 3]);
         // Of a group of four, twice over, and of one that names three million times the same.
         let small = group(&mut definitions, 0, vec![(0, 1, 4), (0, 1, 4)]);
         let large: Vec<Record> = (1..4).map(|id| group(&mut definitions, id, vec![(1, 0, 3 << 20)])).collect();

@@ -7,20 +7,20 @@
 //!            └→ source.rs  the steps of all ranks, read ahead in parallel; piece.rs, packed.rs: in few bytes, where there are many ranks
 //! ```
 
-mod dense;
+mod dense_map;
 mod lists;
 mod packed;
 mod parallel;
 mod persistent;
-mod piece;
-mod places;
-mod probed;
+mod probed_message;
+mod region_lookup;
 mod source;
 mod step;
+mod step_chunk;
 mod steps;
 
-pub use piece::{Piece, are_packed};
-pub use places::{Places, RegionTable};
-pub use source::{RankInput, Source};
-pub use step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
-pub use steps::{Ids, RankSteps};
+pub use region_lookup::{RegionLookup, RegionTable};
+pub use source::{RankInput, StepSource};
+pub use step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
+pub use step_chunk::{StepChunk, are_packed};
+pub use steps::{RankSteps, RunIds};

@@ -18,7 +18,7 @@ use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 use rustc_hash::FxHashMap;
 
-use super::step::{Batch, CallFacts, CommEvent, ParallelPart, Step};
+use super::step::{CallFacts, CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::Ns;
 
 /// Steps of a part.
@@ -31,21 +31,21 @@ const CHUNK: usize = 256;
 const MOST_SIZED: usize = 64;
 
 /// Steps of a batch that follow one another. Those of one batch share its shapes, those of one chunk its bytes.
-pub struct Packed {
-    shapes: Arc<(Vec<Step>, Vec<CommEvent>)>,
+pub struct PackedSteps {
+    shapes: Arc<(Vec<TimelineStep>, Vec<CommEvent>)>,
     bytes: Arc<[u8]>,
     /// All but steps and events, with what belongs to its begin until that was taken out.
-    batch: Batch,
+    batch: StepBatch,
     /// Whether the thread ends with it.
     last: bool,
-    at: Cursor,
+    at: StepCursor,
     /// Where its bytes end.
     end: usize,
 }
 
 /// Where the next step is.
 #[derive(Clone, Copy, Encode, Decode)]
-struct Cursor {
+struct StepCursor {
     byte: usize,
     /// Steps that are left.
     left: usize,
@@ -56,43 +56,44 @@ struct Cursor {
 
 thread_local! {
     /// Memory of the last batch that was packed.
-    static SPARE: Cell<(Vec<Step>, Vec<CommEvent>)> = const { Cell::new((Vec::new(), Vec::new())) };
+    static SPARE: Cell<(Vec<TimelineStep>, Vec<CommEvent>)> = const { Cell::new((Vec::new(), Vec::new())) };
 }
 
 /// Empty lists for the steps and events of a batch, in the memory of one that was packed before on this thread: no large piece of memory is freed
 /// where small ones that stay then take its place.
-pub fn spare() -> (Vec<Step>, Vec<CommEvent>) {
+pub fn spare() -> (Vec<TimelineStep>, Vec<CommEvent>) {
     SPARE.take()
 }
 
-impl Packed {
+impl PackedSteps {
     /// The batch in few bytes, all in one.
-    pub fn new(batch: Batch) -> Packed {
-        Packed::chunks_of(usize::MAX, batch).swap_remove(0)
+    pub fn new(batch: StepBatch) -> PackedSteps {
+        PackedSteps::chunks_of(usize::MAX, batch).swap_remove(0)
     }
 
     /// The batch in few bytes, by chunks; an empty one is one chunk.
-    pub fn chunks(batch: Batch) -> Vec<Packed> {
-        Packed::chunks_of(CHUNK, batch)
+    pub fn chunks(batch: StepBatch) -> Vec<PackedSteps> {
+        PackedSteps::chunks_of(CHUNK, batch)
     }
 
     /// Chunks of so many steps at most, one at least.
-    fn chunks_of(most: usize, mut batch: Batch) -> Vec<Packed> {
+    fn chunks_of(most: usize, mut batch: StepBatch) -> Vec<PackedSteps> {
         let (mut steps, mut all_events) = (std::mem::take(&mut batch.steps), std::mem::take(&mut batch.events));
         let mut parallel = std::mem::take(&mut batch.parallel).into_iter();
         let mut events = all_events.drain(..);
-        let (mut step_shapes, mut event_shapes) = (Shapes::default(), Shapes::default());
+        let (mut step_shapes, mut event_shapes) = (StepShapes::default(), StepShapes::default());
         let (mut bytes, mut chunks) = (Vec::with_capacity(16 * most.min(steps.len())), Vec::new());
         let (mut end, mut request) = (0, 0_u32);
-        let mut begin = Cursor { byte: 0, left: 0, end, request };
+        let mut begin = StepCursor { byte: 0, left: 0, end, request };
         for step in steps.drain(..) {
             if begin.left == most {
                 chunks.push((Arc::from(bytes.as_slice()), begin));
-                begin = Cursor { byte: 0, left: 0, end, request };
+                begin = StepCursor { byte: 0, left: 0, end, request };
                 bytes.clear();
             }
             begin.left += 1;
-            let is_sized = step_shapes.put(Step { begin: 0, end: 0, ..step }, Step::without_bytes, &mut bytes);
+            let is_sized =
+                step_shapes.put(TimelineStep { begin: 0, end: 0, ..step }, TimelineStep::without_bytes, &mut bytes);
             put(zigzag(step.begin.wrapping_sub(end)), &mut bytes);
             put(zigzag(step.end.wrapping_sub(step.begin)), &mut bytes);
             if !is_sized {
@@ -123,11 +124,11 @@ impl Packed {
         let shapes = Arc::new((step_shapes.all, event_shapes.all));
         let (is_last, thread) = (std::mem::take(&mut batch.last), batch.thread);
         let n = chunks.len();
-        let chunk = |(number, (bytes, at)): (usize, (Arc<[u8]>, Cursor))| Packed {
+        let chunk = |(number, (bytes, at)): (usize, (Arc<[u8]>, StepCursor))| PackedSteps {
             shapes: Arc::clone(&shapes),
             end: bytes.len(),
             bytes,
-            batch: std::mem::replace(&mut batch, Batch { thread, ..Batch::default() }),
+            batch: std::mem::replace(&mut batch, StepBatch { thread, ..StepBatch::default() }),
             last: is_last && number + 1 == n,
             at,
         };
@@ -135,17 +136,17 @@ impl Packed {
     }
 
     /// The next part; the last one is followed by none.
-    pub fn next_part(&mut self) -> Batch {
+    pub fn next_part(&mut self) -> StepBatch {
         self.part_of(PART)
     }
 
     /// All of it.
-    pub fn unpacked(mut self) -> Batch {
+    pub fn unpacked(mut self) -> StepBatch {
         self.part_of(usize::MAX)
     }
 
     /// At most so many of the next steps.
-    fn part_of(&mut self, most: usize) -> Batch {
+    fn part_of(&mut self, most: usize) -> StepBatch {
         let n = self.at.left.min(most);
         let mut part = std::mem::take(&mut self.batch);
         self.batch.thread = part.thread;
@@ -169,12 +170,12 @@ impl Packed {
     }
 
     /// All but its steps and events.
-    pub fn head(&self) -> &Batch {
+    pub fn head(&self) -> &StepBatch {
         &self.batch
     }
 
     /// Shows its steps one by one, each with its events, until `is_last` says so: that step, and how many came before it.
-    pub fn find(&self, mut is_last: impl FnMut(&Step, &[CommEvent]) -> bool) -> Option<(usize, Step)> {
+    pub fn find(&self, mut is_last: impl FnMut(&TimelineStep, &[CommEvent]) -> bool) -> Option<(usize, TimelineStep)> {
         let mut at = self.at;
         let mut events = Vec::new();
         (0..at.left).find_map(|before| {
@@ -185,52 +186,52 @@ impl Packed {
     }
 
     /// Takes back the rest of it, which was left when it was split off.
-    pub fn rejoin(&mut self, rest: Packed) {
+    pub fn rejoin(&mut self, rest: PackedSteps) {
         self.at.left += rest.at.left;
         (self.end, self.last) = (rest.end, rest.last);
     }
 
     /// Takes the first `n` steps out, with what belongs to its begin.
-    pub fn split_off_first(&mut self, n: usize) -> Packed {
+    pub fn split_off_first(&mut self, n: usize) -> PackedSteps {
         let n = n.min(self.at.left);
         let batch = std::mem::take(&mut self.batch);
         self.batch.thread = batch.thread;
-        let (last, at) = (self.last && n == self.at.left, Cursor { left: n, ..self.at });
+        let (last, at) = (self.last && n == self.at.left, StepCursor { left: n, ..self.at });
         for _ in 0..n {
             self.at.next((&self.shapes, &self.bytes), |_| (), |_| ());
         }
         let (shapes, bytes) = (Arc::clone(&self.shapes), Arc::clone(&self.bytes));
-        Packed { shapes, bytes, batch, last, at, end: self.at.byte }
+        PackedSteps { shapes, bytes, batch, last, at, end: self.at.byte }
     }
 }
 
 /// What a process sends of it to another one: of the batch's bytes its own.
-impl Encode for Packed {
+impl Encode for PackedSteps {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         let bytes = &self.bytes[self.at.byte..self.end];
-        (&*self.shapes, bytes, &self.batch, self.last, Cursor { byte: 0, ..self.at }).encode(encoder)
+        (&*self.shapes, bytes, &self.batch, self.last, StepCursor { byte: 0, ..self.at }).encode(encoder)
     }
 }
 
-impl<C> Decode<C> for Packed {
+impl<C> Decode<C> for PackedSteps {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
         let (shapes, bytes, batch, last, at): (_, Vec<u8>, _, _, _) = Decode::decode(decoder)?;
-        Ok(Packed { shapes: Arc::new(shapes), end: bytes.len(), bytes: Arc::from(bytes), batch, last, at })
+        Ok(PackedSteps { shapes: Arc::new(shapes), end: bytes.len(), bytes: Arc::from(bytes), batch, last, at })
     }
 }
 
 /// The shapes of a batch, and the bytes of a chunk.
-type Contents<'a> = (&'a (Vec<Step>, Vec<CommEvent>), &'a [u8]);
+type PackedContents<'a> = (&'a (Vec<TimelineStep>, Vec<CommEvent>), &'a [u8]);
 
-impl Cursor {
+impl StepCursor {
     /// The next step, its events, and what of the time before it was in parallel regions.
     #[inline]
     fn next(
         &mut self,
-        ((steps, events), bytes): Contents,
+        ((steps, events), bytes): PackedContents,
         mut event_of: impl FnMut(CommEvent),
         mut parallel_of: impl FnMut(ParallelPart),
-    ) -> Step {
+    ) -> TimelineStep {
         self.left -= 1;
         let shape = self.number(bytes);
         let mut step = steps[(shape >> 1) as usize];
@@ -274,9 +275,9 @@ impl Cursor {
     }
 }
 
-impl Step {
-    fn without_bytes(self) -> Step {
-        Step { facts: CallFacts { sent: 0, received: 0, ..self.facts }, ..self }
+impl TimelineStep {
+    fn without_bytes(self) -> TimelineStep {
+        TimelineStep { facts: CallFacts { sent: 0, received: 0, ..self.facts }, ..self }
     }
 }
 
@@ -287,20 +288,20 @@ impl CommEvent {
 }
 
 /// Different shapes by number.
-struct Shapes<T> {
+struct StepShapes<T> {
     all: Vec<T>,
     numbers: FxHashMap<T, u32>,
     /// How many of them have their bytes.
     sized: usize,
 }
 
-impl<T> Default for Shapes<T> {
+impl<T> Default for StepShapes<T> {
     fn default() -> Self {
-        Shapes { all: Vec::new(), numbers: FxHashMap::default(), sized: 0 }
+        StepShapes { all: Vec::new(), numbers: FxHashMap::default(), sized: 0 }
     }
 }
 
-impl<T: Copy + Eq + std::hash::Hash> Shapes<T> {
+impl<T: Copy + Eq + std::hash::Hash> StepShapes<T> {
     /// Appends a shape to `bytes`; whether it has its bytes.
     fn put(&mut self, shape: T, without_bytes: impl Fn(T) -> T, bytes: &mut Vec<u8>) -> bool {
         if let Some(&number) = self.numbers.get(&shape) {
@@ -343,14 +344,14 @@ mod tests {
 
     use super::*;
     use crate::model::region_state::RegionState;
-    use crate::replay::timeline::{Piece, Role};
+    use crate::replay::timeline::{CommRole, StepChunk};
     use crate::transport::codec::{decoded, encoded};
 
     #[test]
     fn parts_together_are_the_batch() {
         let numbers = [0, 1, -1, 127, 128, -70_000, i64::from(u32::MAX), 1 << 60, -(1 << 60)];
         let number = |i: usize| numbers[i % numbers.len()];
-        let step = |i: usize| Step {
+        let step = |i: usize| TimelineStep {
             begin: number(i),
             end: number(i / 3).wrapping_add(1),
             before: RegionState(i as u32 % 3),
@@ -362,7 +363,7 @@ mod tests {
             facts: CallFacts { sent: number(i) as u64, received: u64::MAX, tag: i as i32 % 2, ..CallFacts::NOTHING },
         };
         let event = |i: usize| CommEvent {
-            role: if i.is_multiple_of(2) { Role::Send } else { Role::Lock { exclusive: true } },
+            role: if i.is_multiple_of(2) { CommRole::Send } else { CommRole::Lock { exclusive: true } },
             comm: 0,
             peer: i as u32 % 7,
             tag: -1,
@@ -372,7 +373,7 @@ mod tests {
             any: i.is_multiple_of(5),
         };
         for n in [0, 1, PART - 1, PART, PART + 1, CHUNK, 2 * CHUNK + PART + 7] {
-            let steps: Vec<Step> = (0..n).map(step).collect();
+            let steps: Vec<TimelineStep> = (0..n).map(step).collect();
             let events: Vec<CommEvent> =
                 (0..steps.iter().map(|step| usize::from(step.events)).sum()).map(event).collect();
             let part = |i: usize| ParallelPart {
@@ -384,9 +385,9 @@ mod tests {
             };
             let parallel = (0..steps.iter().map(|step| usize::from(step.parallel)).sum()).map(part).collect();
             let lists = vec![vec![1, 2].into()];
-            let batch = Batch { thread: 3, steps, events, parallel, lists, gap: true, last: true };
-            let mut chunks = Packed::chunks(batch.clone());
-            assert_eq!(chunks.iter().map(Packed::len).sum::<usize>(), n);
+            let batch = StepBatch { thread: 3, steps, events, parallel, lists, gap: true, last: true };
+            let mut chunks = PackedSteps::chunks(batch.clone());
+            assert_eq!(chunks.iter().map(PackedSteps::len).sum::<usize>(), n);
             let mut all = chunks[0].next_part();
             assert!(all.gap && all.lists.len() == 1, "they come first");
             for packed in &mut chunks {
@@ -403,15 +404,15 @@ mod tests {
             assert_eq!(all, batch, "{n}");
             for (first, packs) in [0, n.min(1), n / 2, n].into_iter().flat_map(|first| [(first, true), (first, false)])
             {
-                let packed = |batch| Piece::Packed(Box::new(Packed::new(batch)));
-                let mut rest = if packs { packed(batch.clone()) } else { Piece::Batch(batch.clone()) };
+                let packed = |batch| StepChunk::Packed(Box::new(PackedSteps::new(batch)));
+                let mut rest = if packs { packed(batch.clone()) } else { StepChunk::Batch(batch.clone()) };
                 let mut packed = rest.split_off_first(first);
                 packed.rejoin(rest);
                 assert_eq!((packed.len(), packed.is_after_gap()), (n, true));
                 rest = packed;
                 let mut packed = rest.split_off_first(first);
                 // As another process has them.
-                let sent = |piece: Piece| decoded::<Piece>(&encoded(&piece)).unwrap();
+                let sent = |piece: StepChunk| decoded::<StepChunk>(&encoded(&piece)).unwrap();
                 (packed, rest) = (sent(packed), sent(rest));
                 let mut all = packed.next_part();
                 assert_eq!((packed.len() + all.steps.len(), rest.len()), (first, n - first));
@@ -424,14 +425,14 @@ mod tests {
                         all.last |= part.last;
                     }
                 }
-                assert_eq!(Batch { last: true, ..all }, batch, "{n}, {first} apart");
+                assert_eq!(StepBatch { last: true, ..all }, batch, "{n}, {first} apart");
             }
         }
     }
 
     #[test]
     fn a_step_is_found_with_its_events() {
-        let step = |i: usize| Step {
+        let step = |i: usize| TimelineStep {
             begin: 10 * i as Ns,
             end: 10 * i as Ns + 5,
             before: RegionState(0),
@@ -443,7 +444,7 @@ mod tests {
             facts: CallFacts::NOTHING,
         };
         let event = |request| CommEvent {
-            role: Role::Done,
+            role: CommRole::Done,
             comm: 0,
             peer: 0,
             tag: 0,
@@ -452,10 +453,13 @@ mod tests {
             mode: SendMode::default(),
             any: false,
         };
-        let batch =
-            Batch { steps: (0..9).map(step).collect(), events: (0..9).map(event).collect(), ..Batch::default() };
+        let batch = StepBatch {
+            steps: (0..9).map(step).collect(),
+            events: (0..9).map(event).collect(),
+            ..StepBatch::default()
+        };
         for packs in [true, false] {
-            let mut piece = Piece::several(batch.clone(), packs).pop_front().unwrap();
+            let mut piece = StepChunk::several(batch.clone(), packs).pop_front().unwrap();
             piece.split_off_first(2);
             let found = piece.find(|_, events| events[0].request == 6);
             assert_eq!(found, Some((4, step(6))), "four after the two that are gone");

@@ -9,9 +9,9 @@ use rustc_hash::FxHashMap;
 
 /// What was prepared, by communicator, peer, tag and activity.
 #[derive(Default)]
-pub struct Prepared(FxHashMap<(u32, i32, i32, u8), Vec<OperationSemantics>>);
+pub struct PreparedRequests(FxHashMap<(u32, i32, i32, u8), Vec<OperationSemantics>>);
 
-impl Prepared {
+impl PreparedRequests {
     /// Adds what a record prepares.
     pub fn add(&mut self, record: &Record, semantics: OperationSemantics) {
         let all = self.0.entry(key(record)).or_default();

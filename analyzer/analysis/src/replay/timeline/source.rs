@@ -7,13 +7,13 @@ use std::collections::VecDeque;
 
 use rayon::Scope;
 
-use super::piece::{Piece, are_packed};
-use super::step::Batch;
+use super::step::StepBatch;
+use super::step_chunk::{StepChunk, are_packed};
 use super::steps::RankSteps;
-use crate::read::ahead::Ahead;
+use crate::read::read_ahead::ReadAhead;
 
 /// Reads ahead one batch of each rank.
-pub struct Source<'a, 'scope> {
+pub struct StepSource<'a, 'scope> {
     scope: &'a Scope<'scope>,
     ranks: Vec<RankSource<'scope>>,
 }
@@ -22,7 +22,7 @@ pub struct Source<'a, 'scope> {
 #[derive(Default)]
 pub struct RankInput<'a> {
     /// What was read.
-    pub read: VecDeque<Piece>,
+    pub read: VecDeque<StepChunk>,
     /// Who reads on.
     pub steps: Option<Box<RankSteps<'a>>>,
 }
@@ -30,22 +30,22 @@ pub struct RankInput<'a> {
 /// Where a rank's steps are.
 struct RankSource<'scope> {
     /// What was read before.
-    read: VecDeque<Piece>,
+    read: VecDeque<StepChunk>,
     /// What is being read; `None`: there is no more, or not yet.
-    ahead: Option<Ahead<Fetched<'scope>>>,
+    ahead: Option<ReadAhead<FetchedBatch<'scope>>>,
     /// The batch at hand, and who reads the next one.
-    at_hand: Option<(VecDeque<Piece>, Box<RankSteps<'scope>>)>,
+    at_hand: Option<(VecDeque<StepChunk>, Box<RankSteps<'scope>>)>,
     /// Whether its batches are packed.
     packs: bool,
 }
 
 /// A batch, and who reads the next one, which takes kilobytes and is handed to and fro.
-struct Fetched<'scope> {
+struct FetchedBatch<'scope> {
     steps: Box<RankSteps<'scope>>,
-    batch: Option<VecDeque<Piece>>,
+    batch: Option<VecDeque<StepChunk>>,
 }
 
-impl<'a, 'scope> Source<'a, 'scope> {
+impl<'a, 'scope> StepSource<'a, 'scope> {
     /// Begins to read; one entry a rank. `alone`: whether the rank has one thread, whose batches can come in parts: how much is read at a time
     /// matters where threads wait for each other.
     pub fn new(scope: &'a Scope<'scope>, ranks: Vec<RankInput<'scope>>, alone: impl Fn(usize) -> bool) -> Self {
@@ -54,7 +54,7 @@ impl<'a, 'scope> Source<'a, 'scope> {
             let packs = many && alone(rank);
             RankSource { read, ahead: steps.map(|steps| fetch(scope, steps, packs)), at_hand: None, packs }
         };
-        Source { scope, ranks: ranks.into_iter().enumerate().map(source).collect() }
+        StepSource { scope, ranks: ranks.into_iter().enumerate().map(source).collect() }
     }
 
     /// Goes on with what ranks do after all that was given so far.
@@ -66,7 +66,7 @@ impl<'a, 'scope> Source<'a, 'scope> {
     }
 
     /// The next batch of any thread of a rank; `None` at the end of its log.
-    pub fn next(&mut self, rank: usize) -> Option<Batch> {
+    pub fn next(&mut self, rank: usize) -> Option<StepBatch> {
         let place = self.ranks.get_mut(rank)?;
         if let Some(part) = next_part(&mut place.read) {
             return Some(part);
@@ -89,7 +89,7 @@ impl<'a, 'scope> Source<'a, 'scope> {
 }
 
 /// The next part of the first piece, which goes when it is empty.
-fn next_part(pieces: &mut VecDeque<Piece>) -> Option<Batch> {
+fn next_part(pieces: &mut VecDeque<StepChunk>) -> Option<StepBatch> {
     let first = pieces.front_mut()?;
     let part = first.next_part();
     if first.is_empty() {
@@ -98,13 +98,17 @@ fn next_part(pieces: &mut VecDeque<Piece>) -> Option<Batch> {
     Some(part)
 }
 
-fn fetch<'scope>(scope: &Scope<'scope>, mut steps: Box<RankSteps<'scope>>, packs: bool) -> Ahead<Fetched<'scope>> {
-    Ahead::begin(scope, move || {
+fn fetch<'scope>(
+    scope: &Scope<'scope>,
+    mut steps: Box<RankSteps<'scope>>,
+    packs: bool,
+) -> ReadAhead<FetchedBatch<'scope>> {
+    ReadAhead::begin(scope, move || {
         let batch = steps.next_batch();
         if packs {
             steps.give_back_memory();
         }
-        let batch = batch.map(|batch| Piece::several(batch, packs));
-        Fetched { steps, batch }
+        let batch = batch.map(|batch| StepChunk::several(batch, packs));
+        FetchedBatch { steps, batch }
     })
 }

@@ -10,7 +10,7 @@ use crate::model::region_state::{Ns, RegionState};
 
 /// What a call, or a part of one, does with another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub enum Role {
+pub enum CommRole {
     /// Sends and returns when it may: a blocking send.
     Send,
     /// Receives and returns when the message has arrived.
@@ -52,11 +52,11 @@ pub enum Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct CommEvent {
     /// What it does.
-    pub role: Role,
+    pub role: CommRole,
     /// Index of the communicator in [`crate::model::Model::communicators`]; NONE: not known.
     pub comm: u32,
     /// World rank of the other side, of the root, or of a lock's target; NONE where there is none. Of what is done with several ranks the
-    /// number of their list, see [`Batch::lists`]; of neighbours that of those that send to this rank, after which are those that it
+    /// number of their list, see [`StepBatch::lists`]; of neighbours that of those that send to this rank, after which are those that it
     /// sends to.
     pub peer: u32,
     /// The message's tag. Of a meeting what it is on: 0 the communicator itself, else a window or a file.
@@ -124,7 +124,7 @@ pub struct ParallelPart {
 
 /// An interval of computation and the call at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct Step {
+pub struct TimelineStep {
     /// When the call begins: until then the thread did `before`.
     pub begin: Ns,
     /// When it ends.
@@ -147,11 +147,11 @@ pub struct Step {
 
 /// Steps of a thread that follow one another.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Batch {
+pub struct StepBatch {
     /// The thread's number in its log.
     pub thread: u32,
     /// The steps.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TimelineStep>,
     /// Their events, in the order of the steps.
     pub events: Vec<CommEvent>,
     /// What of the time before them was in parallel regions, in the same order.

@@ -17,27 +17,27 @@ use lbprof_collector::walk::{RecordTimes, RecordWalk, WalkState};
 use lbprof_collector::{Activity, Operation, Record};
 use rustc_hash::FxHashMap;
 
-use super::dense::Dense;
-use super::lists::Lists;
+use super::dense_map::DenseMap;
+use super::lists::RankLists;
 use super::packed;
 use super::parallel::ParallelParts;
-use super::persistent::Prepared;
-use super::places::Places;
-use super::probed::Probed;
-use super::step::{Batch, CallFacts, CommEvent, ParallelPart, Role, Step};
+use super::persistent::PreparedRequests;
+use super::probed_message::ProbedMessage;
+use super::region_lookup::RegionLookup;
+use super::step::{CallFacts, CommEvent, CommRole, ParallelPart, StepBatch, TimelineStep};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, RegionIdx};
-use crate::read::definitions::Definitions;
-use crate::structure::Placer;
+use crate::read::definitions::RankDefinitions;
+use crate::structure::CallPlacer;
 use crate::structure::survey::RankSurvey;
 
 /// What all ranks' steps are expressed in.
 #[derive(Clone, Copy)]
-pub struct Ids<'a> {
+pub struct RunIds<'a> {
     /// The communicators, by uid.
     pub communicators: &'a [Communicator],
     /// Regions and call sites.
-    pub places: Places<'a>,
+    pub places: RegionLookup<'a>,
     /// World ranks that the run has, ascending.
     pub ranks: &'a [u32],
     /// Whether the arguments of calls are wanted.
@@ -46,27 +46,27 @@ pub struct Ids<'a> {
 
 /// Reads a rank's log as batches of steps.
 pub struct RankSteps<'a> {
-    ids: Ids<'a>,
+    ids: RunIds<'a>,
     log: RankLog,
     clock: RankClock,
     /// The begin of the run, in nanoseconds of the clock.
     zero: Ns,
     rank: u32,
-    definitions: Definitions,
-    placer: Option<Placer<'a>>,
+    definitions: RankDefinitions,
+    placer: Option<CallPlacer<'a>>,
     threads: FxHashMap<u32, ThreadSteps>,
     /// Sequence numbers after the last records of its threads.
     ends: &'a BTreeMap<u32, u64>,
-    comms: Dense<Comm>,
-    regions: Dense<RegionIdx>,
-    sites: Dense<u32>,
-    prepared: Prepared,
-    probed: Probed,
-    lists: Lists<'a>,
+    comms: DenseMap<LogCommunicator>,
+    regions: DenseMap<RegionIdx>,
+    sites: DenseMap<u32>,
+    prepared: PreparedRequests,
+    probed: ProbedMessage,
+    lists: RankLists<'a>,
     /// What receives that were started for any message have received, where their completion is at hand already.
     arrived: FxHashMap<u32, (i32, i32)>,
     /// Batches that were read with another that was asked for.
-    ready: VecDeque<Batch>,
+    ready: VecDeque<StepBatch>,
 }
 
 /// Nanoseconds from the begin of the run that a time may be away from it, 36 years: of absurd times sums and differences do not overflow.
@@ -78,22 +78,22 @@ struct ThreadSteps {
     /// Where the time since the last record is: the region's number, and computation in it by its index.
     placed: (u32, RegionState),
     /// The last call, where parts of it may follow.
-    waiting: Option<Waiting>,
+    waiting: Option<UnfinishedCall>,
     /// That call, if its parts follow in the next batch, and the recorder's flushes after it; and what it and its parts do.
-    steps: Vec<Step>,
+    steps: Vec<TimelineStep>,
     events: Vec<CommEvent>,
     parallel: ParallelParts,
     /// What the last call was, for its parts.
     semantics: OperationSemantics,
     /// Polls that found nothing, and flushes after them, as one step and more: the next call may go on with their wait.
-    polls: Vec<Step>,
+    polls: Vec<TimelineStep>,
     /// How long the longest call of that wait lasts, with the gap before it. The wait is named for this call.
     longest_poll: Ns,
 }
 
 /// A call whose parts may follow.
 #[derive(Clone, Copy)]
-struct Waiting {
+struct UnfinishedCall {
     /// How many are missing.
     missing: u32,
     /// Where its step and its events begin in the batch.
@@ -102,7 +102,7 @@ struct Waiting {
 }
 
 /// A communicator of the rank's log.
-struct Comm {
+struct LogCommunicator {
     /// Index of the run's.
     index: u32,
     /// Peers in it, by number.
@@ -112,37 +112,37 @@ struct Comm {
 impl<'a> RankSteps<'a> {
     /// Reads `log`, of which `survey` is, its times as times since `zero` nanoseconds of `clock`.
     pub fn new(
-        ids: Ids<'a>,
+        ids: RunIds<'a>,
         log: RankLog,
         survey: &'a RankSurvey,
         (clock, zero): (RankClock, Ns),
-        placer: Option<Placer<'a>>,
+        placer: Option<CallPlacer<'a>>,
     ) -> Self {
         RankSteps {
             ids,
             rank: log.header().rank,
-            lists: Lists::new(log.header().rank, ids.ranks),
+            lists: RankLists::new(log.header().rank, ids.ranks),
             log,
             clock,
             zero,
-            definitions: Definitions::default(),
+            definitions: RankDefinitions::default(),
             placer,
             threads: FxHashMap::default(),
             ends: &survey.threads,
-            comms: Dense::default(),
-            regions: Dense::default(),
-            sites: Dense::default(),
-            prepared: Prepared::default(),
-            probed: Probed::default(),
+            comms: DenseMap::default(),
+            regions: DenseMap::default(),
+            sites: DenseMap::default(),
+            prepared: PreparedRequests::default(),
+            probed: ProbedMessage::default(),
             arrived: FxHashMap::default(),
             ready: VecDeque::new(),
         }
     }
 
     /// The next batch of any thread; `None` at the end of the log.
-    pub fn next_batch(&mut self) -> Option<Batch> {
+    pub fn next_batch(&mut self) -> Option<StepBatch> {
         let batch = self.read_batch()?;
-        Some(Batch { lists: self.lists.take_new(), ..batch })
+        Some(StepBatch { lists: self.lists.take_new(), ..batch })
     }
 
     /// Gives back memory that is not needed until the next batch is asked for.
@@ -150,7 +150,7 @@ impl<'a> RankSteps<'a> {
         self.log.give_back_memory();
     }
 
-    fn read_batch(&mut self) -> Option<Batch> {
+    fn read_batch(&mut self) -> Option<StepBatch> {
         loop {
             if let Some(batch) = self.ready.pop_front() {
                 return Some(batch);
@@ -175,7 +175,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The steps of a batch of records; `None` where all of them wait for what follows.
-    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<Batch> {
+    fn batch(&mut self, head: &BatchHead, records: &[Record]) -> Option<StepBatch> {
         let (mut thread, gap) = self.thread(head);
         let mut out = thread.begin(head.thread, records.len());
         out.gap = gap;
@@ -256,7 +256,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// Goes over records that were folded when they were recorded: nothing is known of what they did with others.
-    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<Batch> {
+    fn skip(&mut self, head: &BatchHead, next: &BatchHead) -> Option<StepBatch> {
         let (mut thread, _) = self.thread(head);
         let mut out = thread.begin(head.thread, 0);
         out.gap = true;
@@ -274,7 +274,7 @@ impl<'a> RankSteps<'a> {
     }
 
     /// What is left at the end of the log.
-    fn finish(&mut self) -> Option<Batch> {
+    fn finish(&mut self) -> Option<StepBatch> {
         let end = self.definitions.window_end.or(self.definitions.end.map(|(_, ticks)| ticks));
         let mut numbers: Vec<u32> = self.threads.keys().copied().collect();
         numbers.sort_unstable();
@@ -313,12 +313,12 @@ impl<'a> RankSteps<'a> {
     }
 
     /// A step that ends without a call.
-    fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut Batch) {
+    fn without_call(&mut self, thread: &mut ThreadSteps, reached: RecordTimes, out: &mut StepBatch) {
         if reached.end > reached.from {
             thread.end_polls(out);
             let (end, kind) = (self.time(reached.end), thread.before(reached));
             let (site, facts, parallel) = (NONE, CallFacts::NOTHING, thread.parallel.end_step());
-            out.steps.push(Step {
+            out.steps.push(TimelineStep {
                 begin: end,
                 end,
                 before: kind,
@@ -336,7 +336,7 @@ impl<'a> RankSteps<'a> {
         self.clock.nanoseconds(ticks).saturating_sub(self.zero).clamp(-LONGEST, LONGEST)
     }
 
-    fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn marker(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let is_flush = record.operation == Operation::Flush as u16;
         if is_flush && thread.waiting.is_some() {
             // The ring was full before the parts of the last call.
@@ -375,8 +375,8 @@ impl<'a> RankSteps<'a> {
     }
 
     /// The record as a step without events.
-    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: RecordTimes) -> Step {
-        Step {
+    fn step(&mut self, thread: &mut ThreadSteps, record: &Record, reached: RecordTimes) -> TimelineStep {
+        TimelineStep {
             begin: self.time(reached.begin),
             end: self.time(reached.end),
             before: thread.before(reached),
@@ -422,10 +422,10 @@ impl<'a> RankSteps<'a> {
         }
     }
 
-    fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn call(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let reached = thread.walk.time.reach(record);
         thread.walk.time.pass_call(record);
-        let mut step = Step { facts: self.facts(record), ..self.step(thread, record, reached) };
+        let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
         let goes_on = record.flags.contains(CallFlags::POLLED);
         if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
             thread.end_polls(out);
@@ -450,17 +450,17 @@ impl<'a> RankSteps<'a> {
         if let Some(event) = self.event(record, semantics, missing > 0).filter(|_| !silent) {
             out.events.push(event);
             if semantics == OperationSemantics::StartExchange {
-                out.events.push(CommEvent { role: Role::StartRecvAny, bytes: 0, ..event });
+                out.events.push(CommEvent { role: CommRole::StartRecvAny, bytes: 0, ..event });
             }
         }
         match missing {
             0 => step.events = (out.events.len() - events) as u16,
-            _ => thread.waiting = Some(Waiting { missing, step: out.steps.len(), events }),
+            _ => thread.waiting = Some(UnfinishedCall { missing, step: out.steps.len(), events }),
         }
         out.steps.push(step);
     }
 
-    fn part(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut Batch) {
+    fn part(&mut self, thread: &mut ThreadSteps, record: &Record, out: &mut StepBatch) {
         let Some(waiting) = &mut thread.waiting else { return };
         waiting.missing = waiting.missing.saturating_sub(1);
         let (is_last, first) = (waiting.missing == 0, waiting.events);
@@ -471,7 +471,7 @@ impl<'a> RankSteps<'a> {
         }
         let event = match record.operation() {
             Some(Operation::Received) if !record.flags.contains(CallFlags::NOTHING) => {
-                Some(self.message(record, Role::Recv, record.received))
+                Some(self.message(record, CommRole::Recv, record.received))
             }
             Some(Operation::Completed) => self.completion(record, thread.semantics),
             Some(Operation::Started) => self.started(record),
@@ -537,9 +537,9 @@ impl ThreadSteps {
     }
 
     /// A batch of thread `number`, with room for so many steps; it goes on with the call whose parts may follow.
-    fn begin(&mut self, number: u32, room: usize) -> Batch {
+    fn begin(&mut self, number: u32, room: usize) -> StepBatch {
         let (steps, events) = packed::spare();
-        let mut out = Batch { thread: number, steps, events, ..Batch::default() };
+        let mut out = StepBatch { thread: number, steps, events, ..StepBatch::default() };
         out.steps.reserve_exact(room);
         out.events.reserve(room);
         out.steps.append(&mut self.steps);
@@ -548,12 +548,12 @@ impl ThreadSteps {
     }
 
     /// Adds what of the time before a batch's steps was in parallel regions.
-    fn take_parallel(&mut self, out: &mut Batch) {
+    fn take_parallel(&mut self, out: &mut StepBatch) {
         out.parallel = self.parallel.take_first(out.steps.iter().map(|step| usize::from(step.parallel)).sum());
     }
 
     /// Keeps the call whose parts may follow for the next batch.
-    fn carry(&mut self, out: &mut Batch) {
+    fn carry(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = &mut self.waiting {
             self.steps.extend(out.steps.drain(waiting.step..));
             self.events.extend(out.events.drain(waiting.events..));
@@ -563,8 +563,10 @@ impl ThreadSteps {
 
     /// A call goes on with the wait of the polls at hand, if there are any: `step` begins with them, and is named for the longest of
     /// these calls, whose record has most of the time.
-    fn go_on_waiting(&mut self, step: &mut Step, completes_nothing: bool) -> bool {
-        let Some(&Step { begin, before, site, operation, facts, .. }) = self.polls.first() else { return false };
+    fn go_on_waiting(&mut self, step: &mut TimelineStep, completes_nothing: bool) -> bool {
+        let Some(&TimelineStep { begin, before, site, operation, facts, .. }) = self.polls.first() else {
+            return false;
+        };
         let parallel = self.polls.iter().map(|poll| poll.parallel).fold(step.parallel, u16::saturating_add);
         let own = step.end - step.begin;
         step.facts.tested = facts.tested;
@@ -581,14 +583,14 @@ impl ThreadSteps {
 
     /// The polls at hand found nothing, and nothing goes on with them: who waited in them, if so, for what is not known.
     #[inline(always)]
-    fn end_polls(&mut self, out: &mut Batch) {
+    fn end_polls(&mut self, out: &mut StepBatch) {
         if !self.polls.is_empty() {
             out.steps.append(&mut self.polls);
         }
     }
 
     /// Gives the call whose parts may follow what it and its parts did: they are all there, or will not come.
-    fn end_waiting(&mut self, out: &mut Batch) {
+    fn end_waiting(&mut self, out: &mut StepBatch) {
         if let Some(waiting) = self.waiting.take() {
             let n = u16::try_from(out.events.len() - waiting.events).unwrap_or(u16::MAX);
             out.events.truncate(waiting.events + usize::from(n));

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::{Model, RegionIdx, Series};
+use crate::model::{IterationSeries, Model, RegionIdx};
 
 /// By how much the mean of the ranks in an iteration may change on average, as a share, where some ranks' iterations are those
 /// before or after.
@@ -25,7 +25,7 @@ const MOST: f64 = 0.02;
 const AS_MANY: f64 = 0.98;
 
 /// What ends an iteration: call sites with the operation's number.
-type End = [(Option<u32>, u16)];
+type IterationEnd = [(Option<u32>, u16)];
 
 /// Whether the iterations of `regions` are known well enough to be balanced one by one.
 pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
@@ -38,7 +38,7 @@ pub fn is_known(model: &Model, regions: &[RegionIdx]) -> bool {
 }
 
 /// Whether all ranks go through about as many iterations.
-fn are_as_many(groups: &[Vec<&Series>]) -> bool {
+fn are_as_many(groups: &[Vec<&IterationSeries>]) -> bool {
     let counts = || groups.iter().flatten().map(|series| series.numbers.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
     // One that is cut at an end is no other number.
@@ -46,8 +46,8 @@ fn are_as_many(groups: &[Vec<&Series>]) -> bool {
 }
 
 /// The ranks' iterations of a region, by what ends them.
-fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&Series>> {
-    let mut groups: BTreeMap<&End, Vec<&Series>> = BTreeMap::new();
+fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&IterationSeries>> {
+    let mut groups: BTreeMap<&IterationEnd, Vec<&IterationSeries>> = BTreeMap::new();
     for rank in &model.ranks {
         let found = rank.found.and_then(|found| model.loops.get(found.at));
         if let (Some(found), Some(series)) = (found, rank.series(region)) {
@@ -58,7 +58,7 @@ fn by_end(model: &Model, region: RegionIdx) -> Vec<Vec<&Series>> {
 }
 
 /// How much the mean in an iteration changes on average, as a share, where the iterations of the group at a place are `shift` later.
-fn change(groups: &[Vec<&Series>], place: usize, shift: i64) -> f64 {
+fn change(groups: &[Vec<&IterationSeries>], place: usize, shift: i64) -> f64 {
     let (known, shifted) = (sums(groups, |_| 0), sums(groups, |at| if at == place { shift } else { 0 }));
     let pairs = known.iter().filter_map(|(number, &(sum, n))| {
         let &(other, others) = shifted.get(number)?;
@@ -69,7 +69,7 @@ fn change(groups: &[Vec<&Series>], place: usize, shift: i64) -> f64 {
 }
 
 /// By iteration: seconds that ranks compute in it, and how many do, where the iterations of a group have so much higher numbers.
-fn sums(groups: &[Vec<&Series>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
+fn sums(groups: &[Vec<&IterationSeries>], shift: impl Fn(usize) -> i64) -> BTreeMap<i64, (f64, u32)> {
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for (at, series) in groups.iter().enumerate().flat_map(|(at, group)| group.iter().map(move |one| (at, one))) {
         for (place, &number) in series.numbers.iter().enumerate() {
@@ -91,7 +91,8 @@ mod tests {
     fn ranks_that_go_through_other_numbers_of_iterations_do_not_go_through_the_same_ones() {
         // Particles that two ranks send by one function of theirs, each when it has some: 556 and 712 times.
         let as_many = |one: u32, other: u32| {
-            let series = [one, other].map(|n| Series { numbers: (0..n).collect(), ..Series::default() });
+            let series =
+                [one, other].map(|n| IterationSeries { numbers: (0..n).collect(), ..IterationSeries::default() });
             [are_as_many(&[series.iter().collect()]), are_as_many(&[vec![&series[0]], vec![&series[1]]])]
         };
         assert_eq!(as_many(556, 712), [false; 2]);

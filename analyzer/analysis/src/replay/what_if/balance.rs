@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use lbprof_collector::Activity;
 
-use super::branches::Places;
+use super::branches::BranchGroups;
 use super::edges;
 use super::mean::{factors, mean_of_who_computes};
-use super::pace::{Balanced, ByIteration, IterationMeans, Pace};
+use super::pace::{BalancedIterations, ComputationPace, IterationMeans, IterationValues};
 use crate::model::{Model, RankModel, RegionIdx};
 
 /// Seconds that each rank computes in some regions of which none lies in another, inner ones included.
@@ -23,16 +23,16 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 
 /// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
-pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<Pace<'a>> {
-    let places = Places::of(model);
+pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<ComputationPace<'a>> {
+    let places = BranchGroups::of(model);
     let means: Vec<Arc<IterationMeans>> =
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
         let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
-            Some(Balanced { series: rank.series(region)?, means: Arc::clone(means) })
+            Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
         };
-        Pace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
+        ComputationPace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
@@ -65,7 +65,7 @@ pub struct SharedWork {
 
 impl SharedWork {
     /// Returns which ranks of a run compute where.
-    pub fn new(model: &Model, places: &Places) -> SharedWork {
+    pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
         let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
         let much = regions.filter(|(region, place)| place.first() == Some(region)).filter_map(|(_, place)| {
@@ -91,7 +91,7 @@ fn who_computes(times: &[f64]) -> Vec<bool> {
 
 /// Returns how many times as long each rank computes in a region without inner ones, by index of the region and place of the rank, where
 /// every region of shared work is balanced by itself; regions that ranks pass at one place of the program as one.
-pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
+pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
     let work = SharedWork::new(model, places);
     for region in 0..model.regions.len() as RegionIdx {
@@ -109,7 +109,7 @@ pub fn balanced_regions(model: &Model, places: &Places) -> Vec<Vec<f64>> {
 
 /// Returns how many times as long a rank computes in each region, without inner ones, where it computes no more than the mean of all ranks: what it
 /// computes more is taken away in the regions in which it does, in proportion to that. Regions that ranks pass at one place of the program are one.
-pub fn rank_as_mean(model: &Model, places: &Places, rank: u32) -> Vec<f64> {
+pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64> {
     let mut factors = vec![1.0; model.regions.len()];
     let over_mean_s = |times: &[f64]| {
         let own_s = times.get(rank as usize).copied().unwrap_or(0.0);
@@ -159,8 +159,8 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
 }
 
 /// By iteration of a region: sum and number of the computation of the ranks that compute in it.
-fn sums_each(model: &Model, region: RegionIdx) -> ByIteration<(f64, u32)> {
-    let mut sums: ByIteration<(f64, u32)> = ByIteration::default();
+fn sums_each(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
+    let mut sums: IterationValues<(f64, u32)> = IterationValues::default();
     each(model, region, |(number, place), own_s| {
         let sum = sums.entry(number, place);
         *sum = (sum.0 + own_s, sum.1 + 1);
@@ -169,9 +169,9 @@ fn sums_each(model: &Model, region: RegionIdx) -> ByIteration<(f64, u32)> {
 }
 
 /// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
-fn means(model: &Model, places: &Places, region: RegionIdx) -> IterationMeans {
+fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
     let sums = sums_each(model, region);
-    let mut part_sums: BTreeMap<RegionIdx, ByIteration<f64>> = BTreeMap::new();
+    let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
     let mut place_of: BTreeMap<RegionIdx, RegionIdx> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (part, column) in &series.parts {
@@ -182,7 +182,7 @@ fn means(model: &Model, places: &Places, region: RegionIdx) -> IterationMeans {
             }
         }
     }
-    let mean = |own: ByIteration<f64>| {
+    let mean = |own: IterationValues<f64>| {
         own.map_numbered(|number, at, sum_s| sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1)))
     };
     let parts = part_sums.into_iter().map(|(place, own)| (place, mean(own))).collect();
@@ -191,7 +191,7 @@ fn means(model: &Model, places: &Places, region: RegionIdx) -> IterationMeans {
 
 /// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
-    let mut longest: ByIteration<f64> = ByIteration::default();
+    let mut longest: IterationValues<f64> = IterationValues::default();
     each(model, region, |(number, place), own_s| {
         let known = longest.entry(number, place);
         *known = known.max(own_s);

@@ -17,16 +17,16 @@ use lbprof_collector::Activity;
 use crate::model::{Model, RankModel, RegionIdx};
 
 /// The places of a run that some ranks pass by other calls than others.
-pub struct Places {
+pub struct BranchGroups {
     /// The regions of each, ascending.
     places: Vec<Vec<RegionIdx>>,
 }
 
-impl Places {
+impl BranchGroups {
     /// Those of all regions.
-    pub fn of(model: &Model) -> Places {
+    pub fn of(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
-        let mut left: Vec<Branch> = regions.filter_map(|region| Branch::of(model, region)).collect();
+        let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::of(model, region)).collect();
         let parents: BTreeSet<RegionIdx> = left.iter().map(|branch| branch.parent).collect();
         let common: BTreeMap<RegionIdx, BTreeSet<String>> =
             parents.into_iter().map(|parent| (parent, calls_of_all(model, parent))).collect();
@@ -35,9 +35,10 @@ impl Places {
             let common = &common[&first.parent];
             let mut place = vec![first];
             loop {
-                let between = Between::of(&place, &left, common);
-                let belongs = |one: &mut Branch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
-                let found: Vec<Branch> = left.extract_if(.., belongs).collect();
+                let between = BranchCalls::of(&place, &left, common);
+                let belongs =
+                    |one: &mut CodeBranch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
+                let found: Vec<CodeBranch> = left.extract_if(.., belongs).collect();
                 if found.is_empty() {
                     break;
                 }
@@ -48,7 +49,7 @@ impl Places {
             places.push(regions);
         }
         join_same_code(model, &mut places);
-        Places { places }
+        BranchGroups { places }
     }
 
     /// The regions at the place of one, itself among them, ascending.
@@ -94,7 +95,7 @@ fn join(places: &mut Vec<Vec<RegionIdx>>, one: RegionIdx, other: RegionIdx) {
 }
 
 /// Code between calls that only some ranks pass.
-struct Branch {
+struct CodeBranch {
     region: RegionIdx,
     parent: RegionIdx,
     /// The call that it comes after, and that before which it ends.
@@ -104,44 +105,44 @@ struct Branch {
     passed: Vec<u64>,
 }
 
-impl Branch {
-    fn of(model: &Model, region: RegionIdx) -> Option<Branch> {
+impl CodeBranch {
+    fn of(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
         let (parent, (from, to)) = code(model, region)?;
         let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
-        passed.contains(&0).then_some(Branch { region, parent, from, to, passed })
+        passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
     /// Whether other ranks pass it as often at the same place: after the same call, or before it.
-    fn is_beside(&self, other: &Branch) -> bool {
+    fn is_beside(&self, other: &CodeBranch) -> bool {
         let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
-        let often = |branch: &Branch| branch.passed.iter().copied().max().unwrap_or(0);
+        let often = |branch: &CodeBranch| branch.passed.iter().copied().max().unwrap_or(0);
         let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
         is_near && often(self).abs_diff(often(other)) <= 1 && !both()
     }
 }
 
 /// The calls between the branches of a place, of those that not all ranks make.
-struct Between {
+struct BranchCalls {
     parent: RegionIdx,
     /// Those that come after a branch of it, and those from which it goes on to one.
     after: BTreeSet<String>,
     before: BTreeSet<String>,
 }
 
-impl Between {
-    fn of(place: &[Branch], left: &[Branch], common: &BTreeSet<String>) -> Between {
+impl BranchCalls {
+    fn of(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
         let parent = place.first().map_or(0, |branch| branch.parent);
         let steps = || left.iter().filter(|branch| branch.parent == parent);
         let forth = || steps().map(|branch| (&branch.from, &branch.to));
         let back = || steps().map(|branch| (&branch.to, &branch.from));
-        Between {
+        BranchCalls {
             parent,
             after: reached(place.iter().map(|branch| &branch.to), forth, common),
             before: reached(place.iter().map(|branch| &branch.from), back, common),
         }
     }
 
-    fn holds(&self, branch: &Branch) -> bool {
+    fn holds(&self, branch: &CodeBranch) -> bool {
         branch.parent == self.parent && self.after.contains(&branch.from) && self.before.contains(&branch.to)
     }
 }

@@ -8,22 +8,22 @@
 //! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
 //! took.
 
-use super::conditions::{Condition, Work};
-use super::group::{OfThread, ReplayGroup, WIDTH};
+use super::conditions::{ReplayConditions, ReplayWork};
+use super::group::{ReplayGroup, ThreadClocks, WIDTH};
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 use crate::replay::timeline::ParallelPart;
 
 /// Clocks noted at some time, one for each replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Noted(u32);
+pub struct NotedClocks(u32);
 
 /// What is known of a thread besides its clocks.
 #[derive(Debug)]
 struct ThreadFacts {
     rank: u32,
-    window: Interval,
+    window: TimeInterval,
     /// From when on what it computes may take another number of times as long.
     changes_at: Ns,
     /// Its clocks at the end of its window; empty before.
@@ -32,7 +32,7 @@ struct ThreadFacts {
 
 /// The clocks of all threads in all replays.
 #[derive(Debug, Default)]
-pub struct Clocks<'a> {
+pub struct ReplayClocks<'a> {
     groups: Vec<ReplayGroup<'a>>,
     threads: Vec<ThreadFacts>,
     /// Notes that there are, and those that are free.
@@ -44,20 +44,20 @@ pub struct Clocks<'a> {
     changes_threads: bool,
 }
 
-impl<'a> Clocks<'a> {
+impl<'a> ReplayClocks<'a> {
     /// Clocks for replays under these conditions of what begins at a time, without threads yet.
-    pub fn new(conditions: Vec<Condition<'a>>, begin: Ns) -> Self {
-        let changes_threads = conditions.iter().any(|condition| matches!(condition.work, Work::Threads(_)));
+    pub fn new(conditions: Vec<ReplayConditions<'a>>, begin: Ns) -> Self {
+        let changes_threads = conditions.iter().any(|condition| matches!(condition.work, ReplayWork::Threads(_)));
         let mut conditions = conditions.into_iter().peekable();
         let mut groups = Vec::new();
         while conditions.peek().is_some() {
             groups.push(ReplayGroup::new(conditions.by_ref().take(WIDTH).collect()));
         }
-        Clocks { groups, begin, changes_threads, ..Clocks::default() }
+        ReplayClocks { groups, begin, changes_threads, ..ReplayClocks::default() }
     }
 
     /// A further thread of a rank that begins `late` nanoseconds after the run, and its window; its number is the next one.
-    pub fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
+    pub fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         self.threads.push(ThreadFacts { rank, window, changes_at: Ns::MIN, at_end: Vec::new() });
         self.groups.iter_mut().for_each(|group| group.add_thread(rank));
         let (thread, shown) = (self.threads.len() as u32 - 1, (late - self.begin) as f64);
@@ -71,7 +71,7 @@ impl<'a> Clocks<'a> {
     }
 
     #[inline]
-    fn window(&self, thread: u32) -> Interval {
+    fn window(&self, thread: u32) -> TimeInterval {
         self.threads[thread as usize].window
     }
 
@@ -81,10 +81,10 @@ impl<'a> Clocks<'a> {
         &mut self,
         thread: u32,
         kind: RegionState,
-        Interval { begin: from, end: to }: Interval,
+        TimeInterval { begin: from, end: to }: TimeInterval,
         parallel: &[ParallelPart],
     ) {
-        let Interval { begin, end } = self.window(thread);
+        let TimeInterval { begin, end } = self.window(thread);
         // The middle: times of iterations are rounded.
         let middle = from + (to - from) / 2;
         if middle >= self.threads[thread as usize].changes_at {
@@ -96,14 +96,19 @@ impl<'a> Clocks<'a> {
                 self.shorten(thread, kind, to - from, parallel);
             }
         } else {
-            self.compute_at_an_end(thread, kind, Interval::new(from, to));
+            self.compute_at_an_end(thread, kind, TimeInterval::new(from, to));
         }
     }
 
     /// The same where the window begins or ends within, or is somewhere else.
     #[cold]
-    fn compute_at_an_end(&mut self, thread: u32, kind: RegionState, Interval { begin: from, end: to }: Interval) {
-        let Interval { begin, end } = self.window(thread);
+    fn compute_at_an_end(
+        &mut self,
+        thread: u32,
+        kind: RegionState,
+        TimeInterval { begin: from, end: to }: TimeInterval,
+    ) {
+        let TimeInterval { begin, end } = self.window(thread);
         if to <= begin {
             self.set(thread, to);
             return self.spend(thread, kind, 0);
@@ -153,8 +158,8 @@ impl<'a> Clocks<'a> {
     /// A thread is in a call: from when on that counts, with its clocks set where the window begins within; `None`: it does not, and the
     /// clocks are set to its end, with which the window may begin.
     #[inline]
-    pub fn begin_call(&mut self, thread: u32, Interval { begin: from, end: to }: Interval) -> Option<Ns> {
-        let Interval { begin, .. } = self.window(thread);
+    pub fn begin_call(&mut self, thread: u32, TimeInterval { begin: from, end: to }: TimeInterval) -> Option<Ns> {
+        let TimeInterval { begin, .. } = self.window(thread);
         if from < begin {
             self.set(thread, to.min(begin));
             if to <= begin {
@@ -167,8 +172,8 @@ impl<'a> Clocks<'a> {
 
     /// The call is over: it counts until the end of the window.
     #[inline]
-    pub fn end_call(&mut self, thread: u32, Interval { begin: from, end: to }: Interval) {
-        let Interval { end, .. } = self.window(thread);
+    pub fn end_call(&mut self, thread: u32, TimeInterval { begin: from, end: to }: TimeInterval) {
+        let TimeInterval { end, .. } = self.window(thread);
         if from <= end && end < to {
             let counts = (end - from) as f64;
             self.ends(thread, |clocks| std::array::from_fn(|i| clocks.now[i].min(clocks.entered[i] + counts)));
@@ -177,7 +182,7 @@ impl<'a> Clocks<'a> {
 
     /// A thread's clocks at the end of its window, where they are not known yet; what it computes after takes as long as it did.
     #[cold]
-    fn ends(&mut self, thread: u32, shown: impl Fn(&OfThread) -> [f64; WIDTH]) {
+    fn ends(&mut self, thread: u32, shown: impl Fn(&ThreadClocks) -> [f64; WIDTH]) {
         let one = &mut self.threads[thread as usize];
         if one.at_end.is_empty() {
             one.at_end = self.groups.iter().flat_map(|group| shown(group.of(thread))).collect();
@@ -194,23 +199,23 @@ impl<'a> Clocks<'a> {
 
     /// Notes a thread's clocks.
     #[inline]
-    pub fn note(&mut self, thread: u32) -> Noted {
+    pub fn note(&mut self, thread: u32) -> NotedClocks {
         let note = self.free.pop().unwrap_or_else(|| {
             self.notes += 1;
             self.notes - 1
         });
         self.groups.iter_mut().for_each(|group| group.note(note, thread));
-        Noted(note)
+        NotedClocks(note)
     }
 
     /// Makes what is noted the later of it and a thread's clocks.
-    pub fn note_later(&mut self, note: Noted, thread: u32) {
+    pub fn note_later(&mut self, note: NotedClocks, thread: u32) {
         self.groups.iter_mut().for_each(|group| group.note_later(note.0, thread));
     }
 
     /// A thread can't go on before what is noted, and `bytes` bytes that take `steps` steps to come.
     #[inline]
-    pub fn wait_for(&mut self, thread: u32, note: Noted, bytes: u64, steps: u32) {
+    pub fn wait_for(&mut self, thread: u32, note: NotedClocks, bytes: u64, steps: u32) {
         self.groups.iter_mut().for_each(|group| group.wait_for(thread, note.0, bytes as f64, f64::from(steps)));
     }
 
@@ -227,7 +232,7 @@ impl<'a> Clocks<'a> {
 
     /// What is noted is not needed any more.
     #[inline]
-    pub fn forget(&mut self, note: Noted) {
+    pub fn forget(&mut self, note: NotedClocks) {
         self.free.push(note.0);
     }
 
@@ -253,7 +258,7 @@ impl<'a> Clocks<'a> {
 }
 
 #[cfg(test)]
-impl Clocks<'_> {
+impl ReplayClocks<'_> {
     /// The time of each replay in seconds.
     pub fn times_s(&self, threads: impl Iterator<Item = u32>) -> Vec<f64> {
         self.times_ns(threads).into_iter().map(|ns| ns * 1e-9).collect()
@@ -266,17 +271,17 @@ mod tests {
 
     use super::super::threads::ThreadChange;
     use super::*;
-    use crate::replay::what_if::Network;
+    use crate::replay::what_if::ReplayNetwork;
 
     #[test]
     fn no_bytes_and_no_work_take_no_time_however_slow_both_are() {
-        let network = Network::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
-        let slow = Work::Rank(1, vec![f64::INFINITY]);
-        let mut clocks = Clocks::new(vec![Condition { network, work: slow }], 0);
-        (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
+        let network = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::MIN_POSITIVE / 4.0 };
+        let slow = ReplayWork::Rank(1, vec![f64::INFINITY]);
+        let mut clocks = ReplayClocks::new(vec![ReplayConditions { network, work: slow }], 0);
+        (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
         let computation = RegionState::new(0, Activity::Computation);
-        clocks.compute(0, computation, Interval::new(0, 100), &[]);
-        clocks.compute(1, computation, Interval::new(50, 50), &[]);
+        clocks.compute(0, computation, TimeInterval::new(0, 100), &[]);
+        clocks.compute(1, computation, TimeInterval::new(50, 50), &[]);
         let noted = clocks.note(0);
         clocks.wait_for(1, noted, 0, 3);
         assert_eq!(clocks.times_s([1].into_iter()), [100.0 * 1e-9]);
@@ -286,23 +291,28 @@ mod tests {
 
     #[test]
     fn threads_that_work_equally_long_shorten_the_computation_that_their_regions_are_in() {
-        let conditions = [Work::Measured, Work::Threads(ThreadChange::Balanced(None))];
-        let conditions = conditions.map(|work| Condition { network: Network::Measured, work });
-        let mut clocks = Clocks::new(conditions.to_vec(), 0);
-        clocks.add_thread(0, 0, Interval::new(0, Ns::MAX));
+        let conditions = [ReplayWork::Measured, ReplayWork::Threads(ThreadChange::Balanced(None))];
+        let conditions = conditions.map(|work| ReplayConditions { network: ReplayNetwork::Measured, work });
+        let mut clocks = ReplayClocks::new(conditions.to_vec(), 0);
+        clocks.add_thread(0, 0, TimeInterval::new(0, Ns::MAX));
         let parts = [ParallelPart { site: 3, begin: 10, elapsed: 60, team: 2, excess: 20 }];
         for (activity, shown) in [(Activity::Computation, [100.0, 80.0]), (Activity::Io, [200.0, 180.0])] {
             let begin = if activity == Activity::Io { 100 } else { 0 };
-            clocks.compute(0, RegionState::new(0, activity), Interval::new(begin, begin + 100), &parts);
+            clocks.compute(0, RegionState::new(0, activity), TimeInterval::new(begin, begin + 100), &parts);
             assert_eq!(clocks.times_ns([0].into_iter()), shown);
         }
     }
 
     #[test]
     fn what_a_scenario_changes_takes_as_many_times_as_long_and_nothing_else_does() {
-        let work = |work| Condition { network: Network::IDEAL, work };
-        let region = Work::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
-        let conditions = [work(Work::Measured), work(region), work(Work::Rank(1, vec![0.25; 2])), Condition::MEASURED];
+        let work = |work| ReplayConditions { network: ReplayNetwork::IDEAL, work };
+        let region = ReplayWork::Region { regions: vec![false, true], factors: vec![0.5, 4.0] };
+        let conditions = [
+            work(ReplayWork::Measured),
+            work(region),
+            work(ReplayWork::Rank(1, vec![0.25; 2])),
+            ReplayConditions::MEASURED,
+        ];
         // The regions 0 and 1, one that the scenario about regions does not know, and time that is no computation.
         let unknown = RegionState::unknown(1);
         let kinds =
@@ -312,12 +322,12 @@ mod tests {
         for (kind, expected) in kinds.zip(expected) {
             // Twice, so that the conditions are more than go side by side.
             let twice = [conditions.clone(), conditions.clone()].concat();
-            let mut clocks = Clocks::new(twice, 0);
-            (0..2).for_each(|rank| clocks.add_thread(rank, 0, Interval::new(0, Ns::MAX)));
-            clocks.compute(1, kind, Interval::new(0, 8), &[]);
+            let mut clocks = ReplayClocks::new(twice, 0);
+            (0..2).for_each(|rank| clocks.add_thread(rank, 0, TimeInterval::new(0, Ns::MAX)));
+            clocks.compute(1, kind, TimeInterval::new(0, 8), &[]);
             let found: Vec<f64> = clocks.times_s([1].into_iter()).iter().map(|s| (s * 1e9).round()).collect();
             assert_eq!(found, [expected, expected].concat(), "{kind:?}");
-            clocks.compute(0, kind, Interval::new(0, 8), &[]);
+            clocks.compute(0, kind, TimeInterval::new(0, 8), &[]);
             clocks.keep_return(0, 1);
             clocks.wait_for_return(1, (0, 1), 0);
             let later = clocks.times_s([1].into_iter());

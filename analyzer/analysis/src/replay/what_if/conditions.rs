@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::pace::Pace;
+use super::pace::ComputationPace;
 use super::threads::ThreadChange;
 
 /// The network of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Network {
+pub enum ReplayNetwork {
     /// As it was: what calls took besides waiting they take again.
     Measured,
     /// Every call takes no time besides waiting, and messages arrive `latency_s` seconds, and a second for each
@@ -20,14 +20,14 @@ pub enum Network {
     },
 }
 
-impl Network {
+impl ReplayNetwork {
     /// Latency 0, bandwidth ∞.
-    pub const IDEAL: Network = Network::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
+    pub const IDEAL: ReplayNetwork = ReplayNetwork::Given { latency_s: 0.0, bytes_per_s: f64::INFINITY };
 }
 
 /// How long computation takes in a replay: so many times as long as it did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work<'a> {
+pub enum ReplayWork<'a> {
     /// As long as it did.
     Measured,
     /// In a region and those in it.
@@ -42,18 +42,18 @@ pub enum Work<'a> {
     /// Of one rank, by its place in the model, and by index of the region, without inner ones; a region without a factor is as it was.
     Rank(u32, Vec<f64>),
     /// By place of the rank in the model, and by time.
-    Times(Vec<Pace<'a>>),
+    Times(Vec<ComputationPace<'a>>),
     /// A change of what the ranks' threads do.
     Threads(ThreadChange),
 }
 
 /// Conditions of a replay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Condition<'a> {
+pub struct ReplayConditions<'a> {
     /// The network.
-    pub network: Network,
+    pub network: ReplayNetwork,
     /// The computation.
-    pub work: Work<'a>,
+    pub work: ReplayWork<'a>,
 }
 
 /// Numbers by index of the region and place of the rank in the whole, of those in the part; `absent` for ranks that this does not have.
@@ -69,13 +69,13 @@ fn by_region_in_whole(
     regions.iter().map(|at| at.and_then(|at| own.get(at as usize)).map(by_rank).unwrap_or_default()).collect()
 }
 
-impl<'a> Condition<'a> {
+impl<'a> ReplayConditions<'a> {
     /// The same in a model of which that of the condition is a part: by index of the region, and by place of the rank, in the whole, those
     /// in the part. What the part does not have is as measured.
-    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> Condition<'a> {
+    pub fn in_whole(self, regions: &Arc<[Option<u32>]>, ranks: &[Option<u32>]) -> ReplayConditions<'a> {
         let work = match self.work {
-            Work::Measured => Work::Measured,
-            Work::Region { regions: own, factors } => Work::Region {
+            ReplayWork::Measured => ReplayWork::Measured,
+            ReplayWork::Region { regions: own, factors } => ReplayWork::Region {
                 regions: regions
                     .iter()
                     .map(|at| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(false))
@@ -85,32 +85,34 @@ impl<'a> Condition<'a> {
                     .map(|at| at.and_then(|at| factors.get(at as usize).copied()).unwrap_or(1.0))
                     .collect(),
             },
-            Work::Regions(own) => Work::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
-            Work::Threads(ThreadChange::Spread(own)) => {
-                Work::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
+            ReplayWork::Regions(own) => ReplayWork::Regions(by_region_in_whole(&own, 1.0, regions, ranks)),
+            ReplayWork::Threads(ThreadChange::Spread(own)) => {
+                ReplayWork::Threads(ThreadChange::Spread(by_region_in_whole(&own, 0.0, regions, ranks)))
             }
-            Work::Threads(balanced) => Work::Threads(balanced),
-            Work::Times(mut times) => Work::Times(
+            ReplayWork::Threads(balanced) => ReplayWork::Threads(balanced),
+            ReplayWork::Times(mut times) => ReplayWork::Times(
                 ranks
                     .iter()
                     .map(|at| at.and_then(|at| times.get_mut(at as usize)).map(std::mem::take).unwrap_or_default())
                     .map(|pace| pace.in_whole(regions))
                     .collect(),
             ),
-            Work::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
+            ReplayWork::Rank(one, own) => match ranks.iter().position(|&at| at == Some(one)) {
                 Some(at) => {
                     let of_region = |at: &Option<u32>| at.and_then(|at| own.get(at as usize).copied()).unwrap_or(1.0);
-                    Work::Rank(at as u32, regions.iter().map(of_region).collect())
+                    ReplayWork::Rank(at as u32, regions.iter().map(of_region).collect())
                 }
-                None => Work::Measured,
+                None => ReplayWork::Measured,
             },
         };
-        Condition { work, ..self }
+        ReplayConditions { work, ..self }
     }
 
     /// The measured computation on an ideal network: its time is T_ideal.
-    pub const IDEAL: Condition<'static> = Condition { network: Network::IDEAL, work: Work::Measured };
+    pub const IDEAL: ReplayConditions<'static> =
+        ReplayConditions { network: ReplayNetwork::IDEAL, work: ReplayWork::Measured };
 
     /// Everything as it was: its time is the measured one.
-    pub const MEASURED: Condition<'static> = Condition { network: Network::Measured, work: Work::Measured };
+    pub const MEASURED: ReplayConditions<'static> =
+        ReplayConditions { network: ReplayNetwork::Measured, work: ReplayWork::Measured };
 }

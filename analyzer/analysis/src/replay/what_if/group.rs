@@ -1,7 +1,7 @@
 //! The clocks of all threads in some replays, which a processor counts together.
 
-use super::conditions::{Condition, Network, Work};
-use super::pace::{Pace, PartFactors};
+use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
+use super::pace::{ComputationPace, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
 
@@ -16,7 +16,7 @@ pub type Lanes = [f64; WIDTH];
 
 /// The clocks of a thread in some replays.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct OfThread {
+pub struct ThreadClocks {
     /// What they show.
     pub now: Lanes,
     /// What they showed when it entered its last call.
@@ -31,7 +31,7 @@ pub struct OfThread {
 #[derive(Debug)]
 pub struct ReplayGroup<'a> {
     /// How long computation takes, by replay.
-    work: Vec<Work<'a>>,
+    work: Vec<ReplayWork<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
     /// Of the network, in nanoseconds.
@@ -45,7 +45,7 @@ pub struct ReplayGroup<'a> {
     /// By thread: the place of its rank, while what it computes may take another time than it did.
     changed_ranks: Vec<Option<u32>>,
     /// By thread.
-    clocks: Vec<OfThread>,
+    clocks: Vec<ThreadClocks>,
     /// By thread and replay how many iterations had begun at the last time that was asked for.
     reached: Vec<[u32; WIDTH]>,
     /// By thread and replay: how many times as long it computes by region in its iteration, where that differs.
@@ -62,34 +62,38 @@ fn later(clock: f64, other: f64) -> f64 {
 
 impl<'a> ReplayGroup<'a> {
     /// Some replays, no more than [`WIDTH`], without threads yet.
-    pub fn new(conditions: Vec<Condition<'a>>) -> ReplayGroup<'a> {
-        let of_network = |what: fn(Network) -> f64| lanes(&conditions, |condition| what(condition.network));
-        let n_regions = |condition: &Condition| match &condition.work {
-            Work::Region { regions, .. } => regions.len(),
-            Work::Measured | Work::Regions(_) | Work::Rank(..) | Work::Times(_) | Work::Threads(_) => 0,
+    pub fn new(conditions: Vec<ReplayConditions<'a>>) -> ReplayGroup<'a> {
+        let of_network = |what: fn(ReplayNetwork) -> f64| lanes(&conditions, |condition| what(condition.network));
+        let n_regions = |condition: &ReplayConditions| match &condition.work {
+            ReplayWork::Region { regions, .. } => regions.len(),
+            ReplayWork::Measured
+            | ReplayWork::Regions(_)
+            | ReplayWork::Rank(..)
+            | ReplayWork::Times(_)
+            | ReplayWork::Threads(_) => 0,
         };
         let changes = |region: usize| {
             lanes(&conditions, |condition| match &condition.work {
-                Work::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
+                ReplayWork::Region { regions, .. } if regions.get(region) != Some(&true) => 0,
                 _ => u64::MAX,
             })
         };
         ReplayGroup {
-            measured: of_network(|network| if network == Network::Measured { 1.0 } else { 0.0 }),
+            measured: of_network(|network| if network == ReplayNetwork::Measured { 1.0 } else { 0.0 }),
             latency: of_network(|network| match network {
-                Network::Measured => 0.0,
-                Network::Given { latency_s, .. } => latency_s * 1e9,
+                ReplayNetwork::Measured => 0.0,
+                ReplayNetwork::Given { latency_s, .. } => latency_s * 1e9,
             }),
             per_byte: of_network(|network| match network {
-                Network::Measured => 0.0,
+                ReplayNetwork::Measured => 0.0,
                 // No bytes take no time on the slowest network, either.
-                Network::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
+                ReplayNetwork::Given { bytes_per_s, .. } => (1e9 / bytes_per_s).min(f64::MAX),
             }),
             changed: (0..=conditions.iter().map(n_regions).max().unwrap_or(0)).map(changes).collect(),
             is_regional: conditions.iter().any(|condition| match &condition.work {
-                Work::Regions(_) | Work::Rank(..) => true,
-                Work::Times(times) => times.iter().any(Pace::has_parts),
-                Work::Measured | Work::Region { .. } | Work::Threads(_) => false,
+                ReplayWork::Regions(_) | ReplayWork::Rank(..) => true,
+                ReplayWork::Times(times) => times.iter().any(ComputationPace::has_parts),
+                ReplayWork::Measured | ReplayWork::Region { .. } | ReplayWork::Threads(_) => false,
             }),
             work: conditions.into_iter().map(|condition| condition.work).collect(),
             changed_ranks: Vec::new(),
@@ -103,7 +107,7 @@ impl<'a> ReplayGroup<'a> {
     /// A further thread of a rank; its number is the next one.
     pub fn add_thread(&mut self, rank: u32) {
         let factors = lanes(&self.work, |work| factor(work, rank).min(f64::MAX));
-        self.clocks.push(OfThread { factors, ..OfThread::default() });
+        self.clocks.push(ThreadClocks { factors, ..ThreadClocks::default() });
         self.changed_ranks.push(Some(rank));
         self.reached.push([0; WIDTH]);
         self.parts.push(Default::default());
@@ -115,16 +119,16 @@ impl<'a> ReplayGroup<'a> {
     }
 
     /// The clocks of a thread.
-    pub fn of(&self, thread: u32) -> &OfThread {
+    pub fn of(&self, thread: u32) -> &ThreadClocks {
         &self.clocks[thread as usize]
     }
 
     /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
     pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
-        let OfThread { factors, .. } = &mut self.clocks[thread as usize];
+        let ThreadClocks { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
         for (lane, (factor, work)) in factors.iter_mut().zip(&self.work).enumerate() {
-            let Work::Times(times) = work else { continue };
+            let ReplayWork::Times(times) = work else { continue };
             let begun = &mut self.reached[thread as usize][lane];
             let (now, next);
             let pace = times.get(rank as usize);
@@ -178,7 +182,7 @@ impl<'a> ReplayGroup<'a> {
     pub fn shorten(&mut self, thread: u32, saved: impl Fn(&ThreadChange) -> f64) {
         let clocks = &mut self.clocks[thread as usize];
         for (work, now) in self.work.iter().zip(&mut clocks.now) {
-            if let Work::Threads(change) = work {
+            if let ReplayWork::Threads(change) = work {
                 *now -= saved(change);
             }
         }
@@ -191,15 +195,17 @@ impl<'a> ReplayGroup<'a> {
         let parts = &self.parts[thread as usize];
         for ((factor, work), parts) in self.clocks[thread as usize].factors.iter_mut().zip(&self.work).zip(parts) {
             let own = match work {
-                Work::Regions(by_region) => {
+                ReplayWork::Regions(by_region) => {
                     by_region.get(region as usize).and_then(|factors| factors.get(rank as usize)).copied()
                 }
-                Work::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
-                Work::Times(times) => match (parts, times.get(rank as usize)) {
+                ReplayWork::Rank(one, by_region) if *one == rank => by_region.get(region as usize).copied(),
+                ReplayWork::Times(times) => match (parts, times.get(rank as usize)) {
                     (Some(parts), Some(pace)) => Some(parts.of_region(pace.own_region(region))),
                     _ => continue,
                 },
-                Work::Measured | Work::Region { .. } | Work::Rank(..) | Work::Threads(_) => continue,
+                ReplayWork::Measured | ReplayWork::Region { .. } | ReplayWork::Rank(..) | ReplayWork::Threads(_) => {
+                    continue;
+                }
             };
             *factor = own.unwrap_or(1.0).min(f64::MAX);
         }
@@ -269,10 +275,10 @@ fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WID
 }
 
 /// How many times as long a rank's computation takes, in regions that the replay changes.
-fn factor(work: &Work, rank: u32) -> f64 {
+fn factor(work: &ReplayWork, rank: u32) -> f64 {
     match work {
-        Work::Measured => 1.0,
-        Work::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
-        Work::Regions(_) | Work::Rank(..) | Work::Times(_) | Work::Threads(_) => 1.0,
+        ReplayWork::Measured => 1.0,
+        ReplayWork::Region { factors, .. } => factors.get(rank as usize).copied().unwrap_or(1.0),
+        ReplayWork::Regions(_) | ReplayWork::Rank(..) | ReplayWork::Times(_) | ReplayWork::Threads(_) => 1.0,
     }
 }

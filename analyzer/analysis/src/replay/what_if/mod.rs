@@ -16,7 +16,7 @@ mod threads;
 
 pub use alignment::is_known as iterations_are_known;
 pub use balance::serial_least_s;
-pub use clocks::{Clocks, Noted};
-pub use conditions::{Condition, Network, Work};
+pub use clocks::{NotedClocks, ReplayClocks};
+pub use conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
 pub use group::RETURNS;
 pub use scenarios::{condition, plan, plan_within};

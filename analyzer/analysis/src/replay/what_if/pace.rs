@@ -13,19 +13,19 @@ use std::sync::Arc;
 use lbprof_collector::Activity;
 use rustc_hash::FxHashMap;
 
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::model::{RegionIdx, Series};
+use crate::model::{IterationSeries, RegionIdx};
 
 /// Values by the number of an iteration. Ranks mostly have the same iterations at the same places, so that no number has to be searched for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ByIteration<T> {
+pub struct IterationValues<T> {
     numbers: Vec<u32>,
     values: Vec<T>,
     places: FxHashMap<u32, u32>,
 }
 
-impl<T: Copy + Default> ByIteration<T> {
+impl<T: Copy + Default> IterationValues<T> {
     /// The value of an iteration, which is expected at a place; the default one until it is changed.
     #[inline]
     pub fn entry(&mut self, number: u32, expected: usize) -> &mut T {
@@ -62,16 +62,16 @@ impl<T: Copy + Default> ByIteration<T> {
     }
 
     /// The same iterations with values by number, place and value.
-    pub fn map_numbered<U>(self, value: impl Fn(u32, usize, T) -> U) -> ByIteration<U> {
-        let ByIteration { numbers, values, places } = self;
+    pub fn map_numbered<U>(self, value: impl Fn(u32, usize, T) -> U) -> IterationValues<U> {
+        let IterationValues { numbers, values, places } = self;
         let values = values.into_iter().zip(&numbers).enumerate().map(|(at, (one, &number))| value(number, at, one));
-        ByIteration { values: values.collect(), numbers, places }
+        IterationValues { values: values.collect(), numbers, places }
     }
 
     /// The same iterations with other values.
-    pub fn map<U>(self, value: impl Fn(T) -> U) -> ByIteration<U> {
-        let ByIteration { numbers, values, places } = self;
-        ByIteration { numbers, values: values.into_iter().map(value).collect(), places }
+    pub fn map<U>(self, value: impl Fn(T) -> U) -> IterationValues<U> {
+        let IterationValues { numbers, values, places } = self;
+        IterationValues { numbers, values: values.into_iter().map(value).collect(), places }
     }
 }
 
@@ -79,18 +79,18 @@ impl<T: Copy + Default> ByIteration<T> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationMeans {
     /// By number of the iteration: in all.
-    pub all: ByIteration<f64>,
+    pub all: IterationValues<f64>,
     /// By the first region of a place of the program: in the regions there, without inner ones.
-    pub parts: BTreeMap<RegionIdx, ByIteration<f64>>,
+    pub parts: BTreeMap<RegionIdx, IterationValues<f64>>,
     /// The first region of the place of each region in an iteration.
     pub place_of: BTreeMap<RegionIdx, RegionIdx>,
 }
 
 /// A rank's iterations of a region, and what its computation in each is brought to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Balanced<'a> {
+pub struct BalancedIterations<'a> {
     /// The iterations.
-    pub series: &'a Series,
+    pub series: &'a IterationSeries,
     /// The means of all ranks.
     pub means: Arc<IterationMeans>,
 }
@@ -113,7 +113,7 @@ impl PartFactors {
 
 /// Iterations that follow each other, in the order of time and of their places.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Sequence {
+struct IterationSequence {
     /// Whose they are, of the regions.
     region: u32,
     /// The place of the first.
@@ -124,43 +124,44 @@ struct Sequence {
 
 /// How many times as long a rank's computation takes, by time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pace<'a> {
+pub struct ComputationPace<'a> {
     /// Outside of the iterations.
     outside: f64,
-    regions: Vec<Balanced<'a>>,
+    regions: Vec<BalancedIterations<'a>>,
     /// All iterations, in the order of time.
-    sequences: Vec<Sequence>,
+    sequences: Vec<IterationSequence>,
     iterations: u32,
     /// By index of a region in the whole model: its index in the model of the iterations; `None`: the same one.
     in_part: Option<Arc<[Option<RegionIdx>]>>,
 }
 
-impl Default for Pace<'_> {
+impl Default for ComputationPace<'_> {
     /// As long as it took.
     fn default() -> Self {
-        Pace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
+        ComputationPace { outside: 1.0, regions: Vec::new(), sequences: Vec::new(), iterations: 0, in_part: None }
     }
 }
 
-impl<'a> Pace<'a> {
+impl<'a> ComputationPace<'a> {
     /// In each iteration of these regions, none of which lies in another, what the rank computes is brought to the mean; elsewhere it takes
     /// `outside` times as long.
-    pub fn new(regions: Vec<Balanced<'a>>, outside: f64) -> Self {
+    pub fn new(regions: Vec<BalancedIterations<'a>>, outside: f64) -> Self {
         let mut all: Vec<(Ns, u32, u32)> = Vec::new();
         for (region, one) in (0..).zip(&regions) {
             let places = 0..one.series.numbers.len() as u32;
             all.extend(places.filter_map(|place| Some((one.time(place as usize)?.begin, region, place))));
         }
         all.sort_by_key(|&(begin, ..)| begin);
-        let mut sequences: Vec<Sequence> = Vec::new();
+        let mut sequences: Vec<IterationSequence> = Vec::new();
         for (before, &(_, region, place)) in (0..).zip(&all) {
-            let goes_on = |last: &Sequence| last.region == region && last.first + (before - last.before) == place;
+            let goes_on =
+                |last: &IterationSequence| last.region == region && last.first + (before - last.before) == place;
             if !sequences.last().is_some_and(goes_on) {
-                sequences.push(Sequence { region, first: place, before });
+                sequences.push(IterationSequence { region, first: place, before });
             }
         }
         sequences.shrink_to_fit();
-        Pace { outside, regions, sequences, iterations: all.len() as u32, in_part: None }
+        ComputationPace { outside, regions, sequences, iterations: all.len() as u32, in_part: None }
     }
 
     /// How many times as long what the rank computes at a time takes, until when, and how many iterations have begun by then. `near`: how many
@@ -178,8 +179,8 @@ impl<'a> Pace<'a> {
     }
 
     /// The same for regions of a model of which that of the iterations is a part: by index there, the index in the part.
-    pub fn in_whole(self, regions: &Arc<[Option<RegionIdx>]>) -> Pace<'a> {
-        Pace { in_part: Some(Arc::clone(regions)), ..self }
+    pub fn in_whole(self, regions: &Arc<[Option<RegionIdx>]>) -> ComputationPace<'a> {
+        ComputationPace { in_part: Some(Arc::clone(regions)), ..self }
     }
 
     /// Whether computation in an iteration takes another number of times as long in one region than in another.
@@ -188,7 +189,7 @@ impl<'a> Pace<'a> {
     }
 
     /// How many times as long computation takes by region in the iteration in which a time lies, `begun` iterations having begun by then; `None`: as
-    /// long everywhere, which [`Pace::at`] says.
+    /// long everywhere, which [`ComputationPace::at`] says.
     pub fn part_factors(&self, time: Ns, begun: u32) -> Option<PartFactors> {
         let (of, place) = begun.checked_sub(1).map(|last| self.iteration(last))?;
         of.time(place).filter(|own| time < own.end)?;
@@ -206,7 +207,7 @@ impl<'a> Pace<'a> {
 
     /// Whose an iteration is, and its place there, by its number in the order of time.
     #[inline]
-    fn iteration(&self, nth: u32) -> (&Balanced<'a>, usize) {
+    fn iteration(&self, nth: u32) -> (&BalancedIterations<'a>, usize) {
         let sequence = match self.sequences.as_slice() {
             [only] => only,
             all => &all[all.partition_point(|one| one.before <= nth) - 1],
@@ -221,11 +222,11 @@ impl<'a> Pace<'a> {
     }
 }
 
-impl Balanced<'_> {
+impl BalancedIterations<'_> {
     /// When an iteration began and ended; `None` where that is not known, or nothing was computed in it.
-    fn time(&self, place: usize) -> Option<Interval> {
+    fn time(&self, place: usize) -> Option<TimeInterval> {
         let finite = |times: &[f64]| times.get(place).copied().filter(|time| time.is_finite()).map(nanoseconds);
-        let time = Interval::new(finite(&self.series.begin_s)?, finite(&self.series.end_s)?);
+        let time = TimeInterval::new(finite(&self.series.begin_s)?, finite(&self.series.end_s)?);
         let computes = self.series.seconds_at(Activity::Computation, place) > 0.0;
         Some(time).filter(|time| computes && !time.is_empty())
     }
@@ -308,15 +309,15 @@ fn passed(n: usize, near: usize, is_passed: impl Fn(usize) -> bool) -> usize {
 
 /// Iterations of a region, each with its time and computation.
 #[cfg(test)]
-type PacedIntervals = Vec<(Interval, f64)>;
+type PacedIntervals = Vec<(TimeInterval, f64)>;
 
 /// For tests, also of what uses it.
 #[cfg(test)]
-impl Pace<'_> {
+impl ComputationPace<'_> {
     /// Of iterations of several regions, each with its time and computation, and what this is brought to.
-    pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> Pace<'static> {
+    pub fn of_iterations(regions: Vec<(PacedIntervals, Vec<f64>)>, outside: f64) -> ComputationPace<'static> {
         let balanced = |(iterations, brought_to): (PacedIntervals, Vec<f64>)| {
-            let (mut series, mut all) = (Series::default(), ByIteration::default());
+            let (mut series, mut all) = (IterationSeries::default(), IterationValues::default());
             for (place, ((time, own_s), mean_s)) in iterations.into_iter().zip(brought_to).enumerate() {
                 series.numbers.push(place as u32);
                 series.begin_s.push(time.begin as f64 / 1e9);
@@ -326,16 +327,17 @@ impl Pace<'_> {
             }
             // It lives as long as the test.
             let means = IterationMeans { all, ..IterationMeans::default() };
-            Balanced { series: Box::leak(Box::new(series)), means: Arc::new(means) }
+            BalancedIterations { series: Box::leak(Box::new(series)), means: Arc::new(means) }
         };
-        Pace::new(regions.into_iter().map(balanced).collect(), outside)
+        ComputationPace::new(regions.into_iter().map(balanced).collect(), outside)
     }
 
     /// The factor at a time, as it is defined: that of the iteration in which it lies.
     pub fn plain(&self, time: Ns) -> f64 {
         let iterations = || self.regions.iter().flat_map(|of| (0..of.series.numbers.len()).map(move |at| (of, at)));
-        let lies_in =
-            |&(of, place): &(&Balanced, usize)| of.time(place).is_some_and(|own| own.begin <= time && time < own.end);
+        let lies_in = |&(of, place): &(&BalancedIterations, usize)| {
+            of.time(place).is_some_and(|own| own.begin <= time && time < own.end)
+        };
         let found = iterations().find(lies_in);
         found.map_or(self.outside, |(of, place)| {
             of.means.all.get(of.series.numbers[place], place).unwrap_or(f64::NAN)
@@ -348,8 +350,8 @@ impl Pace<'_> {
 mod tests {
     use super::*;
 
-    fn series(iterations: &[(u32, f64, f64, f64)]) -> Series {
-        let mut series = Series::default();
+    fn series(iterations: &[(u32, f64, f64, f64)]) -> IterationSeries {
+        let mut series = IterationSeries::default();
         for &(number, begin_s, end_s, computation_s) in iterations {
             series.numbers.push(number);
             series.begin_s.push(begin_s);
@@ -366,7 +368,7 @@ mod tests {
     }
 
     /// Factor and end at a time in seconds, from wherever the search begins.
-    fn at(pace: &Pace, time_s: f64) -> (f64, f64) {
+    fn at(pace: &ComputationPace, time_s: f64) -> (f64, f64) {
         let time = nanoseconds(time_s);
         let (factor, until, begun) = pace.at(time, 0);
         (0..9).for_each(|near| assert_eq!(pace.at(time, near), (factor, until, begun), "{time_s} from {near}"));
@@ -378,7 +380,10 @@ mod tests {
         //   time   0    1    3    4    6     8
         //          | a  | 0  | a  | 1  |  2  | a
         let own = series(&[(0, 1.0, 3.0, 2.0), (1, 4.0, 6.0, 1.0), (2, 6.0, 8.0, 4.0)]);
-        let pace = Pace::new(vec![Balanced { series: &own, means: means(&[(0, 3.0), (1, 3.0), (2, 3.0)]) }], 7.0);
+        let pace = ComputationPace::new(
+            vec![BalancedIterations { series: &own, means: means(&[(0, 3.0), (1, 3.0), (2, 3.0)]) }],
+            7.0,
+        );
         let expected = [(0.0, 7.0, 1.0), (1.0, 1.5, 3.0), (2.5, 1.5, 3.0), (3.0, 7.0, 4.0), (4.5, 3.0, 6.0)];
         let last = [(6.0, 0.75, 8.0), (8.0, 7.0, f64::INFINITY), (99.0, 7.0, f64::INFINITY)];
         for (time_s, factor, until_s) in expected.into_iter().chain(last) {
@@ -392,9 +397,9 @@ mod tests {
         // The first region is gone through again, with the numbers of the first time; one iteration has no end, one no computation.
         let one = series(&[(0, 10.0, 11.0, 1.0), (1, 11.0, 12.0, 1.0), (2, 2.0, 3.0, 1.0), (3, 4.0, f64::NAN, 1.0)]);
         let other = series(&[(5, 0.0, 1.0, 2.0), (6, 3.0, 4.0, 2.0), (7, 5.0, 6.0, 0.0), (8, 7.0, 8.0, 4.0)]);
-        let one = Balanced { series: &one, means: means(&[(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0)]) };
-        let other = Balanced { series: &other, means: means(&[(8, 2.0), (6, 8.0), (5, 4.0)]) };
-        let pace = Pace::new(vec![one, other], 1.0);
+        let one = BalancedIterations { series: &one, means: means(&[(0, 2.0), (1, 3.0), (2, 4.0), (3, 5.0)]) };
+        let other = BalancedIterations { series: &other, means: means(&[(8, 2.0), (6, 8.0), (5, 4.0)]) };
+        let pace = ComputationPace::new(vec![one, other], 1.0);
         let expected = [
             (0.0, 2.0, 1.0),
             (1.0, 1.0, 2.0),
@@ -410,12 +415,12 @@ mod tests {
         for (time_s, factor, until_s) in expected {
             assert_eq!(at(&pace, time_s), (factor, until_s), "{time_s}");
         }
-        assert_eq!(at(&Pace::default(), 3.0), (1.0, f64::INFINITY));
+        assert_eq!(at(&ComputationPace::default(), 3.0), (1.0, f64::INFINITY));
     }
 
     #[test]
     fn values_are_of_numbers_wherever_these_are_expected() {
-        let mut sums: ByIteration<u32> = ByIteration::default();
+        let mut sums: IterationValues<u32> = IterationValues::default();
         for (number, expected) in [(4, 0), (2, 1), (9, 2), (2, 0), (4, 7), (9, 2)] {
             *sums.entry(number, expected) += number;
         }

@@ -1,20 +1,20 @@
-//! The plain twin of [`Clocks`]: one replay, one number at a time, as its definition says. What counts four replays together is held against
+//! The plain twin of [`ReplayClocks`]: one replay, one number at a time, as its definition says. What counts four replays together is held against
 //! it.
 
 use lbprof_collector::Activity;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::clocks::{Clocks, Noted};
-use super::conditions::{Condition, Network, Work};
+use super::clocks::{NotedClocks, ReplayClocks};
+use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
 use super::group::RETURNS;
-use super::pace::Pace;
-use crate::model::interval::Interval;
+use super::pace::ComputationPace;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
 
 /// The clocks of all threads in one replay.
-struct Replay {
-    condition: Condition<'static>,
+struct ScalarReplay {
+    condition: ReplayConditions<'static>,
     /// When the first window begins.
     begin: Ns,
     threads: Vec<ScalarThread>,
@@ -24,7 +24,7 @@ struct Replay {
 
 struct ScalarThread {
     rank: u32,
-    window: Interval,
+    window: TimeInterval,
     now: f64,
     /// What it showed when the thread entered its last call.
     entered: f64,
@@ -32,12 +32,12 @@ struct ScalarThread {
     returns: [f64; RETURNS],
 }
 
-impl Replay {
+impl ScalarReplay {
     fn is_measured(&self) -> bool {
-        self.condition.network == Network::Measured
+        self.condition.network == ReplayNetwork::Measured
     }
 
-    fn add_thread(&mut self, rank: u32, late: Ns, window: Interval) {
+    fn add_thread(&mut self, rank: u32, late: Ns, window: TimeInterval) {
         let now = if self.is_measured() { (late - self.begin) as f64 } else { 0.0 };
         self.threads.push(ScalarThread { rank, window, now, entered: 0.0, at_end: None, returns: [0.0; RETURNS] });
     }
@@ -47,23 +47,25 @@ impl Replay {
         let one = &self.threads[thread];
         match &self.condition.work {
             _ if one.at_end.is_some() => 1.0,
-            Work::Measured => 1.0,
-            Work::Region { regions, factors } if regions.get(region as usize) == Some(&true) => {
+            ReplayWork::Measured => 1.0,
+            ReplayWork::Region { regions, factors } if regions.get(region as usize) == Some(&true) => {
                 factors[one.rank as usize]
             }
-            Work::Region { .. } => 1.0,
-            Work::Regions(by_region) => by_region
+            ReplayWork::Region { .. } => 1.0,
+            ReplayWork::Regions(by_region) => by_region
                 .get(region as usize)
                 .and_then(|factors| factors.get(one.rank as usize))
                 .copied()
                 .unwrap_or(1.0),
-            Work::Rank(rank, factors) if *rank == one.rank => factors.get(region as usize).copied().unwrap_or(1.0),
-            Work::Rank(..) | Work::Threads(_) => 1.0,
-            Work::Times(paces) => paces[one.rank as usize].plain(middle),
+            ReplayWork::Rank(rank, factors) if *rank == one.rank => {
+                factors.get(region as usize).copied().unwrap_or(1.0)
+            }
+            ReplayWork::Rank(..) | ReplayWork::Threads(_) => 1.0,
+            ReplayWork::Times(paces) => paces[one.rank as usize].plain(middle),
         }
     }
 
-    fn computes(&mut self, thread: usize, kind: RegionState, time: Interval) {
+    fn computes(&mut self, thread: usize, kind: RegionState, time: TimeInterval) {
         let middle = time.begin + time.ns() / 2;
         let window = self.threads[thread].window;
         let begin = time.begin.max(window.begin.min(time.end));
@@ -89,15 +91,15 @@ impl Replay {
 
     fn waits(&mut self, thread: usize, from: f64, bytes: u64, steps: u32) {
         let delay_ns = match self.condition.network {
-            Network::Measured => 0.0,
-            Network::Given { latency_s, bytes_per_s } => {
+            ReplayNetwork::Measured => 0.0,
+            ReplayNetwork::Given { latency_s, bytes_per_s } => {
                 (latency_s * 1e9 + bytes as f64 * (1e9 / bytes_per_s)) * f64::from(steps)
             }
         };
         self.threads[thread].now = self.threads[thread].now.max(from + delay_ns);
     }
 
-    fn calls(&mut self, thread: usize, time: Interval, needs: &[(Source, u64, u32)]) {
+    fn calls(&mut self, thread: usize, time: TimeInterval, needs: &[(ScalarSource, u64, u32)]) {
         let window = self.threads[thread].window;
         if time.begin < window.begin {
             self.threads[thread].now = (time.end.min(window.begin) - self.begin) as f64;
@@ -108,8 +110,8 @@ impl Replay {
         }
         for &(source, bytes, steps) in needs {
             match source {
-                Source::Note(note) => self.waits(thread, self.notes[note], bytes, steps),
-                Source::Return(other, slot) => self.waits(thread, self.threads[other].returns[slot], bytes, 1),
+                ScalarSource::Note(note) => self.waits(thread, self.notes[note], bytes, steps),
+                ScalarSource::Return(other, slot) => self.waits(thread, self.threads[other].returns[slot], bytes, 1),
             }
         }
         let begin = time.begin.max(window.begin);
@@ -129,16 +131,16 @@ impl Replay {
 
 /// What a call waits for.
 #[derive(Clone, Copy, Debug)]
-enum Source {
+enum ScalarSource {
     Note(usize),
     Return(usize, usize),
 }
 
 /// Something that a thread does next.
 #[derive(Clone, Debug)]
-enum Event {
+enum ScalarEvent {
     Computes(usize, u32, Option<Activity>, Ns),
-    Calls(usize, Ns, Vec<(Source, u64, u32)>),
+    Calls(usize, Ns, Vec<(ScalarSource, u64, u32)>),
     Notes(usize, usize),
     NotesLater(usize, usize),
     ComesBack(usize, usize),
@@ -147,79 +149,83 @@ enum Event {
 const THREADS: usize = 3;
 const NOTES: usize = 4;
 
-fn network() -> impl Strategy<Value = Network> {
+fn network() -> impl Strategy<Value = ReplayNetwork> {
     let bytes_per_s = prop_oneof![Just(f64::INFINITY), 1e6..1e11];
     prop_oneof![
-        Just(Network::Measured),
-        Just(Network::IDEAL),
-        (0.0..1e-4, bytes_per_s).prop_map(|(latency_s, bytes_per_s)| Network::Given { latency_s, bytes_per_s }),
+        Just(ReplayNetwork::Measured),
+        Just(ReplayNetwork::IDEAL),
+        (0.0..1e-4, bytes_per_s).prop_map(|(latency_s, bytes_per_s)| ReplayNetwork::Given { latency_s, bytes_per_s }),
     ]
 }
 
 /// A rank's iterations, of some lengths after some gaps, each brought to some time, as regions that take turns.
-fn pace() -> impl Strategy<Value = Pace<'static>> {
+fn pace() -> impl Strategy<Value = ComputationPace<'static>> {
     let iteration = (0..3_usize, 0..400_i64, 0..500_i64, 0.0..2.0, 0.0..3.0);
     (vec(iteration, 0..5), 0.0..3.0).prop_map(|(iterations, outside)| {
         let (mut now, mut regions) = (0, [const { (Vec::new(), Vec::new()) }; 3]);
         for (region, gap, ns, own_s, mean_s) in iterations {
             let begin = now + gap;
             now = begin + ns;
-            regions[region].0.push((Interval::new(begin, now), own_s));
+            regions[region].0.push((TimeInterval::new(begin, now), own_s));
             regions[region].1.push(mean_s);
         }
-        Pace::of_iterations(regions.into(), outside)
+        ComputationPace::of_iterations(regions.into(), outside)
     })
 }
 
-fn work() -> impl Strategy<Value = Work<'static>> {
+fn work() -> impl Strategy<Value = ReplayWork<'static>> {
     prop_oneof![
-        Just(Work::Measured),
+        Just(ReplayWork::Measured),
         (vec(any::<bool>(), 0..4), vec(0.0..3.0, THREADS))
-            .prop_map(|(regions, factors)| Work::Region { regions, factors }),
-        (0..THREADS as u32, vec(0.0..3.0, 0..4)).prop_map(|(rank, factors)| Work::Rank(rank, factors)),
-        vec(vec(0.0..3.0, THREADS), 0..4).prop_map(Work::Regions),
-        vec(pace(), THREADS).prop_map(Work::Times),
+            .prop_map(|(regions, factors)| ReplayWork::Region { regions, factors }),
+        (0..THREADS as u32, vec(0.0..3.0, 0..4)).prop_map(|(rank, factors)| ReplayWork::Rank(rank, factors)),
+        vec(vec(0.0..3.0, THREADS), 0..4).prop_map(ReplayWork::Regions),
+        vec(pace(), THREADS).prop_map(ReplayWork::Times),
     ]
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn event() -> impl Strategy<Value = ScalarEvent> {
     let activity =
         prop_oneof![3 => Just(Some(Activity::Computation)), 1 => Just(Some(Activity::Recorder)), 1 => Just(None)];
     let source = prop_oneof![
-        (0..NOTES).prop_map(Source::Note),
-        (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| Source::Return(thread, slot)),
+        (0..NOTES).prop_map(ScalarSource::Note),
+        (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| ScalarSource::Return(thread, slot)),
     ];
     let needs = vec((source, 0..100_000_u64, 1..4_u32), 0..3);
     prop_oneof![
-        3 => (0..THREADS, 0..5_u32, activity, 0..300_i64).prop_map(|(thread, region, activity, ns)| Event::Computes(thread, region, activity, ns)),
-        3 => (0..THREADS, 0..300_i64, needs).prop_map(|(thread, ns, needs)| Event::Calls(thread, ns, needs)),
-        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| Event::Notes(note, thread)),
-        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| Event::NotesLater(note, thread)),
-        1 => (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| Event::ComesBack(thread, slot)),
+        3 => (0..THREADS, 0..5_u32, activity, 0..300_i64).prop_map(|(thread, region, activity, ns)| ScalarEvent::Computes(thread, region, activity, ns)),
+        3 => (0..THREADS, 0..300_i64, needs).prop_map(|(thread, ns, needs)| ScalarEvent::Calls(thread, ns, needs)),
+        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| ScalarEvent::Notes(note, thread)),
+        1 => (0..NOTES, 0..THREADS).prop_map(|(note, thread)| ScalarEvent::NotesLater(note, thread)),
+        1 => (0..THREADS, 0..RETURNS).prop_map(|(thread, slot)| ScalarEvent::ComesBack(thread, slot)),
     ]
 }
 
 /// Does the same in all replays, together and one by one.
-struct Both {
-    together: Clocks<'static>,
-    alone: Vec<Replay>,
-    notes: Vec<Noted>,
+struct ReplayPair {
+    together: ReplayClocks<'static>,
+    alone: Vec<ScalarReplay>,
+    notes: Vec<NotedClocks>,
     /// Until when each thread is done.
     now: [Ns; THREADS],
 }
 
-impl Both {
-    fn new(conditions: &[Condition<'static>], windows: &[Interval]) -> Self {
+impl ReplayPair {
+    fn new(conditions: &[ReplayConditions<'static>], windows: &[TimeInterval]) -> Self {
         let begin = windows.iter().map(|window| window.begin).min().unwrap_or(0);
-        let alone = |condition: &Condition<'static>| Replay {
+        let alone = |condition: &ReplayConditions<'static>| ScalarReplay {
             condition: condition.clone(),
             begin,
             threads: Vec::new(),
             notes: Vec::new(),
         };
         let alone = conditions.iter().map(alone).collect();
-        let mut both =
-            Both { together: Clocks::new(conditions.to_vec(), begin), alone, notes: Vec::new(), now: [begin; THREADS] };
+        let mut both = ReplayPair {
+            together: ReplayClocks::new(conditions.to_vec(), begin),
+            alone,
+            notes: Vec::new(),
+            now: [begin; THREADS],
+        };
         for (rank, &window) in (0..).zip(windows) {
             both.together.add_thread(rank, both.now[rank as usize], window);
             both.alone.iter_mut().for_each(|one| one.add_thread(rank, window.begin.min(one.begin), window));
@@ -229,53 +235,53 @@ impl Both {
         both
     }
 
-    fn passes(&mut self, thread: usize, ns: Ns) -> Interval {
+    fn passes(&mut self, thread: usize, ns: Ns) -> TimeInterval {
         let begin = self.now[thread];
         self.now[thread] = begin + ns;
-        Interval::new(begin, begin + ns)
+        TimeInterval::new(begin, begin + ns)
     }
 
-    fn happens(&mut self, event: Event) {
+    fn happens(&mut self, event: ScalarEvent) {
         match event {
-            Event::Computes(thread, region, activity, ns) => {
+            ScalarEvent::Computes(thread, region, activity, ns) => {
                 let kind = activity.map_or(RegionState::unknown(region), |activity| RegionState::new(region, activity));
                 let time = self.passes(thread, ns);
                 self.together.compute(thread as u32, kind, time, &[]);
                 self.alone.iter_mut().for_each(|one| one.computes(thread, kind, time));
             }
-            Event::Calls(thread, ns, needs) => {
+            ScalarEvent::Calls(thread, ns, needs) => {
                 let time = self.passes(thread, ns);
                 self.calls(thread as u32, time, &needs);
                 self.alone.iter_mut().for_each(|one| one.calls(thread, time, &needs));
             }
-            Event::Notes(note, thread) => {
+            ScalarEvent::Notes(note, thread) => {
                 self.together.forget(self.notes[note]);
                 self.notes[note] = self.together.note(thread as u32);
                 self.alone.iter_mut().for_each(|one| one.notes[note] = one.threads[thread].now);
             }
-            Event::NotesLater(note, thread) => {
+            ScalarEvent::NotesLater(note, thread) => {
                 self.together.note_later(self.notes[note], thread as u32);
                 self.alone.iter_mut().for_each(|one| one.notes[note] = one.notes[note].max(one.threads[thread].now));
             }
-            Event::ComesBack(thread, slot) => {
+            ScalarEvent::ComesBack(thread, slot) => {
                 self.together.keep_return(thread as u32, slot as u8);
                 self.alone.iter_mut().for_each(|one| one.threads[thread].returns[slot] = one.threads[thread].now);
             }
         }
     }
 
-    fn calls(&mut self, thread: u32, time: Interval, needs: &[(Source, u64, u32)]) {
+    fn calls(&mut self, thread: u32, time: TimeInterval, needs: &[(ScalarSource, u64, u32)]) {
         let Some(begin) = self.together.begin_call(thread, time) else { return };
         for &(source, bytes, steps) in needs {
             match source {
-                Source::Note(note) => self.together.wait_for(thread, self.notes[note], bytes, steps),
-                Source::Return(other, slot) => {
+                ScalarSource::Note(note) => self.together.wait_for(thread, self.notes[note], bytes, steps),
+                ScalarSource::Return(other, slot) => {
                     self.together.wait_for_return(thread, (other as u32, slot as u8), bytes);
                 }
             }
         }
         self.together.communicate(thread, time.end - begin);
-        self.together.end_call(thread, Interval { begin, ..time });
+        self.together.end_call(thread, TimeInterval { begin, ..time });
     }
 }
 
@@ -283,14 +289,14 @@ proptest! {
     #[test]
     fn replays_counted_together_take_as_long_as_each_alone(
         conditions in vec((network(), work()), 1..10),
-        windows in vec((0..300_i64, 0..1500_i64).prop_map(|(begin, ns)| Interval::new(begin, begin + ns)), THREADS),
+        windows in vec((0..300_i64, 0..1500_i64).prop_map(|(begin, ns)| TimeInterval::new(begin, begin + ns)), THREADS),
         events in vec(event(), 0..60),
     ) {
-        let conditions: Vec<Condition<'static>> =
-            conditions.into_iter().map(|(network, work)| Condition { network, work }).collect();
-        let mut both = Both::new(&conditions, &windows);
+        let conditions: Vec<ReplayConditions<'static>> =
+            conditions.into_iter().map(|(network, work)| ReplayConditions { network, work }).collect();
+        let mut both = ReplayPair::new(&conditions, &windows);
         events.into_iter().for_each(|event| both.happens(event));
-        let alone: Vec<f64> = both.alone.iter().map(Replay::time_s).collect();
+        let alone: Vec<f64> = both.alone.iter().map(ScalarReplay::time_s).collect();
         prop_assert_eq!(both.together.times_s(0..THREADS as u32), alone);
     }
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::model::what_if::WhatIf;
+use crate::model::what_if::WhatIfScenario;
 use lbprof_collector::Activity;
 
 use super::alignment;
 use super::balance::{
     SharedWork, balanced_each, balanced_regions, balanced_s, computation_s, excess_each, exclusive_s, rank_as_mean,
 };
-use super::branches::Places;
-use super::conditions::{Condition, Network, Work};
+use super::branches::BranchGroups;
+use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
 use super::mean::{factors, mean_of_who_computes};
 use super::threads::ThreadChange;
 use crate::model::threads::ParallelRegion;
@@ -23,36 +23,40 @@ const MOST: usize = 4;
 const LEAST_GAIN: f64 = 0.005;
 
 /// What changes in the replay of `scenario`.
-pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
-    let work = |work| Condition { network: Network::Measured, work };
+pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
+    let work = |work| ReplayConditions { network: ReplayNetwork::Measured, work };
     match scenario {
-        WhatIf::Ideal => Condition::IDEAL,
-        WhatIf::Measured => Condition::MEASURED,
-        WhatIf::Network(latency_s, bytes_per_s) => {
-            Condition { network: Network::Given { latency_s, bytes_per_s }, work: Work::Measured }
+        WhatIfScenario::Ideal => ReplayConditions::IDEAL,
+        WhatIfScenario::Measured => ReplayConditions::MEASURED,
+        WhatIfScenario::Network(latency_s, bytes_per_s) => {
+            ReplayConditions { network: ReplayNetwork::Given { latency_s, bytes_per_s }, work: ReplayWork::Measured }
         }
-        WhatIf::Balanced(region) => {
-            let place = Places::of(model).at(region);
+        WhatIfScenario::Balanced(region) => {
+            let place = BranchGroups::of(model).at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
-            work(Work::Region { regions: with_inner(model, &place), factors })
+            work(ReplayWork::Region { regions: with_inner(model, &place), factors })
         }
-        WhatIf::BalancedEach(region) => work(Work::Times(balanced_each(model, &[region], false))),
-        WhatIf::RunBalancedEach => work(Work::Times(balanced_each(model, &model.outermost_iterated, true))),
-        WhatIf::RegionsBalanced => work(Work::Regions(balanced_regions(model, &Places::of(model)))),
-        WhatIf::RankAsMean(rank) => work(Work::Rank(rank, rank_as_mean(model, &Places::of(model), rank))),
-        WhatIf::ThreadsBalanced(asked) => {
+        WhatIfScenario::BalancedEach(region) => work(ReplayWork::Times(balanced_each(model, &[region], false))),
+        WhatIfScenario::RunBalancedEach => {
+            work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
+        }
+        WhatIfScenario::RegionsBalanced => work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::of(model)))),
+        WhatIfScenario::RankAsMean(rank) => {
+            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::of(model), rank)))
+        }
+        WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
-            work(Work::Threads(ThreadChange::Balanced(meant.map(|region| Arc::from(region.is_meant.as_slice())))))
+            work(ReplayWork::Threads(ThreadChange::Balanced(meant.map(|region| Arc::from(region.is_meant.as_slice())))))
         }
-        WhatIf::Spread(asked) => {
+        WhatIfScenario::Spread(asked) => {
             let function = model.asked_threads.functions.get(asked as usize);
             let shares = function.map(|function| function.saved_shares.clone()).unwrap_or_default();
-            work(Work::Threads(ThreadChange::Spread(shares)))
+            work(ReplayWork::Threads(ThreadChange::Spread(shares)))
         }
-        WhatIf::Faster(region, times) => {
+        WhatIfScenario::Faster(region, times) => {
             let factors = vec![1.0 / times; model.ranks.len()];
-            work(Work::Region { regions: with_inner(model, &[region]), factors })
+            work(ReplayWork::Region { regions: with_inner(model, &[region]), factors })
         }
     }
 }
@@ -60,11 +64,11 @@ pub fn condition(scenario: WhatIf, model: &Model) -> Condition<'_> {
 /// The scenarios that are worth knowing of any run, then those of the user: the ideal and the measured run first; then the
 /// regions, and the ranks, whose longest computation is farthest above the mean. Where ranks have loops by themselves nobody can move
 /// work between them, so that nothing is asked of all ranks but each loop among its own.
-pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
-    let mut scenarios = vec![WhatIf::Ideal, WhatIf::Measured];
+pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
+    let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = LEAST_GAIN * model.recorded_s();
     let together = OwnLoops::of(model).is_empty();
-    let places = Places::of(model);
+    let places = BranchGroups::of(model);
     let work = SharedWork::new(model, &places);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
         .map(|region| (region, places.at(region)))
@@ -85,9 +89,9 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
             kept.push((excess, region));
         }
     }
-    scenarios.extend(kept.into_iter().map(|(_, region)| WhatIf::Balanced(region)));
+    scenarios.extend(kept.into_iter().map(|(_, region)| WhatIfScenario::Balanced(region)));
     if together && has_several_excesses(model, &places, &work, least) {
-        scenarios.push(WhatIf::RegionsBalanced);
+        scenarios.push(WhatIfScenario::RegionsBalanced);
     }
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
@@ -96,18 +100,18 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
         is_much && regions.iter().all(is_of_all) && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
-        scenarios.push(WhatIf::RunBalancedEach);
+        scenarios.push(WhatIfScenario::RunBalancedEach);
     }
     let main = model.main_loop().filter(|&region| moves(&[region]));
-    scenarios.extend(main.map(WhatIf::BalancedEach));
+    scenarios.extend(main.map(WhatIfScenario::BalancedEach));
     let times = model.inclusive_s(0, Activity::Computation);
     let mean = mean(&times);
     let mut ranks: Vec<(f64, u32)> = times.iter().map(|time| time - mean).zip(0..).collect();
     ranks.retain(|&(over, _)| together && over > least);
     ranks.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIf::RankAsMean(rank)));
+    scenarios.extend(ranks.into_iter().take(MOST).map(|(_, rank)| WhatIfScenario::RankAsMean(rank)));
     if threads_excess_s(model) > least {
-        scenarios.push(WhatIf::ThreadsBalanced(None));
+        scenarios.push(WhatIfScenario::ThreadsBalanced(None));
     }
     scenarios.extend(asked.iter().filter(|scenario| !scenarios.contains(scenario)).copied().collect::<Vec<_>>());
     scenarios
@@ -115,13 +119,14 @@ pub fn plan(model: &Model, asked: &[WhatIf]) -> Vec<WhatIf> {
 
 /// The scenarios that are worth knowing of a region, then those of the user: the measured run first; the region, and those in it, balanced, and the region
 /// twice as fast. All are of the whole run.
-pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIf]) -> Vec<WhatIf> {
+pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
-    let is_inside = |scenario: &WhatIf| match *scenario {
-        WhatIf::Balanced(one) | WhatIf::BalancedEach(one) => model.chain(one).contains(&region),
+    let is_inside = |scenario: &WhatIfScenario| match *scenario {
+        WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
         _ => false,
     };
-    let mut scenarios = vec![WhatIf::Measured, WhatIf::Balanced(region), WhatIf::Faster(region, TWICE)];
+    let mut scenarios =
+        vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];
     let inner = plan(model, &[]).into_iter().filter(is_inside);
     for scenario in inner.chain(asked.iter().copied()) {
         if !scenarios.contains(&scenario) {
@@ -148,7 +153,7 @@ fn is_marked(model: &Model, region: RegionIdx) -> bool {
 }
 
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
-fn has_several_excesses(model: &Model, places: &Places, work: &SharedWork, least: f64) -> bool {
+fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork, least: f64) -> bool {
     let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
     let times =
         regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| exclusive_s(model, &place));

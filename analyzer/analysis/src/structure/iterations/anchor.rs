@@ -19,9 +19,9 @@ use std::ops::Range;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::structure::iterations::counts::counts;
-use crate::structure::iterations::cut::Cut;
-use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
-use crate::structure::iterations::window::Window;
+use crate::structure::iterations::iteration_split::IterationSplit;
+use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
+use crate::structure::iterations::window::CallWindow;
 
 /// Symbols that are tried as anchors: some of them with each of the most popular counts. Symbols that occur equally often
 /// mostly take turns, and then it does not matter which is tried.
@@ -30,10 +30,10 @@ const TRIED_OF_A_COUNT: usize = 2;
 
 /// The end of a loop's iterations.
 #[derive(Debug)]
-pub(super) struct Chosen {
-    pub anchor: Symbol,
+pub(super) struct AnchorChoice {
+    pub anchor: SequenceSymbol,
     /// All that occurs exactly once in each iteration.
-    pub core: Vec<Symbol>,
+    pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
 }
@@ -41,48 +41,50 @@ pub(super) struct Chosen {
 /// What ends the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None`
 /// where each symbol also occurs within another.
 pub(super) fn choose(
-    sequence: &Sequence,
-    window: &Window,
+    sequence: &CallSequence,
+    window: &CallWindow,
     visits: &[Range<usize>],
-    only: Option<&[Symbol]>,
-) -> Option<Chosen> {
+    only: Option<&[SequenceSymbol]>,
+) -> Option<AnchorChoice> {
     let counts = counts(sequence, visits);
     let mut candidates = unmistakable(sequence, &counts);
     if let Some(only) = only {
         candidates.retain(|symbol| only.contains(symbol));
     }
-    let cuts = tried(&candidates, &counts).into_iter().map(|symbol| Cut::of(sequence, visits, symbol, counts.len()));
+    let cuts = tried(&candidates, &counts)
+        .into_iter()
+        .map(|symbol| IterationSplit::of(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
     // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
-    let as_often = |symbol: &Symbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
-    let mut core: Vec<Symbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    let as_often = |symbol: &SequenceSymbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
+    let mut core: Vec<SequenceSymbol> = best.core(sequence).into_iter().filter(as_often).collect();
     if core.is_empty() {
         core.push(best.symbol);
     }
     candidates.retain(|symbol| core.binary_search(symbol).is_ok());
     let anchor = last_of(sequence, window, visits, &candidates).unwrap_or(best.symbol);
-    Some(Chosen { anchor, core, alike: best.alike(sequence) })
+    Some(AnchorChoice { anchor, core, alike: best.alike(sequence) })
 }
 
 /// The symbols whose tokens are of no other symbol; ascending. Only these can be distinguished from the calls alone.
-fn unmistakable(sequence: &Sequence, counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol> {
-    let mut owners: FxHashMap<Symbol, usize> = FxHashMap::default();
+fn unmistakable(sequence: &CallSequence, counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
+    let mut owners: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for &token in counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)) {
         *owners.entry(token).or_default() += 1;
     }
-    let alone = |symbol: &Symbol| sequence.tokens_of(*symbol).iter().all(|token| owners[token] == 1);
-    let mut alone: Vec<Symbol> = counts.keys().copied().filter(alone).collect();
+    let alone = |symbol: &SequenceSymbol| sequence.tokens_of(*symbol).iter().all(|token| owners[token] == 1);
+    let mut alone: Vec<SequenceSymbol> = counts.keys().copied().filter(alone).collect();
     alone.sort_unstable();
     alone
 }
 
 /// The candidates to try.
-fn tried(candidates: &[Symbol], counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol> {
-    let mut by_count: FxHashMap<usize, Vec<Symbol>> = FxHashMap::default();
+fn tried(candidates: &[SequenceSymbol], counts: &FxHashMap<SequenceSymbol, usize>) -> Vec<SequenceSymbol> {
+    let mut by_count: FxHashMap<usize, Vec<SequenceSymbol>> = FxHashMap::default();
     for &symbol in candidates {
         by_count.entry(counts[&symbol]).or_default().push(symbol);
     }
-    let mut by_count: Vec<(usize, Vec<Symbol>)> = by_count.into_iter().collect();
+    let mut by_count: Vec<(usize, Vec<SequenceSymbol>)> = by_count.into_iter().collect();
     by_count.sort_unstable_by_key(|(count, symbols)| Reverse((symbols.len(), *count)));
     let some = by_count.into_iter().flat_map(|(_, symbols)| symbols.into_iter().take(TRIED_OF_A_COUNT));
     some.take(TRIED).collect()
@@ -91,9 +93,14 @@ fn tried(candidates: &[Symbol], counts: &FxHashMap<Symbol, usize>) -> Vec<Symbol
 /// Of symbols that take turns, the one that ends the iteration: the last before the loop is left; where the window does not
 /// show that, the last before the one with which the loop is entered; else a collective, for all ranks have come to its
 /// end; else the one after which the rank computes longest.
-fn last_of(sequence: &Sequence, window: &Window, visits: &[Range<usize>], candidates: &[Symbol]) -> Option<Symbol> {
-    let set: FxHashSet<Symbol> = candidates.iter().copied().collect();
-    let is_candidate = |item: &&Item| set.contains(&item.symbol);
+fn last_of(
+    sequence: &CallSequence,
+    window: &CallWindow,
+    visits: &[Range<usize>],
+    candidates: &[SequenceSymbol],
+) -> Option<SequenceSymbol> {
+    let set: FxHashSet<SequenceSymbol> = candidates.iter().copied().collect();
+    let is_candidate = |item: &&SequenceItem| set.contains(&item.symbol);
     let exit = |visit: &Range<usize>| {
         let parts = &sequence.parts[visit.clone()];
         let left = window.whole_run || parts.last()?.calls().end < sequence.calls.len();
@@ -111,8 +118,8 @@ fn last_of(sequence: &Sequence, window: &Window, visits: &[Range<usize>], candid
         .or_else(|| before_longest_computation(sequence, window, visits, candidates))
 }
 
-fn most_common(symbols: impl Iterator<Item = Symbol>) -> Option<Symbol> {
-    let mut counts: FxHashMap<Symbol, usize> = FxHashMap::default();
+fn most_common(symbols: impl Iterator<Item = SequenceSymbol>) -> Option<SequenceSymbol> {
+    let mut counts: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for symbol in symbols {
         *counts.entry(symbol).or_default() += 1;
     }
@@ -120,19 +127,19 @@ fn most_common(symbols: impl Iterator<Item = Symbol>) -> Option<Symbol> {
 }
 
 fn before_longest_computation(
-    sequence: &Sequence,
-    window: &Window,
+    sequence: &CallSequence,
+    window: &CallWindow,
     visits: &[Range<usize>],
-    candidates: &[Symbol],
-) -> Option<Symbol> {
-    let mut computation: FxHashMap<Symbol, u64> = candidates.iter().map(|&symbol| (symbol, 0)).collect();
+    candidates: &[SequenceSymbol],
+) -> Option<SequenceSymbol> {
+    let mut computation: FxHashMap<SequenceSymbol, u64> = candidates.iter().map(|&symbol| (symbol, 0)).collect();
     for pair in visits.iter().flat_map(|visit| sequence.parts[visit.clone()].windows(2)) {
         if let Some(sum) = computation.get_mut(&pair[0].symbol) {
             let next = sequence.calls[pair[1].calls().start].begin;
             *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
         }
     }
-    let collective = |symbol: Symbol| {
+    let collective = |symbol: SequenceSymbol| {
         sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
     };
     let best = computation.into_iter().max_by_key(|&(symbol, ticks)| (collective(symbol), ticks, symbol));

@@ -13,19 +13,19 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::sequence::{Item, Symbol};
+use crate::structure::iterations::sequence::{SequenceItem, SequenceSymbol};
 
 /// The longest body that is looked for by its repetition. Longer ones are found as cycles; this is for the inner loops that
 /// cycles cannot distinguish, two short ones after another, each run twice.
 pub(super) const LONGEST_PERIOD: usize = 32;
 
 /// Disjoint groups of symbols.
-pub(super) type Groups = Vec<Vec<Symbol>>;
+pub(super) type SymbolGroups = Vec<Vec<SequenceSymbol>>;
 
 /// The bodies of `period` items that are repeated at least once right away, those that cover most first; of bodies that
 /// share symbols, only the first.
-pub(super) fn repeated(items: &[Item], period: usize) -> Groups {
-    let mut covered: FxHashMap<Vec<Symbol>, usize> = FxHashMap::default();
+pub(super) fn repeated(items: &[SequenceItem], period: usize) -> SymbolGroups {
+    let mut covered: FxHashMap<Vec<SequenceSymbol>, usize> = FxHashMap::default();
     let mut run = 0;
     for at in period..=items.len() {
         if items.get(at).is_some_and(|item| item.symbol == items[at - period].symbol) {
@@ -33,14 +33,14 @@ pub(super) fn repeated(items: &[Item], period: usize) -> Groups {
             continue;
         }
         if period <= run {
-            let mut body: Vec<Symbol> = items[at - period..at].iter().map(|item| item.symbol).collect();
+            let mut body: Vec<SequenceSymbol> = items[at - period..at].iter().map(|item| item.symbol).collect();
             body.sort_unstable();
             body.dedup();
             *covered.entry(body).or_default() += run + period;
         }
         run = 0;
     }
-    let mut bodies: Vec<(Vec<Symbol>, usize)> = covered.into_iter().collect();
+    let mut bodies: Vec<(Vec<SequenceSymbol>, usize)> = covered.into_iter().collect();
     bodies.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let mut taken = rustc_hash::FxHashSet::default();
     bodies.retain(|(body, _)| {
@@ -54,18 +54,18 @@ pub(super) fn repeated(items: &[Item], period: usize) -> Groups {
 }
 
 /// How often each symbol is followed by each other.
-pub(super) struct Followers(Vec<((Symbol, Symbol), usize)>);
+pub(super) struct FollowerCounts(Vec<((SequenceSymbol, SequenceSymbol), usize)>);
 
-impl Followers {
+impl FollowerCounts {
     /// Counts pairs of neighbours.
-    pub fn of(items: &[Item]) -> Followers {
-        let mut counts: FxHashMap<(Symbol, Symbol), usize> = FxHashMap::default();
+    pub fn of(items: &[SequenceItem]) -> FollowerCounts {
+        let mut counts: FxHashMap<(SequenceSymbol, SequenceSymbol), usize> = FxHashMap::default();
         for pair in items.windows(2) {
             *counts.entry((pair[0].symbol, pair[1].symbol)).or_default() += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().filter(|&(_, n)| n >= 2).collect();
         counts.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Followers(counts)
+        FollowerCounts(counts)
     }
 
     /// How often the most common pair occurs; 0 where no pair occurs twice.
@@ -74,9 +74,9 @@ impl Followers {
     }
 
     /// The groups that one can go around in, by pairs that occur at least `least` times.
-    pub fn cycles(&self, least: usize) -> Groups {
+    pub fn cycles(&self, least: usize) -> SymbolGroups {
         let pairs = &self.0[..self.0.partition_point(|&(_, n)| n >= least)];
-        let graph: DiGraphMap<Symbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();
+        let graph: DiGraphMap<SequenceSymbol, ()> = pairs.iter().map(|&(pair, _)| pair).collect();
         let mut cycles = kosaraju_scc(&graph);
         cycles.retain(|group| group.len() > 1 || group.iter().any(|&one| graph.contains_edge(one, one)));
         cycles.iter_mut().for_each(|group| group.sort_unstable());

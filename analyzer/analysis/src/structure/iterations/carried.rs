@@ -8,8 +8,8 @@
 //!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        from level to level another amount
 //! ```
 
-use crate::model::loops::Carried;
-use crate::structure::iterations::number::Numbering;
+use crate::model::loops::CarriedCalls;
+use crate::structure::iterations::number::IterationNumbering;
 use crate::structure::iterations::split::IterationInterval;
 
 /// How much more or less than the middle one an iteration carries that is alike: the amounts of a simulation change while it runs, and
@@ -17,8 +17,8 @@ use crate::structure::iterations::split::IterationInterval;
 const FACTOR: u64 = 2;
 
 /// What the iterations of a rank's `intervals` carry, which `numbering` numbers.
-pub fn carried(intervals: &[IterationInterval], numbering: &Numbering) -> Carried {
-    let mut carried = Carried::default();
+pub fn carried(intervals: &[IterationInterval], numbering: &IterationNumbering) -> CarriedCalls {
+    let mut carried = CarriedCalls::default();
     let mut amounts = vec![0_u64; numbering.count as usize];
     for (at, interval) in intervals.iter().enumerate() {
         let amount = numbering.iteration(at).and_then(|iteration| amounts.get_mut(iteration as usize));
@@ -45,15 +45,18 @@ fn alike(amounts: &mut [u64]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::loops::Ends;
-    use crate::model::loops::{Anchors, Class};
+    use crate::model::loops::IterationEnds;
+    use crate::model::loops::{IterationAnchors, TokenClass};
     use crate::structure::iterations::number::number;
-    use crate::structure::iterations::split::Splitter;
+    use crate::structure::iterations::split::CallSplitter;
 
     /// What the iterations of `F R` carry: a call `F` of each of these numbers of bytes, one `R` of none after it, and where `foreign`
     /// says so a call that is not the loop's between them.
-    fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> Carried {
-        let mut splitter = Splitter::new(vec![Class::Inside, Class::Anchor, Class::Foreign], Anchors::default());
+    fn of(amounts: &[u64], foreign: impl Fn(usize) -> bool) -> CarriedCalls {
+        let mut splitter = CallSplitter::new(
+            vec![TokenClass::Inside, TokenClass::Anchor, TokenClass::Foreign],
+            IterationAnchors::default(),
+        );
         let mut call = |token, bytes| {
             splitter.next(token, 0, 0);
             splitter.carry(bytes);
@@ -66,15 +69,15 @@ mod tests {
             call(1, 0);
         }
         let intervals = splitter.finish();
-        carried(&intervals, &number(&intervals, Ends::Found))
+        carried(&intervals, &number(&intervals, IterationEnds::Found))
     }
 
     #[test]
     fn steps_that_carry_about_as_much_are_alike() {
         let steps = of(&[1000, 500, 2000, 1100, 990, 1000], |_| false);
-        assert_eq!(steps, Carried { alike: 6, calls: 12, foreign: 0, bytes: 6590 });
+        assert_eq!(steps, CarriedCalls { alike: 6, calls: 12, foreign: 0, bytes: 6590 });
         assert_eq!(of(&[0, 0, 0], |_| false).alike, 3);
-        assert_eq!(carried(&[], &Numbering::default()), Carried::default());
+        assert_eq!(carried(&[], &IterationNumbering::default()), CarriedCalls::default());
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashSet;
 
-use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
-use crate::structure::iterations::window::{CallRole, TokenPair, Window};
+use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
+use crate::structure::iterations::window::{CallRole, CallWindow, TokenPair};
 
 /// Extras that come at least once in so many iterations make a loop: what a program does now and then (output, a check, a
 /// rebuild), it does every tenth time or less often.
@@ -34,7 +34,7 @@ const OF_AN_ITERATION: f64 = 0.5;
 
 /// What the items around the visits to an inner loop are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Around {
+pub(super) enum SurroundingItems {
     /// A loop of their own, in which the inner loop runs.
     Loop,
     /// The same, but nothing but their rhythm distinguishes them from what is done in every so manieth iteration.
@@ -46,19 +46,24 @@ pub(super) enum Around {
 }
 
 /// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
-pub(super) fn around(sequence: &Sequence, window: &Window, visits: &[Range<usize>], inner: Symbol) -> Around {
-    let mut rounds = Rounds::default();
+pub(super) fn around(
+    sequence: &CallSequence,
+    window: &CallWindow,
+    visits: &[Range<usize>],
+    inner: SequenceSymbol,
+) -> SurroundingItems {
+    let mut rounds = OuterRounds::default();
     for visit in visits {
         rounds.add(sequence, window.whole_run, &sequence.parts[visit.clone()], inner);
     }
-    let by_calls = || if rounds.are_called_anew(window) { Around::Loop } else { rounds.around() };
+    let by_calls = || if rounds.are_called_anew(window) { SurroundingItems::Loop } else { rounds.around() };
     match rounds.role(sequence, window, inner) {
-        Some(CallRole::Around) => Around::Loop,
+        Some(CallRole::Around) => SurroundingItems::Loop,
         // A branch that many iterations take is a part of them.
-        Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= EVERY => Around::Variants,
-        Some(CallRole::Within) => Around::Extras,
+        Some(CallRole::Within) if rounds.instead() || rounds.mean_iterations() <= EVERY => SurroundingItems::Variants,
+        Some(CallRole::Within) => SurroundingItems::Extras,
         Some(CallRole::PerhapsAround) => match by_calls() {
-            Around::Loop => Around::Rhythm,
+            SurroundingItems::Loop => SurroundingItems::Rhythm,
             other => other,
         },
         None => by_calls(),
@@ -74,9 +79,9 @@ const MIN_GAPS: usize = 2;
 
 /// The rounds of an outer loop: a visit to the inner loop and the extras after it.
 #[derive(Debug, Default)]
-struct Rounds {
+struct OuterRounds {
     visits: Vec<InnerVisit>,
-    extras: Vec<Extras>,
+    extras: Vec<RoundExtras>,
     /// Calls from the last one of a visit to the first one of the next, of some.
     gaps: Vec<Range<usize>>,
     /// Ticks that the outer loop covers.
@@ -92,53 +97,53 @@ struct InnerVisit {
     cut: bool,
     calls: usize,
     /// From the first anchor's end to the last's.
-    ticks: Ticks,
+    ticks: TickRange,
     /// The calls from the one after the first anchor to the last anchor.
     after_first_anchor: Range<usize>,
 }
 
 /// How long an interval is between the ends of two calls.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ticks {
+struct TickRange {
     all: u64,
     /// Those outside of calls: unlike the time in calls they do not depend on how long the rank waits.
     computing: u64,
 }
 
-impl Ticks {
+impl TickRange {
     /// From the end of the call before these to the end of the last.
-    fn of(sequence: &Sequence, calls: Range<usize>) -> Ticks {
-        let Some(before) = calls.start.checked_sub(1) else { return Ticks::default() };
+    fn of(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
+        let Some(before) = calls.start.checked_sub(1) else { return TickRange::default() };
         let (Some(before), Some(own)) = (sequence.calls.get(before), sequence.calls.get(calls)) else {
-            return Ticks::default();
+            return TickRange::default();
         };
         let all = own.last().map_or(0, |last| last.end.saturating_sub(before.end));
         let in_calls = own.iter().map(|call| call.end.saturating_sub(call.begin)).fold(0, u64::saturating_add);
-        Ticks { all, computing: all.saturating_sub(in_calls) }
+        TickRange { all, computing: all.saturating_sub(in_calls) }
     }
 }
 
 /// What lies between two visits to the inner loop, up to the first anchor of the second.
 #[derive(Clone, Copy, Debug, Default)]
-struct Extras {
+struct RoundExtras {
     calls: usize,
-    ticks: Ticks,
+    ticks: TickRange,
     /// Whether there is a part of an iteration of the inner loop among them.
     part: bool,
     /// Whether there is another loop among them that has calls of the inner loop.
     shares: bool,
 }
 
-impl Rounds {
-    fn add(&mut self, sequence: &Sequence, whole_run: bool, items: &[Item], inner: Symbol) {
+impl OuterRounds {
+    fn add(&mut self, sequence: &CallSequence, whole_run: bool, items: &[SequenceItem], inner: SequenceSymbol) {
         let (Some(first), Some(last)) = (items.first(), items.last()) else { return };
         self.time += sequence.end(last).saturating_sub(sequence.calls[first.calls().start].begin);
         let Some(found) = sequence.loop_of(inner) else { return };
-        let tokens: FxHashSet<Symbol> = found.tokens.iter().copied().collect();
-        let core: FxHashSet<Symbol> = found.core.iter().copied().collect();
+        let tokens: FxHashSet<SequenceSymbol> = found.tokens.iter().copied().collect();
+        let core: FxHashSet<SequenceSymbol> = found.core.iter().copied().collect();
         let mut before: Option<usize> = None;
         let mut visited: Option<usize> = None;
-        let mut since = Extras::default();
+        let mut since = RoundExtras::default();
         for item in items {
             if item.symbol != inner {
                 since.calls += item.calls().len();
@@ -150,20 +155,20 @@ impl Rounds {
             }
             let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                let ticks = Ticks::of(sequence, before..visit.after_first_anchor.start);
-                self.extras.push(Extras { ticks, ..since });
+                let ticks = TickRange::of(sequence, before..visit.after_first_anchor.start);
+                self.extras.push(RoundExtras { ticks, ..since });
             }
             let gap = visited.map(|end| end.saturating_sub(1)..item.calls().start + 1);
             self.gaps.extend(gap.filter(|gap| self.gaps.len() < MAX_GAPS && gap.len() > 2));
             visited = Some(item.calls().end);
             before = Some(visit.after_first_anchor.end);
             self.visits.push(visit);
-            since = Extras::default();
+            since = RoundExtras::default();
         }
     }
 
     /// Whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls between visits.
-    fn are_called_anew(&self, window: &Window) -> bool {
+    fn are_called_anew(&self, window: &CallWindow) -> bool {
         let pair = |at: usize| {
             let [from, to] = [window.calls.get(at)?.token, window.calls.get(at + 1)?.token];
             Some(TokenPair { from, to })
@@ -178,7 +183,7 @@ impl Rounds {
     }
 
     /// Returns what the calls between visits are to the inner loop, if the code shows it of all of them.
-    fn role(&self, sequence: &Sequence, window: &Window, inner: Symbol) -> Option<CallRole> {
+    fn role(&self, sequence: &CallSequence, window: &CallWindow, inner: SequenceSymbol) -> Option<CallRole> {
         let token = |at: usize| window.calls.get(at).map(|call| call.token);
         let end = self.visits.iter().find(|visit| visit.iterations > 1)?.after_first_anchor.start;
         let turn = TokenPair { from: token(end.checked_sub(1)?)?, to: token(end)? };
@@ -201,9 +206,9 @@ impl Rounds {
         roles.all(|role| role == Some(first)).then_some(first)
     }
 
-    fn around(&self) -> Around {
+    fn around(&self) -> SurroundingItems {
         if self.extras.is_empty() {
-            return Around::Variants;
+            return SurroundingItems::Variants;
         }
         let often = self.mean_iterations() <= EVERY;
         let share = self.beyond_ordinary(|ticks| ticks.all) / self.time.max(1) as f64;
@@ -211,18 +216,18 @@ impl Rounds {
         if self.instead() {
             // A branch, unless it is taken in a fixed rhythm and often, or for long.
             return match () {
-                () if regular && TIME <= share => Around::Loop,
-                () if regular && often => Around::Rhythm,
-                () => Around::Variants,
+                () if regular && TIME <= share => SurroundingItems::Loop,
+                () if regular && often => SurroundingItems::Rhythm,
+                () => SurroundingItems::Variants,
             };
         }
         let many = self.many_calls();
         match () {
-            () if TIME <= share || (regular && many && self.long()) => Around::Loop,
-            () if often && (regular || (many && !self.often_once())) => Around::Rhythm,
+            () if TIME <= share || (regular && many && self.long()) => SurroundingItems::Loop,
+            () if often && (regular || (many && !self.often_once())) => SurroundingItems::Rhythm,
             // A branch that many iterations take is a part of them.
-            () if often => Around::Variants,
-            () => Around::Extras,
+            () if often => SurroundingItems::Variants,
+            () => SurroundingItems::Extras,
         }
     }
 
@@ -258,7 +263,7 @@ impl Rounds {
     }
 
     /// Ticks of an ordinary iteration of the inner loop.
-    fn ordinary(&self, of: fn(&Ticks) -> u64) -> f64 {
+    fn ordinary(&self, of: fn(&TickRange) -> u64) -> f64 {
         let (time, n) = self
             .visits
             .iter()
@@ -267,7 +272,7 @@ impl Rounds {
     }
 
     /// Ticks that the iterations with extras take more than ordinary ones.
-    fn beyond_ordinary(&self, of: fn(&Ticks) -> u64) -> f64 {
+    fn beyond_ordinary(&self, of: fn(&TickRange) -> u64) -> f64 {
         let with_extras: f64 = self.extras.iter().map(|extras| of(&extras.ticks) as f64).sum();
         (with_extras - self.extras.len() as f64 * self.ordinary(of)).max(0.0)
     }
@@ -283,7 +288,7 @@ impl Rounds {
     /// Whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in the
     /// inner loop, for a core or for others, all else is short.
     fn long(&self) -> bool {
-        let long = |of: fn(&Ticks) -> u64| {
+        let long = |of: fn(&TickRange) -> u64| {
             let ordinary = self.ordinary(of);
             0.0 < ordinary && OF_AN_ITERATION * ordinary <= self.beyond_ordinary(of) / self.extras.len().max(1) as f64
         };
@@ -292,16 +297,16 @@ impl Rounds {
 }
 
 impl InnerVisit {
-    fn of(sequence: &Sequence, whole_run: bool, item: &Item) -> Option<InnerVisit> {
+    fn of(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
         let inner = sequence.loop_of(item.symbol)?;
         let parts = &sequence.parts[item.parts()];
-        let is_anchor = |part: &&Item| part.symbol == inner.anchor;
+        let is_anchor = |part: &&SequenceItem| part.symbol == inner.anchor;
         let (first, last) = (parts.iter().find(is_anchor)?, parts.iter().rfind(is_anchor)?);
         let after_first_anchor = first.calls().end..last.calls().end;
         // There may be very many visits, and mostly short ones, so that sorting is quicker than a table of each.
-        let mut symbols: Vec<Symbol> = parts.iter().map(|part| part.symbol).collect();
+        let mut symbols: Vec<SequenceSymbol> = parts.iter().map(|part| part.symbol).collect();
         symbols.sort_unstable();
-        let often = |symbol: Symbol| {
+        let often = |symbol: SequenceSymbol| {
             symbols.partition_point(|&other| other <= symbol) - symbols.partition_point(|&other| other < symbol)
         };
         let iterations = often(inner.anchor);
@@ -311,7 +316,7 @@ impl InnerVisit {
             complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
-            ticks: Ticks::of(sequence, after_first_anchor.clone()),
+            ticks: TickRange::of(sequence, after_first_anchor.clone()),
             after_first_anchor,
         })
     }

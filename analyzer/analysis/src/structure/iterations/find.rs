@@ -1,11 +1,11 @@
 //! The loops in a rank's calls, found from the calls alone.
 
-use crate::structure::iterations::candidates::{self, Followers};
-use crate::structure::iterations::found::{FoundLoop, count_within};
+use crate::structure::iterations::candidates::{self, FollowerCounts};
+use crate::structure::iterations::found_loop::{FoundLoop, count_within};
 use crate::structure::iterations::judge::{self, FEWEST_ITERATIONS};
 use crate::structure::iterations::outline;
-use crate::structure::iterations::sequence::Sequence;
-use crate::structure::iterations::window::Window;
+use crate::structure::iterations::sequence::CallSequence;
+use crate::structure::iterations::window::CallWindow;
 
 /// Times that the search begins anew after some loops were found: no program has so many in one another, and other sequences of
 /// calls shall not take long.
@@ -14,17 +14,17 @@ const MOST_CYCLES: usize = 50;
 const MOST_REPEATED: usize = 50;
 
 /// The loops in a window of a rank's calls, each after the loop around it. Empty where nothing repeats at least three times.
-pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
-    let mut sequence = Sequence::new(window.calls);
+pub fn find_loops(window: &CallWindow) -> Vec<FoundLoop> {
+    let mut sequence = CallSequence::new(window.calls);
     reduce_repeated(&mut sequence, window);
-    let mut followers = Followers::of(&sequence.items);
+    let mut followers = FollowerCounts::of(&sequence.items);
     let mut least = followers.most();
     let mut found = 0;
     while FEWEST_ITERATIONS - 1 <= least && found < MOST_CYCLES {
         if judge::reduce(&mut sequence, window, &followers.cycles(least)) {
             found += 1;
             reduce_repeated(&mut sequence, window);
-            followers = Followers::of(&sequence.items);
+            followers = FollowerCounts::of(&sequence.items);
             least = least.min(followers.most());
         } else {
             // Counts that differ by less mean the same: the window cuts some off.
@@ -42,7 +42,7 @@ pub fn find_loops(window: &Window) -> Vec<FoundLoop> {
 
 /// Looks for bodies that repeat themselves at once, always the shortest first: when it is replaced, what it lies in may repeat
 /// itself in turn.
-fn reduce_repeated(sequence: &mut Sequence, window: &Window) {
+fn reduce_repeated(sequence: &mut CallSequence, window: &CallWindow) {
     let mut found = 0;
     let mut period = 1;
     while period <= candidates::LONGEST_PERIOD {
@@ -75,7 +75,7 @@ mod tests {
 
     /// The loops: their calls, what ends an iteration, how many iterations, deeper ones after more `>`, the main one starred.
     fn found(calls: &[CallInterval], whole_run: bool) -> Vec<String> {
-        let loops = find_loops(&Window {
+        let loops = find_loops(&CallWindow {
             calls,
             whole_run,
             is_collective: &|token| token == u32::from(b'C'),

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::structure::iterations::anchor::{self, Chosen};
+use crate::structure::iterations::anchor::{self, AnchorChoice};
 use crate::structure::iterations::counts::{counted, counted_in, counts};
-use crate::structure::iterations::extras::{self, Around};
-use crate::structure::iterations::sequence::{Loop, Sequence, Symbol, Visit};
-use crate::structure::iterations::window::Window;
+use crate::structure::iterations::extras::{self, SurroundingItems};
+use crate::structure::iterations::sequence::{CallSequence, LoopVisit, SequenceLoop, SequenceSymbol};
+use crate::structure::iterations::window::CallWindow;
 
 /// A loop runs at least so often in the window: two of a kind may be chance.
 pub(super) const FEWEST_ITERATIONS: usize = 3;
@@ -22,12 +22,12 @@ const PART_OF_MOST: usize = 3;
 const STRAYS: f64 = 0.2;
 
 /// Replaces each loop among the disjoint `groups` of symbols by visits to it; says whether there is one.
-pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Symbol>]) -> bool {
+pub(super) fn reduce(sequence: &mut CallSequence, window: &CallWindow, groups: &[Vec<SequenceSymbol>]) -> bool {
     let mut visits = Vec::new();
     for (group, sections) in groups.iter().zip(sections(sequence, groups)) {
         if let Some((found, parts)) = judge(sequence, window, group, &sections) {
             let symbol = sequence.add(found);
-            visits.extend(parts.into_iter().map(|(items, parts)| Visit { symbol, items, parts }));
+            visits.extend(parts.into_iter().map(|(items, parts)| LoopVisit { symbol, items, parts }));
         }
     }
     visits.sort_unstable_by_key(|visit| visit.items.start);
@@ -36,19 +36,19 @@ pub(super) fn reduce(sequence: &mut Sequence, window: &Window, groups: &[Vec<Sym
 }
 
 /// For each group, the sections of items that consist of its tokens alone.
-fn sections(sequence: &Sequence, groups: &[Vec<Symbol>]) -> Vec<Vec<Range<usize>>> {
-    let mut of_token: FxHashMap<Symbol, usize> = FxHashMap::default();
+fn sections(sequence: &CallSequence, groups: &[Vec<SequenceSymbol>]) -> Vec<Vec<Range<usize>>> {
+    let mut of_token: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (group, symbols) in groups.iter().enumerate() {
         for &token in symbols.iter().flat_map(|&symbol| sequence.tokens_of(symbol)) {
             of_token.entry(token).or_insert(group);
         }
     }
-    let of_symbol = |symbol: Symbol| {
+    let of_symbol = |symbol: SequenceSymbol| {
         let tokens = sequence.tokens_of(symbol);
         let group = of_token.get(tokens.first()?)?;
         tokens.iter().all(|token| of_token.get(token) == Some(group)).then_some(*group)
     };
-    let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as Symbol).map(of_symbol).collect();
+    let of_symbol: Vec<Option<usize>> = (0..sequence.n_symbols() as SequenceSymbol).map(of_symbol).collect();
     let mut sections = vec![Vec::new(); groups.len()];
     let mut at = 0;
     for section in sequence.items.chunk_by(|a, b| of_symbol[a.symbol as usize] == of_symbol[b.symbol as usize]) {
@@ -65,13 +65,13 @@ type VisitRanges = (Range<usize>, Range<usize>);
 
 /// The loop that runs in the sections of a group, with its visits; `None` where none does.
 fn judge(
-    sequence: &mut Sequence,
-    window: &Window,
-    group: &[Symbol],
+    sequence: &mut CallSequence,
+    window: &CallWindow,
+    group: &[SequenceSymbol],
     sections: &[Range<usize>],
-) -> Option<(Loop, Vec<VisitRanges>)> {
+) -> Option<(SequenceLoop, Vec<VisitRanges>)> {
     let visits = visits(sequence, group, sections)?;
-    let mut layout = Layout { from: sequence.parts.len(), inlined: FxHashSet::default() };
+    let mut layout = PartLayout { from: sequence.parts.len(), inlined: FxHashSet::default() };
     let mut parts = layout.of(sequence, &visits);
     while let Some(stray) = stray(sequence, &parts) {
         layout.inlined.insert(stray);
@@ -81,10 +81,10 @@ fn judge(
     let mut by_rhythm = false;
     if let Some(inner) = longest_inner(sequence, &parts) {
         match extras::around(sequence, window, &parts, inner) {
-            Around::Loop => {}
-            Around::Rhythm => by_rhythm = true,
-            Around::Extras => return None,
-            Around::Variants => {
+            SurroundingItems::Loop => {}
+            SurroundingItems::Rhythm => by_rhythm = true,
+            SurroundingItems::Extras => return None,
+            SurroundingItems::Variants => {
                 only = sequence.loop_of(inner).map(|inner| inner.core.clone());
                 layout.inlined.insert(inner);
                 parts = layout.of(sequence, &visits);
@@ -94,7 +94,7 @@ fn judge(
     let chosen = match anchor::choose(sequence, window, &parts, only.as_deref()) {
         Some(chosen) => chosen,
         None => {
-            layout.inlined.extend(sequence.tokens.len() as Symbol..sequence.n_symbols() as Symbol);
+            layout.inlined.extend(sequence.tokens.len() as SequenceSymbol..sequence.n_symbols() as SequenceSymbol);
             parts = layout.of(sequence, &visits);
             anchor::choose(sequence, window, &parts, None)?
         }
@@ -103,32 +103,33 @@ fn judge(
     found.extend(layout.further(sequence, sections, &found, &chosen.core));
     found.sort_unstable_by_key(|(items, _)| items.start);
     let parts: Vec<Range<usize>> = found.iter().map(|(_, parts)| parts.clone()).collect();
-    Some((Loop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
+    Some((SequenceLoop { by_rhythm, ..named(sequence, &parts, chosen) }, found))
 }
 
 /// The loop with these visits.
-fn named(sequence: &Sequence, parts: &[Range<usize>], chosen: Chosen) -> Loop {
+fn named(sequence: &CallSequence, parts: &[Range<usize>], chosen: AnchorChoice) -> SequenceLoop {
     let counts = counts(sequence, parts);
-    let mut tokens: Vec<Symbol> = counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
+    let mut tokens: Vec<SequenceSymbol> =
+        counts.keys().flat_map(|&symbol| sequence.tokens_of(symbol)).copied().collect();
     tokens.sort_unstable();
     tokens.dedup();
-    let mut inner: FxHashSet<Symbol> = FxHashSet::default();
+    let mut inner: FxHashSet<SequenceSymbol> = FxHashSet::default();
     for &symbol in counts.keys() {
         if let Some(found) = sequence.loop_of(symbol) {
             inner.extend(found.inner.iter().chain([&symbol]));
         }
     }
-    Loop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
+    SequenceLoop { tokens, inner, anchor: chosen.anchor, core: chosen.core, alike: chosen.alike, by_rhythm: false }
 }
 
 /// The sections in which all that makes the loop occurs; `None` where there are too few iterations in them.
-fn visits(sequence: &Sequence, group: &[Symbol], sections: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
+fn visits(sequence: &CallSequence, group: &[SequenceSymbol], sections: &[Range<usize>]) -> Option<Vec<Range<usize>>> {
     let mut counts = counted_in(sequence, &sequence.items, sections);
-    let group: FxHashSet<Symbol> = group.iter().copied().collect();
+    let group: FxHashSet<SequenceSymbol> = group.iter().copied().collect();
     counts.retain(|symbol, _| group.contains(symbol));
     let most = counts.values().copied().max()?;
     counts.retain(|_, count| most <= PART_OF_MOST * *count);
-    let places: FxHashMap<Symbol, usize> = counts.into_keys().zip(0..).collect();
+    let places: FxHashMap<SequenceSymbol, usize> = counts.into_keys().zip(0..).collect();
     let mut visits = Vec::new();
     let mut iterations = 0;
     let mut here = vec![0; places.len()];
@@ -147,9 +148,9 @@ fn visits(sequence: &Sequence, group: &[Symbol], sections: &[Range<usize>]) -> O
 }
 
 /// An inner loop whose calls also occur beside it too often; of several, the one found last, which may hold the others.
-fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
-    let mut iterations: FxHashMap<Symbol, usize> = FxHashMap::default();
-    let mut owners: FxHashMap<Symbol, Vec<Symbol>> = FxHashMap::default();
+fn stray(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
+    let mut iterations: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
+    let mut owners: FxHashMap<SequenceSymbol, Vec<SequenceSymbol>> = FxHashMap::default();
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
         let Some(inner) = sequence.loop_of(item.symbol) else { continue };
         if !iterations.contains_key(&item.symbol) {
@@ -161,35 +162,35 @@ fn stray(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
     if iterations.is_empty() {
         return None;
     }
-    let mut strays: FxHashMap<Symbol, usize> = FxHashMap::default();
+    let mut strays: FxHashMap<SequenceSymbol, usize> = FxHashMap::default();
     for (symbol, count) in counts(sequence, visits) {
         let within = |owner| sequence.loop_of(symbol).is_some_and(|found| found.inner.contains(&owner));
         let near = sequence.tokens_of(symbol).iter().filter_map(|token| owners.get(token)).flatten().copied();
-        let near: FxHashSet<Symbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
+        let near: FxHashSet<SequenceSymbol> = near.filter(|&owner| owner != symbol && !within(owner)).collect();
         for owner in near {
             let most: &mut usize = strays.entry(owner).or_default();
             *most = count.max(*most);
         }
     }
-    let many = |&(symbol, count): &(Symbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
+    let many = |&(symbol, count): &(SequenceSymbol, usize)| STRAYS * iterations[&symbol] as f64 <= count as f64;
     strays.into_iter().filter(many).map(|(symbol, _)| symbol).max()
 }
 
 /// How the items of visits become parts: in place of visits to the `inlined` loops come the parts of these.
-struct Layout {
+struct PartLayout {
     /// Where the parts of the visits begin, after those of others.
     from: usize,
-    inlined: FxHashSet<Symbol>,
+    inlined: FxHashSet<SequenceSymbol>,
 }
 
-impl Layout {
+impl PartLayout {
     /// The parts of visits, in place of any laid out before: a range for each visit.
-    fn of(&self, sequence: &mut Sequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
+    fn of(&self, sequence: &mut CallSequence, visits: &[Range<usize>]) -> Vec<Range<usize>> {
         sequence.parts.truncate(self.from);
         visits.iter().map(|visit| self.add(sequence, visit)).collect()
     }
 
-    fn add(&self, sequence: &mut Sequence, visit: &Range<usize>) -> Range<usize> {
+    fn add(&self, sequence: &mut CallSequence, visit: &Range<usize>) -> Range<usize> {
         let from = sequence.parts.len();
         let mut pending = Vec::new();
         for at in visit.clone() {
@@ -208,10 +209,10 @@ impl Layout {
     /// Those sections beside the `known` visits that hold the whole core: a visit of few iterations may lack the rest.
     fn further(
         &self,
-        sequence: &mut Sequence,
+        sequence: &mut CallSequence,
         sections: &[Range<usize>],
         known: &[VisitRanges],
-        core: &[Symbol],
+        core: &[SequenceSymbol],
     ) -> Vec<VisitRanges> {
         let known: FxHashSet<usize> = known.iter().map(|(items, _)| items.start).collect();
         let mut further = Vec::new();
@@ -229,8 +230,8 @@ impl Layout {
 }
 
 /// The inner loop that covers most of the time.
-fn longest_inner(sequence: &Sequence, visits: &[Range<usize>]) -> Option<Symbol> {
-    let mut times: FxHashMap<Symbol, u64> = FxHashMap::default();
+fn longest_inner(sequence: &CallSequence, visits: &[Range<usize>]) -> Option<SequenceSymbol> {
+    let mut times: FxHashMap<SequenceSymbol, u64> = FxHashMap::default();
     for item in visits.iter().flat_map(|visit| &sequence.parts[visit.clone()]) {
         if sequence.loop_of(item.symbol).is_some() {
             let time = times.entry(item.symbol).or_default();

@@ -21,7 +21,7 @@
 //! |---|---|
 //! | [`window`], [`found`] | the calls that are searched, and a loop in them |
 //! | [`find`] | the loops of a window of calls: [`find::find_loops`] |
-//! | [`split`] | the run's calls cut into intervals, call by call: [`split::Splitter`] |
+//! | [`split`] | the run's calls cut into intervals, call by call: [`split::CallSplitter`] |
 //! | [`number`] | the iteration that each interval belongs to: [`number::number`] |
 //! | [`rounds`] | iterations that make a round of messages: [`rounds::take_rounds`] |
 //! | [`occasional`] | calls that come in some iterations alone: [`occasional::occasional_tokens`] |
@@ -31,10 +31,10 @@ mod anchor;
 mod candidates;
 pub mod carried;
 mod counts;
-mod cut;
 mod extras;
 pub mod find;
-pub mod found;
+pub mod found_loop;
+mod iteration_split;
 mod judge;
 pub mod number;
 pub mod occasional;

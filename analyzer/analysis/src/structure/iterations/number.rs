@@ -15,14 +15,14 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::loops::Ends;
+use crate::model::loops::IterationEnds;
 use crate::structure::iterations::split::IterationInterval;
 
 const NONE: u32 = u32::MAX;
 
 /// The iterations of a rank's intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Numbering {
+pub struct IterationNumbering {
     iterations: Vec<u32>,
     /// How many iterations there are.
     pub count: u32,
@@ -30,7 +30,7 @@ pub struct Numbering {
     pub alike: u32,
 }
 
-impl Numbering {
+impl IterationNumbering {
     /// The iteration of an interval, counted from 0; `None` where it is of none.
     pub fn iteration(&self, interval: usize) -> Option<u32> {
         self.iterations.get(interval).copied().filter(|&iteration| iteration != NONE)
@@ -44,22 +44,22 @@ impl Numbering {
 }
 
 /// Numbers the iterations of a rank's `intervals`, all of the run's, in their order.
-pub fn number(intervals: &[IterationInterval], ends: Ends) -> Numbering {
-    let mut numbering = Numbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
+pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> IterationNumbering {
+    let mut numbering = IterationNumbering { iterations: vec![NONE; intervals.len()], count: 0, alike: 0 };
     let visits = visits(intervals);
     let span = match ends {
-        Ends::Found => span(&visits),
-        Ends::Each => all_ends(&visits),
+        IterationEnds::Found => span(&visits),
+        IterationEnds::Each => all_ends(&visits),
     };
     let Some((first, last)) = span else { return numbering };
     let setups = match ends {
-        Ends::Found => setups(&visits, first, last),
-        Ends::Each => Vec::new(),
+        IterationEnds::Found => setups(&visits, first, last),
+        IterationEnds::Each => Vec::new(),
     };
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
     let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
     let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
-    let Some(body) = Body::of(intervals, of_loop, &tails, &setups, ends) else { return numbering };
+    let Some(body) = LoopSpan::of(intervals, of_loop, &tails, &setups, ends) else { return numbering };
     let mut count = 0;
     for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
         numbering.iterations[idx] = count;
@@ -73,20 +73,20 @@ pub fn number(intervals: &[IterationInterval], ends: Ends) -> Numbering {
 
 /// A section of intervals inside the loop, and the signature of the foreign calls after it.
 #[derive(Debug)]
-struct Visit {
+struct IntervalVisit {
     intervals: Range<usize>,
     anchors: usize,
     link: u64,
 }
 
-fn visits(intervals: &[IterationInterval]) -> Vec<Visit> {
-    let mut visits: Vec<Visit> = Vec::new();
+fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
+    let mut visits: Vec<IntervalVisit> = Vec::new();
     let mut at = 0;
     for section in intervals.chunk_by(|a, b| a.inside == b.inside) {
         let anchors = section.iter().filter(|interval| interval.ended_by_anchor).count();
         let signature = section.iter().fold(0, |all, interval| all | interval.signature);
         if section.iter().any(|interval| interval.inside) {
-            visits.push(Visit { intervals: at..at + section.len(), anchors, link: 0 });
+            visits.push(IntervalVisit { intervals: at..at + section.len(), anchors, link: 0 });
         } else if let Some(visit) = visits.last_mut() {
             visit.link = signature;
         }
@@ -96,8 +96,8 @@ fn visits(intervals: &[IterationInterval]) -> Vec<Visit> {
 }
 
 /// The first visit of the loop and the last.
-fn span(visits: &[Visit]) -> Option<(usize, usize)> {
-    let several = |visit: &Visit| visit.anchors >= 2;
+fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
+    let several = |visit: &IntervalVisit| visit.anchors >= 2;
     let (mut first, mut last, kinds) = match visits.iter().position(several) {
         Some(first) => (first, visits.iter().rposition(several)?, links_within(visits)),
         None => {
@@ -115,20 +115,20 @@ fn span(visits: &[Visit]) -> Option<(usize, usize)> {
 }
 
 /// The first visit with an end of an iteration and the last.
-fn all_ends(visits: &[Visit]) -> Option<(usize, usize)> {
-    let has_end = |visit: &Visit| visit.anchors > 0;
+fn all_ends(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
+    let has_end = |visit: &IntervalVisit| visit.anchors > 0;
     Some((visits.iter().position(has_end)?, visits.iter().rposition(has_end)?))
 }
 
 /// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
-fn links_within(visits: &[Visit]) -> HashSet<u64> {
+fn links_within(visits: &[IntervalVisit]) -> HashSet<u64> {
     let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
     within.map(|pair| pair[0].link).collect()
 }
 
 /// The visits that begin and end a loop of which each iteration has foreign calls: between the first and the last of the
 /// most common kind of foreign calls.
-fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
+fn most_alike_links(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     let links = &visits[..visits.len().checked_sub(1)?];
     let mut counts: HashMap<u64, usize> = HashMap::new();
     for visit in links {
@@ -142,7 +142,7 @@ fn most_alike_links(visits: &[Visit]) -> Option<(usize, usize)> {
 
 /// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
 /// is what came after the setting up before the loop. With the foreign calls around them.
-fn setups(visits: &[Visit], first: usize, last: usize) -> Vec<Range<usize>> {
+fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usize>> {
     let within = links_within(&visits[first..=last]);
     let before: HashSet<u64> =
         visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
@@ -161,7 +161,7 @@ const MOST_PARTS: usize = 3;
 
 /// Where the iterations begin and end within the loop's span.
 #[derive(Debug)]
-struct Body {
+struct LoopSpan {
     begin: usize,
     /// After the last anchor.
     end: usize,
@@ -170,15 +170,15 @@ struct Body {
     alike: u32,
 }
 
-impl Body {
+impl LoopSpan {
     /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
     fn of(
         intervals: &[IterationInterval],
         span: Range<usize>,
         tails: &[usize],
         setups: &[Range<usize>],
-        ends: Ends,
-    ) -> Option<Body> {
+        ends: IterationEnds,
+    ) -> Option<LoopSpan> {
         let counts = |idx: &usize| intervals[*idx].inside && !within(setups, *idx);
         let ended = |idx: &usize| counts(idx) && intervals[*idx].ended_by_anchor;
         let first = span.clone().find(ended)?;
@@ -197,11 +197,11 @@ impl Body {
         let head = calls(span.start..first + 1);
         // An anchor in the middle of the body: what follows the last anchor is the rest of the last iteration.
         let turned = tails.iter().copied().find(|&end| whole(head | calls(last + 1..end))).filter(|_| !whole(head));
-        let counted = turned.is_some() || whole(head) || ends == Ends::Each;
+        let counted = turned.is_some() || whole(head) || ends == IterationEnds::Each;
         if counted {
             *kinds.entry(head | turned.map_or(0, |end| calls(last + 1..end))).or_default() += 1;
         }
-        Some(Body {
+        Some(LoopSpan {
             begin: if counted { span.start } else { first + 1 },
             end: last + 1,
             tail_end: turned.unwrap_or(last + 1),
@@ -213,22 +213,22 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::loops::{Anchors, Class};
-    use crate::structure::iterations::split::Splitter;
+    use crate::model::loops::{IterationAnchors, TokenClass};
+    use crate::structure::iterations::split::CallSplitter;
 
     /// Each interval's calls after the number of its iteration, or after a dash. Of the loop are A to D, F and R; R ends
     /// an iteration.
     fn numbered(calls: &str) -> String {
-        numbered_by(calls, Ends::Found)
+        numbered_by(calls, IterationEnds::Found)
     }
 
-    fn numbered_by(calls: &str, ends: Ends) -> String {
+    fn numbered_by(calls: &str, ends: IterationEnds) -> String {
         let class = |token: u8| match token {
-            b'R' => Class::Anchor,
-            b'A'..=b'D' | b'F' => Class::Inside,
-            _ => Class::Foreign,
+            b'R' => TokenClass::Anchor,
+            b'A'..=b'D' | b'F' => TokenClass::Inside,
+            _ => TokenClass::Foreign,
         };
-        let mut splitter = Splitter::new((0..128).map(class).collect(), Anchors::default());
+        let mut splitter = CallSplitter::new((0..128).map(class).collect(), IterationAnchors::default());
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
         let numbering = number(&splitter.finish(), ends);
         let mut words = String::new();
@@ -304,21 +304,21 @@ mod tests {
     fn every_end_counts_where_only_the_loop_makes_that_call() {
         // The first iteration lacks a call, what is done after it comes once; with R in other functions, both might be set-ups.
         assert_eq!(numbered("SRXFRFRE"), "-S -R -X 0FR 1FR -E");
-        assert_eq!(numbered_by("SRXFRFRE", Ends::Each), "-S 0R 1X 1FR 2FR -E");
-        assert_eq!(numbered_by("SFRFRFE", Ends::Each), "-S 0FR 1FR -F -E");
-        assert_eq!(numbered_by("SFE", Ends::Each), "-S -F -E");
+        assert_eq!(numbered_by("SRXFRFRE", IterationEnds::Each), "-S 0R 1X 1FR 2FR -E");
+        assert_eq!(numbered_by("SFRFRFE", IterationEnds::Each), "-S 0FR 1FR -F -E");
+        assert_eq!(numbered_by("SFE", IterationEnds::Each), "-S -F -E");
     }
 
     #[test]
     fn how_many_iterations_are_alike() {
-        let classes = vec![Class::Anchor, Class::Inside];
-        let mut splitter = Splitter::new(classes, Anchors::default());
+        let classes = vec![TokenClass::Anchor, TokenClass::Inside];
+        let mut splitter = CallSplitter::new(classes, IterationAnchors::default());
         for token in [1, 0, 0, 1, 0, 1, 0] {
             splitter.next(token, 0, 0);
         }
-        let numbering = number(&splitter.finish(), Ends::Found);
+        let numbering = number(&splitter.finish(), IterationEnds::Found);
         assert_eq!((numbering.count, numbering.share_alike()), (4, Some(0.75)));
-        assert_eq!(number(&[], Ends::Found), Numbering::default());
-        assert_eq!(number(&[], Ends::Each).share_alike(), None);
+        assert_eq!(number(&[], IterationEnds::Found), IterationNumbering::default());
+        assert_eq!(number(&[], IterationEnds::Each).share_alike(), None);
     }
 }

@@ -9,19 +9,24 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::loops::{Anchors, Class, Ends};
+use crate::model::loops::{IterationAnchors, IterationEnds, TokenClass};
 use crate::structure::iterations::number::number;
-use crate::structure::iterations::split::Splitter;
+use crate::structure::iterations::split::CallSplitter;
 use crate::structure::iterations::window::CallInterval;
 
 /// Returns the tokens, ascending, of foreign calls that only come within the iterations of a loop in these calls.
-pub fn occasional_tokens(calls: &[CallInterval], classes: &[Class], anchors: Anchors, ends: Ends) -> Vec<u32> {
-    let mut splitter = Splitter::new(classes.to_vec(), anchors);
+pub fn occasional_tokens(
+    calls: &[CallInterval],
+    classes: &[TokenClass],
+    anchors: IterationAnchors,
+    ends: IterationEnds,
+) -> Vec<u32> {
+    let mut splitter = CallSplitter::new(classes.to_vec(), anchors);
     let intervals: Vec<u32> = calls.iter().map(|call| splitter.next(call.token, call.begin, call.end)).collect();
     let numbering = number(&splitter.finish(), ends);
     let is_in_iteration = |interval: &u32| numbering.iteration(*interval as usize).is_some();
     let Some(last) = intervals.iter().rposition(is_in_iteration) else { return Vec::new() };
-    let is_foreign = |token: u32| classes.get(token as usize).is_none_or(|class| *class == Class::Foreign);
+    let is_foreign = |token: u32| classes.get(token as usize).is_none_or(|class| *class == TokenClass::Foreign);
     let mut within: FxHashSet<u32> = FxHashSet::default();
     let mut elsewhere: FxHashSet<u32> = FxHashSet::default();
     let mut after: FxHashMap<u32, usize> = FxHashMap::default();
@@ -46,12 +51,12 @@ mod tests {
 
     /// The occasional ones of these calls, of which F and R are the loop's and R ends an iteration.
     fn occasional(calls: &str) -> String {
-        let mut classes = vec![Class::Foreign; 128];
-        classes[b'F' as usize] = Class::Inside;
-        classes[b'R' as usize] = Class::Anchor;
+        let mut classes = vec![TokenClass::Foreign; 128];
+        classes[b'F' as usize] = TokenClass::Inside;
+        classes[b'R' as usize] = TokenClass::Anchor;
         let calls: Vec<CallInterval> =
             calls.bytes().map(|call| CallInterval { token: call.into(), begin: 0, end: 0, peer: 0, tag: 0 }).collect();
-        let tokens = occasional_tokens(&calls, &classes, Anchors::default(), Ends::Found);
+        let tokens = occasional_tokens(&calls, &classes, IterationAnchors::default(), IterationEnds::Found);
         tokens.into_iter().filter_map(char::from_u32).collect()
     }
 

@@ -4,18 +4,19 @@ use std::num::NonZeroU32;
 
 use rustc_hash::FxHashMap;
 
-use crate::structure::iterations::found::{Anchor, FoundLoop};
+use crate::structure::iterations::found_loop::{FoundLoop, LoopAnchor};
 use crate::structure::iterations::judge::FEWEST_ITERATIONS;
-use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
-use crate::structure::iterations::window::{CallInterval, Window};
+use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
+use crate::structure::iterations::window::{CallInterval, CallWindow};
 
 /// Share of the window's time from which on what a loop computes is worth naming, whatever its calls are.
 const WORTH_NAMING: f64 = 0.05;
 
 /// The loops of the window, each after the loop around it; the main one is the outermost loop that covers most time.
-pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
-    let mut visited = Visited::default();
-    let mut pending: Vec<(Item, Option<Symbol>)> = sequence.items.iter().map(|&item| (item, None)).collect();
+pub(super) fn loops(sequence: &CallSequence, window: &CallWindow) -> Vec<FoundLoop> {
+    let mut visited = VisitOutline::default();
+    let mut pending: Vec<(SequenceItem, Option<SequenceSymbol>)> =
+        sequence.items.iter().map(|&item| (item, None)).collect();
     let mut order = Vec::new();
     while let Some((item, around)) = pending.pop() {
         let Some(found) = sequence.loop_of(item.symbol) else { continue };
@@ -36,8 +37,8 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     }
     let least = WORTH_NAMING * time(sequence.calls) as f64;
     order.retain(|&symbol| {
-        let is_distribution = |&token: &Symbol| (window.is_distribution)(sequence.tokens[token as usize]);
-        let may_spin = |&token: &Symbol| (window.may_spin)(sequence.tokens[token as usize]);
+        let is_distribution = |&token: &SequenceSymbol| (window.is_distribution)(sequence.tokens[token as usize]);
+        let may_spin = |&token: &SequenceSymbol| (window.may_spin)(sequence.tokens[token as usize]);
         let tokens = || sequence.tokens_of(symbol).iter();
         let is_distribution = tokens().all(is_distribution) && (visited.computed(symbol) as f64) < least;
         let spins = tokens().all(may_spin) && visited.is_mostly_quick(symbol);
@@ -45,7 +46,7 @@ pub(super) fn loops(sequence: &Sequence, window: &Window) -> Vec<FoundLoop> {
     });
     // A loop found later is around those found before, never inside of them.
     order.sort_unstable_by(|a, b| b.cmp(a));
-    let index: FxHashMap<Symbol, usize> = order.iter().copied().zip(0..).collect();
+    let index: FxHashMap<SequenceSymbol, usize> = order.iter().copied().zip(0..).collect();
     let mut loops: Vec<FoundLoop> =
         order.iter().filter_map(|&symbol| visited.found(sequence, symbol, &index)).collect();
     if let Some(main) = main_loop(&loops) {
@@ -87,7 +88,7 @@ fn computed(calls: &[CallInterval]) -> u64 {
 }
 
 /// How many iterations of a visit with these parts compute less than so many ticks.
-fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usize {
+fn quick(sequence: &CallSequence, parts: &[SequenceItem], anchor: SequenceSymbol, ticks: u64) -> usize {
     let mut computes = 0_u64;
     let mut quick = 0;
     for (at, part) in parts.iter().enumerate() {
@@ -105,7 +106,7 @@ fn quick(sequence: &Sequence, parts: &[Item], anchor: Symbol, ticks: u64) -> usi
 
 /// What the visits to each loop come to.
 #[derive(Debug, Default)]
-struct Visited(FxHashMap<Symbol, VisitSums>);
+struct VisitOutline(FxHashMap<SequenceSymbol, VisitSums>);
 
 #[derive(Debug, Default)]
 struct VisitSums {
@@ -114,12 +115,12 @@ struct VisitSums {
     computed: u64,
     /// Iterations that hardly compute.
     quick: usize,
-    around: FxHashMap<Option<Symbol>, u64>,
+    around: FxHashMap<Option<SequenceSymbol>, u64>,
 }
 
-impl Visited {
+impl VisitOutline {
     /// Says whether it is the loop's first visit.
-    fn add(&mut self, symbol: Symbol, around: Option<Symbol>, visit: &VisitSums) -> bool {
+    fn add(&mut self, symbol: SequenceSymbol, around: Option<SequenceSymbol>, visit: &VisitSums) -> bool {
         let first = !self.0.contains_key(&symbol);
         let sums = self.0.entry(symbol).or_default();
         sums.iterations += visit.iterations;
@@ -132,21 +133,26 @@ impl Visited {
     }
 
     /// Ticks outside of calls.
-    fn computed(&self, symbol: Symbol) -> u64 {
+    fn computed(&self, symbol: SequenceSymbol) -> u64 {
         self.0.get(&symbol).map_or(0, |sums| sums.computed)
     }
 
     /// Whether at least nine tenths of its iterations hardly compute: between two times that something has happened, a program that waits
     /// for it may work.
-    fn is_mostly_quick(&self, symbol: Symbol) -> bool {
+    fn is_mostly_quick(&self, symbol: SequenceSymbol) -> bool {
         self.0.get(&symbol).is_some_and(|sums| 9 * sums.iterations <= 10 * sums.quick)
     }
 
-    fn found(&self, sequence: &Sequence, symbol: Symbol, index: &FxHashMap<Symbol, usize>) -> Option<FoundLoop> {
+    fn found(
+        &self,
+        sequence: &CallSequence,
+        symbol: SequenceSymbol,
+        index: &FxHashMap<SequenceSymbol, usize>,
+    ) -> Option<FoundLoop> {
         let sums = self.0.get(&symbol)?;
         let found = sequence.loop_of(symbol)?;
         let (&around, _) = sums.around.iter().max_by_key(|&(&around, &time)| (time, around))?;
-        let own = |tokens: &[Symbol]| {
+        let own = |tokens: &[SequenceSymbol]| {
             let mut own: Vec<u32> = tokens.iter().map(|&token| sequence.tokens[token as usize]).collect();
             own.sort_unstable();
             own
@@ -158,7 +164,7 @@ impl Visited {
         Some(FoundLoop {
             parent: around.and_then(|around| index.get(&around).copied()),
             tokens: own(&found.tokens),
-            anchor: Anchor { tokens: own(sequence.tokens_of(found.anchor)), run },
+            anchor: LoopAnchor { tokens: own(sequence.tokens_of(found.anchor)), run },
             core,
             by_rhythm: found.by_rhythm,
             every: NonZeroU32::MIN,

@@ -10,7 +10,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::structure::iterations::found::FoundLoop;
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 
 /// Most iterations of a round.
@@ -71,13 +71,13 @@ fn round_length(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::structure::iterations::found::Anchor;
+    use crate::structure::iterations::found_loop::LoopAnchor;
 
     fn found_loop(parent: Option<usize>, tokens: &[u32], iterations: usize) -> FoundLoop {
         FoundLoop {
             parent,
             tokens: tokens.to_vec(),
-            anchor: Anchor { tokens: tokens[tokens.len() - 1..].to_vec(), run: false },
+            anchor: LoopAnchor { tokens: tokens[tokens.len() - 1..].to_vec(), run: false },
             core: tokens.to_vec(),
             by_rhythm: parent.is_none(),
             every: NonZeroU32::MIN,

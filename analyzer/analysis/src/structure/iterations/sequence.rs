@@ -7,19 +7,19 @@ use rustc_hash::FxHashSet;
 use crate::structure::iterations::window::CallInterval;
 
 /// A token, numbered from 0 in the order of appearance, or a loop, numbered after all tokens.
-pub(super) type Symbol = u32;
+pub(super) type SequenceSymbol = u32;
 
 /// A call, or one visit to a loop: from its first call to its last.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
-    pub symbol: Symbol,
+pub(super) struct SequenceItem {
+    pub symbol: SequenceSymbol,
     /// Its calls, as indices of the window's.
     calls: (u32, u32),
-    /// What the visit consists of, as indices of [`Sequence::parts`]; empty for a call.
+    /// What the visit consists of, as indices of [`CallSequence::parts`]; empty for a call.
     parts: (u32, u32),
 }
 
-impl Item {
+impl SequenceItem {
     pub fn parts(&self) -> Range<usize> {
         self.parts.0 as usize..self.parts.1 as usize
     }
@@ -31,15 +31,15 @@ impl Item {
 
 /// What is known of a loop.
 #[derive(Clone, Debug)]
-pub(super) struct Loop {
+pub(super) struct SequenceLoop {
     /// All tokens that occur inside; ascending.
-    pub tokens: Vec<Symbol>,
+    pub tokens: Vec<SequenceSymbol>,
     /// All loops inside, those inside of these too.
-    pub inner: FxHashSet<Symbol>,
+    pub inner: FxHashSet<SequenceSymbol>,
     /// Occurs once in each iteration and ends it: a token, or a loop whose visit ends it.
-    pub anchor: Symbol,
+    pub anchor: SequenceSymbol,
     /// All that occurs exactly once in each iteration, the anchor among it.
-    pub core: Vec<Symbol>,
+    pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
     /// Whether nothing but its rhythm makes it a loop around an inner one.
@@ -47,34 +47,34 @@ pub(super) struct Loop {
 }
 
 /// The window's calls with the loops found so far put in place of their calls.
-pub(super) struct Sequence<'a> {
+pub(super) struct CallSequence<'a> {
     pub calls: &'a [CallInterval],
     /// Token of each symbol below `tokens.len()`, as the window has it.
     pub tokens: Vec<u32>,
     /// The loops, as symbols from `tokens.len()` on.
-    pub loops: Vec<Loop>,
+    pub loops: Vec<SequenceLoop>,
     /// What the window consists of now.
-    pub items: Vec<Item>,
+    pub items: Vec<SequenceItem>,
     /// What visits consist of: each visit is a range of it.
-    pub parts: Vec<Item>,
+    pub parts: Vec<SequenceItem>,
     /// 0, 1, 2 …, so that a token's tokens are a slice as a loop's are.
-    identity: Vec<Symbol>,
+    identity: Vec<SequenceSymbol>,
 }
 
-impl<'a> Sequence<'a> {
-    pub fn new(calls: &'a [CallInterval]) -> Sequence<'a> {
+impl<'a> CallSequence<'a> {
+    pub fn new(calls: &'a [CallInterval]) -> CallSequence<'a> {
         let mut numbers = rustc_hash::FxHashMap::default();
         let mut tokens = Vec::new();
         let items = (0u32..).zip(calls).map(|(at, step)| {
             let symbol = *numbers.entry(step.token).or_insert_with(|| {
                 tokens.push(step.token);
-                tokens.len() as Symbol - 1
+                tokens.len() as SequenceSymbol - 1
             });
-            Item { symbol, calls: (at, at + 1), parts: (0, 0) }
+            SequenceItem { symbol, calls: (at, at + 1), parts: (0, 0) }
         });
         let items = items.collect();
-        let identity = (0..tokens.len() as Symbol).collect();
-        Sequence { calls, tokens, loops: Vec::new(), items, parts: Vec::new(), identity }
+        let identity = (0..tokens.len() as SequenceSymbol).collect();
+        CallSequence { calls, tokens, loops: Vec::new(), items, parts: Vec::new(), identity }
     }
 
     pub fn n_symbols(&self) -> usize {
@@ -82,12 +82,12 @@ impl<'a> Sequence<'a> {
     }
 
     /// The loop that a symbol stands for.
-    pub fn loop_of(&self, symbol: Symbol) -> Option<&Loop> {
+    pub fn loop_of(&self, symbol: SequenceSymbol) -> Option<&SequenceLoop> {
         self.loops.get((symbol as usize).checked_sub(self.tokens.len())?)
     }
 
     /// The tokens within a symbol.
-    pub fn tokens_of(&self, symbol: Symbol) -> &[Symbol] {
+    pub fn tokens_of(&self, symbol: SequenceSymbol) -> &[SequenceSymbol] {
         match self.loop_of(symbol) {
             Some(inner) => &inner.tokens,
             None => &self.identity[symbol as usize..symbol as usize + 1],
@@ -95,30 +95,30 @@ impl<'a> Sequence<'a> {
     }
 
     /// Ticks from the begin of an item's first call to the end of its last.
-    pub fn time(&self, item: &Item) -> u64 {
+    pub fn time(&self, item: &SequenceItem) -> u64 {
         self.end(item).saturating_sub(self.calls[item.calls.0 as usize].begin)
     }
 
     /// When an item's last call ended.
-    pub fn end(&self, item: &Item) -> u64 {
+    pub fn end(&self, item: &SequenceItem) -> u64 {
         self.calls[item.calls.1 as usize - 1].end
     }
 
     /// Adds a loop and gives the symbol that stands for it.
-    pub fn add(&mut self, found: Loop) -> Symbol {
+    pub fn add(&mut self, found: SequenceLoop) -> SequenceSymbol {
         self.loops.push(found);
-        self.n_symbols() as Symbol - 1
+        self.n_symbols() as SequenceSymbol - 1
     }
 
     /// Puts a visit in place of each of these sections of items, which are in their order and disjoint.
-    pub fn contract(&mut self, visits: &[Visit]) {
+    pub fn contract(&mut self, visits: &[LoopVisit]) {
         let mut contracted = Vec::with_capacity(self.items.len());
         let mut at = 0;
         for visit in visits {
             let section = &self.items[visit.items.clone()];
             let calls = (section[0].calls.0, section[section.len() - 1].calls.1);
             contracted.extend_from_slice(&self.items[at..visit.items.start]);
-            contracted.push(Item {
+            contracted.push(SequenceItem {
                 symbol: visit.symbol,
                 calls,
                 parts: (visit.parts.start as u32, visit.parts.end as u32),
@@ -132,9 +132,9 @@ impl<'a> Sequence<'a> {
 
 /// A section of items that is a visit to a loop.
 #[derive(Clone, Debug)]
-pub(super) struct Visit {
-    pub symbol: Symbol,
+pub(super) struct LoopVisit {
+    pub symbol: SequenceSymbol,
     pub items: Range<usize>,
-    /// What it consists of, as a range of [`Sequence::parts`].
+    /// What it consists of, as a range of [`CallSequence::parts`].
     pub parts: Range<usize>,
 }

@@ -10,8 +10,8 @@
 //! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
 //! beginning of the next. Only that before the loop's first call is left outside of it.
 
-use crate::model::loops::Anchors;
-use crate::model::loops::Class;
+use crate::model::loops::IterationAnchors;
+use crate::model::loops::TokenClass;
 
 /// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct IterationInterval {
     pub signature: u64,
     /// Its calls, at most `u32::MAX`.
     pub calls: u32,
-    /// Bytes that its calls send and receive, as far as [`Splitter::carry`] gave them.
+    /// Bytes that its calls send and receive, as far as [`CallSplitter::carry`] gave them.
     pub bytes: u64,
     /// Whether its calls are the loop's.
     pub inside: bool,
@@ -35,47 +35,47 @@ pub struct IterationInterval {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Meaning {
-    class: Class,
+struct TokenMeaning {
+    class: TokenClass,
     bit: u64,
 }
 
 /// Cuts a rank's calls into intervals, one call after the other.
 #[derive(Debug)]
-pub struct Splitter {
-    meanings: Vec<Meaning>,
-    anchors: Anchors,
+pub struct CallSplitter {
+    meanings: Vec<TokenMeaning>,
+    anchors: IterationAnchors,
     /// Anchors since the last that ended an iteration, where not each of them does.
     since_end: u32,
     closed: Vec<IterationInterval>,
-    open: Option<Open>,
+    open: Option<OpenInterval>,
 }
 
 /// The interval that the last call belongs to. What it is of is unknown while it has seen nothing but polls.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+struct OpenInterval {
     interval: IterationInterval,
     foreign: bool,
 }
 
-impl Splitter {
+impl CallSplitter {
     /// Cuts by `classes[token]`; other tokens are foreign.
-    pub fn new(classes: Vec<Class>, anchors: Anchors) -> Splitter {
+    pub fn new(classes: Vec<TokenClass>, anchors: IterationAnchors) -> CallSplitter {
         let mut inside = 0u32;
         let meanings = classes.into_iter().enumerate().map(|(token, class)| {
             // Which iteration they come in is a matter of numbering, as for all foreign calls.
-            let class = if class == Class::Occasional { Class::Foreign } else { class };
+            let class = if class == TokenClass::Occasional { TokenClass::Foreign } else { class };
             let bit = match class {
-                Class::Neutral => 0,
-                Class::Foreign | Class::Occasional => foreign_bit(token as u32),
-                Class::Inside | Class::Anchor => {
+                TokenClass::Neutral => 0,
+                TokenClass::Foreign | TokenClass::Occasional => foreign_bit(token as u32),
+                TokenClass::Inside | TokenClass::Anchor => {
                     inside += 1;
                     1 << ((inside - 1) % u64::BITS)
                 }
             };
-            Meaning { class, bit }
+            TokenMeaning { class, bit }
         });
-        Splitter { meanings: meanings.collect(), anchors, since_end: 0, closed: Vec::new(), open: None }
+        CallSplitter { meanings: meanings.collect(), anchors, since_end: 0, closed: Vec::new(), open: None }
     }
 
     /// The number of the interval that a call and the computation before it belong to; intervals are numbered from 0. The
@@ -84,9 +84,9 @@ impl Splitter {
     pub fn next(&mut self, token: u32, begin: u64, end: u64) -> u32 {
         let meaning = match self.meanings.get(token as usize) {
             Some(&meaning) => meaning,
-            None => Meaning { class: Class::Foreign, bit: foreign_bit(token) },
+            None => TokenMeaning { class: TokenClass::Foreign, bit: foreign_bit(token) },
         };
-        let meaning = if meaning.class == Class::Anchor { self.ended(meaning) } else { meaning };
+        let meaning = if meaning.class == TokenClass::Anchor { self.ended(meaning) } else { meaning };
         match &mut self.open {
             Some(open) if !begins_another(open, meaning.class, self.anchors.run) => open.take(meaning, end),
             _ => self.open_another(meaning, begin, end),
@@ -96,10 +96,10 @@ impl Splitter {
 
     /// What an anchor means: a call within an iteration, unless it ends one.
     #[inline]
-    fn ended(&mut self, anchor: Meaning) -> Meaning {
+    fn ended(&mut self, anchor: TokenMeaning) -> TokenMeaning {
         self.since_end += 1;
         if self.since_end < self.anchors.every.get() {
-            return Meaning { class: Class::Inside, ..anchor };
+            return TokenMeaning { class: TokenClass::Inside, ..anchor };
         }
         self.since_end = 0;
         anchor
@@ -114,7 +114,7 @@ impl Splitter {
     }
 
     #[cold]
-    fn open_another(&mut self, meaning: Meaning, begin: u64, end: u64) {
+    fn open_another(&mut self, meaning: TokenMeaning, begin: u64, end: u64) {
         let begin = match self.open.take() {
             Some(open) => {
                 self.closed.push(open.interval);
@@ -125,7 +125,7 @@ impl Splitter {
         };
         let interval =
             IterationInterval { begin, end, signature: 0, calls: 0, bytes: 0, inside: false, ended_by_anchor: false };
-        let mut open = Open { interval, foreign: false };
+        let mut open = OpenInterval { interval, foreign: false };
         open.take(meaning, end);
         self.open = Some(open);
     }
@@ -137,29 +137,29 @@ impl Splitter {
     }
 }
 
-impl Open {
+impl OpenInterval {
     #[inline]
-    fn take(&mut self, meaning: Meaning, end: u64) {
+    fn take(&mut self, meaning: TokenMeaning, end: u64) {
         let interval = &mut self.interval;
         interval.end = end;
         interval.calls = interval.calls.saturating_add(1);
         interval.signature |= meaning.bit;
         interval.inside |= meaning.class.is_of_loop();
-        interval.ended_by_anchor |= meaning.class == Class::Anchor;
-        self.foreign |= meaning.class == Class::Foreign;
+        interval.ended_by_anchor |= meaning.class == TokenClass::Anchor;
+        self.foreign |= meaning.class == TokenClass::Foreign;
     }
 }
 
 /// Whether a call of this class does not belong to the open interval any more.
 #[inline]
-fn begins_another(open: &Open, class: Class, run: bool) -> bool {
+fn begins_another(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;
     match class {
-        Class::Foreign | Class::Occasional => open.interval.inside,
-        Class::Inside => open.foreign || ended,
-        Class::Anchor => open.foreign || (ended && !run),
+        TokenClass::Foreign | TokenClass::Occasional => open.interval.inside,
+        TokenClass::Inside => open.foreign || ended,
+        TokenClass::Anchor => open.foreign || (ended && !run),
         // A poll after a run's first anchor may still have more of the run after it.
-        Class::Neutral => ended && !run,
+        TokenClass::Neutral => ended && !run,
     }
 }
 
@@ -175,15 +175,15 @@ mod tests {
 
     /// The calls as words, one an interval: F and R are the loop's, R ends an iteration, p is a poll, all else is foreign.
     fn intervals(calls: &str, run: bool) -> String {
-        intervals_by(calls, Anchors { run, ..Anchors::default() })
+        intervals_by(calls, IterationAnchors { run, ..IterationAnchors::default() })
     }
 
-    fn intervals_by(calls: &str, anchors: Anchors) -> String {
-        let mut classes = vec![Class::Foreign; 128];
-        classes[b'F' as usize] = Class::Inside;
-        classes[b'R' as usize] = Class::Anchor;
-        classes[b'p' as usize] = Class::Neutral;
-        let mut splitter = Splitter::new(classes, anchors);
+    fn intervals_by(calls: &str, anchors: IterationAnchors) -> String {
+        let mut classes = vec![TokenClass::Foreign; 128];
+        classes[b'F' as usize] = TokenClass::Inside;
+        classes[b'R' as usize] = TokenClass::Anchor;
+        classes[b'p' as usize] = TokenClass::Neutral;
+        let mut splitter = CallSplitter::new(classes, anchors);
         let mut words = String::new();
         let mut last = 0;
         for (idx, call) in calls.bytes().enumerate() {
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn every_third_anchor_ends_an_iteration_where_it_comes_three_times_in_each() {
-        let third = Anchors { every: NonZeroU32::new(3).unwrap(), ..Anchors::default() };
+        let third = IterationAnchors { every: NonZeroU32::new(3).unwrap(), ..IterationAnchors::default() };
         assert_eq!(intervals_by("SFRFRRFRRFRR", third), "S FRFRR FRRFR R");
         assert_eq!(intervals_by("RRSRRRR", third), "RR S R RRR");
     }
@@ -231,7 +231,8 @@ mod tests {
 
     #[test]
     fn an_interval_begins_with_the_computation_before_its_first_call() {
-        let mut splitter = Splitter::new(vec![Class::Anchor, Class::Foreign], Anchors::default());
+        let mut splitter =
+            CallSplitter::new(vec![TokenClass::Anchor, TokenClass::Foreign], IterationAnchors::default());
         splitter.next(0, 5, 10);
         splitter.next(0, 40, 50);
         splitter.next(1, 70, 71);
@@ -244,8 +245,10 @@ mod tests {
 
     #[test]
     fn a_signature_has_a_bit_for_each_token_seen() {
-        let mut splitter =
-            Splitter::new(vec![Class::Inside, Class::Inside, Class::Anchor, Class::Neutral], Anchors::default());
+        let mut splitter = CallSplitter::new(
+            vec![TokenClass::Inside, TokenClass::Inside, TokenClass::Anchor, TokenClass::Neutral],
+            IterationAnchors::default(),
+        );
         for token in [0, 2, 0, 3, 0, 2, 1, 0, 2, 9] {
             splitter.next(token, 0, 0);
         }
@@ -255,6 +258,6 @@ mod tests {
 
     #[test]
     fn no_calls_are_no_intervals() {
-        assert_eq!(Splitter::new(Vec::new(), Anchors::default()).finish(), []);
+        assert_eq!(CallSplitter::new(Vec::new(), IterationAnchors::default()).finish(), []);
     }
 }

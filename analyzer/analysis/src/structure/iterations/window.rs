@@ -17,7 +17,7 @@ pub struct CallInterval {
 
 /// The calls in which loops are looked for: successive ones, polls left out.
 #[derive(Clone, Copy)]
-pub struct Window<'a> {
+pub struct CallWindow<'a> {
     /// The calls, in their order.
     pub calls: &'a [CallInterval],
     /// Whether these are all the calls of the rank, so that the first and the last iteration are in it.

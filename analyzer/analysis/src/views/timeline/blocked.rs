@@ -1,42 +1,47 @@
 //! Waiting by row and iteration.
 
-use super::super::iterations::{Columns, Plan};
-use super::super::{Matrix, Rows};
-use super::cells::Cells;
+use super::super::iterations::{IterationColumns, ViewPlan};
+use super::super::{Matrix, RankRows};
+use super::cells::CellTimes;
 use crate::model::region_state::Ns;
-use crate::model::{Model, Series};
+use crate::model::{IterationSeries, Model};
 
 /// Finds the iterations in which ranks wait, by their times.
-pub(super) struct Blocked<'a> {
-    columns: Columns,
+pub(super) struct BlockedIterations<'a> {
+    columns: IterationColumns,
     rows: usize,
     /// Nanoseconds by row and column.
     ns: Vec<u64>,
     /// By place of the rank in the model.
-    ranks: Vec<Cursor<'a>>,
+    ranks: Vec<IterationCursor<'a>>,
 }
 
 /// Where a rank is in its iterations.
-struct Cursor<'a> {
+struct IterationCursor<'a> {
     row: usize,
-    series: Option<&'a Series>,
+    series: Option<&'a IterationSeries>,
     /// The first iteration that is not over.
     at: usize,
     column: usize,
 }
 
-impl<'a> Blocked<'a> {
+impl<'a> BlockedIterations<'a> {
     /// Of the main loop of `model`; `None` where none is known.
-    pub(super) fn new(model: &'a Model, rows: &Rows) -> Option<Self> {
-        let Plan { idx, columns, .. } = Plan::new(model, rows)?;
-        let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| Cursor {
+    pub(super) fn new(model: &'a Model, rows: &RankRows) -> Option<Self> {
+        let ViewPlan { idx, columns, .. } = ViewPlan::new(model, rows)?;
+        let cursor = |(place, rank): (usize, &'a crate::model::RankModel)| IterationCursor {
             row: rows.of(place),
             series: rank.series(idx),
             at: 0,
             column: 0,
         };
         let ns = vec![0; rows.len() * columns.len()];
-        Some(Blocked { columns, rows: rows.len(), ns, ranks: model.ranks.iter().enumerate().map(cursor).collect() })
+        Some(BlockedIterations {
+            columns,
+            rows: rows.len(),
+            ns,
+            ranks: model.ranks.iter().enumerate().map(cursor).collect(),
+        })
     }
 
     /// A rank waited; waits of a rank come in the order of time.
@@ -66,12 +71,12 @@ impl<'a> Blocked<'a> {
     }
 
     /// Where ranks waited.
-    pub(super) fn cells(&self) -> Cells {
-        Cells::of(&self.ns)
+    pub(super) fn cells(&self) -> CellTimes {
+        CellTimes::of(&self.ns)
     }
 
     /// Adds what another one has found of other waits.
-    pub(super) fn join(&mut self, cells: &Cells) {
+    pub(super) fn join(&mut self, cells: &CellTimes) {
         cells.add_to(&mut self.ns);
     }
 
@@ -85,14 +90,14 @@ impl<'a> Blocked<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{RankModel, Slowest};
+    use crate::model::{RankModel, SlowestInIteration};
 
     /// A rank whose iterations 0, 1 and 3 last from 0 to 1 s, from 2 to 3 s, and from 3 s on.
     fn model() -> Model {
-        let mut series = Series { numbers: vec![0, 1, 3], ..Series::default() };
+        let mut series = IterationSeries { numbers: vec![0, 1, 3], ..IterationSeries::default() };
         (series.begin_s, series.end_s) = (vec![0.0, 2.0, 3.0], vec![1.0, 3.0, f64::NAN]);
         series.seconds[0] = vec![1.0; 3];
-        let slowest: Vec<Slowest> = series.slowest(0);
+        let slowest: Vec<SlowestInIteration> = series.slowest(0);
         let rank = RankModel { iterations: vec![(0, series)], ..RankModel::default() };
         Model { ranks: vec![rank], slowest: vec![slowest], outermost_iterated: vec![0], ..Model::default() }
     }
@@ -100,7 +105,7 @@ mod tests {
     #[test]
     fn a_wait_counts_in_the_iteration_that_it_lies_in() {
         let model = model();
-        let mut blocked = Blocked::new(&model, &Rows::new(vec![0])).unwrap();
+        let mut blocked = BlockedIterations::new(&model, &RankRows::new(vec![0])).unwrap();
         let s = 1_000_000_000;
         // In the first, between two, in the second, in the last.
         [(0, s / 2), (s, 2 * s), (2 * s, 3 * s), (4 * s, 6 * s)]

@@ -4,12 +4,12 @@ use bincode::{Decode, Encode};
 
 /// Nanoseconds by number of the cell.
 #[derive(Encode, Decode)]
-pub(super) struct Cells(Vec<(u32, u64)>);
+pub(super) struct CellTimes(Vec<(u32, u64)>);
 
-impl Cells {
+impl CellTimes {
     /// Those of `all`, row by row, in which is something.
-    pub(super) fn of(all: &[u64]) -> Cells {
-        Cells((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
+    pub(super) fn of(all: &[u64]) -> CellTimes {
+        CellTimes((0..).zip(all.iter().copied()).filter(|&(_, ns)| ns > 0).collect())
     }
 
     /// Whether there is none.

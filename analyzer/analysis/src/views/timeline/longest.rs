@@ -7,16 +7,16 @@ use bincode::{Decode, Encode};
 
 /// Keeps the largest; of equals the first.
 #[derive(Clone, Debug)]
-pub(super) struct Longest<K, T> {
+pub(super) struct LongestItems<K, T> {
     most: usize,
     seen: u64,
     /// The smallest of those that are kept is on top.
-    kept: BinaryHeap<Ranked<K, T>>,
+    kept: BinaryHeap<RankedItem<K, T>>,
 }
 
 /// A value with its size and when it came; smaller ones are greater, and of equals later ones.
 #[derive(Clone, Debug, Encode, Decode)]
-struct Ranked<K, T> {
+struct RankedItem<K, T> {
     size: K,
     at: u64,
     value: T,
@@ -26,12 +26,12 @@ struct Ranked<K, T> {
 #[derive(Encode, Decode)]
 pub(super) struct LongestOfSegment<K, T> {
     seen: u64,
-    kept: Vec<Ranked<K, T>>,
+    kept: Vec<RankedItem<K, T>>,
 }
 
-impl<K: Ord + Copy, T> Longest<K, T> {
+impl<K: Ord + Copy, T> LongestItems<K, T> {
     pub(super) fn new(most: usize) -> Self {
-        Longest { most, seen: 0, kept: BinaryHeap::new() }
+        LongestItems { most, seen: 0, kept: BinaryHeap::new() }
     }
 
     /// Takes one of this size.
@@ -44,7 +44,7 @@ impl<K: Ord + Copy, T> Longest<K, T> {
             }
             self.kept.pop();
         }
-        self.kept.push(Ranked { size, at: self.seen, value });
+        self.kept.push(RankedItem { size, at: self.seen, value });
     }
 
     /// Those of a segment of the run.
@@ -67,25 +67,25 @@ impl<K: Ord + Copy, T> Longest<K, T> {
     }
 }
 
-impl<K: Ord, T> Ord for Ranked<K, T> {
+impl<K: Ord, T> Ord for RankedItem<K, T> {
     fn cmp(&self, other: &Self) -> Ordering {
         (Reverse(&self.size), self.at).cmp(&(Reverse(&other.size), other.at))
     }
 }
 
-impl<K: Ord, T> PartialOrd for Ranked<K, T> {
+impl<K: Ord, T> PartialOrd for RankedItem<K, T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<K: Ord, T> PartialEq for Ranked<K, T> {
+impl<K: Ord, T> PartialEq for RankedItem<K, T> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl<K: Ord, T> Eq for Ranked<K, T> {}
+impl<K: Ord, T> Eq for RankedItem<K, T> {}
 
 #[cfg(test)]
 mod tests {
@@ -93,10 +93,10 @@ mod tests {
 
     #[test]
     fn the_largest_are_kept_and_of_equals_the_first() {
-        let mut longest = Longest::new(3);
+        let mut longest = LongestItems::new(3);
         [(5, 'a'), (1, 'b'), (7, 'c'), (5, 'd'), (5, 'e')].into_iter().for_each(|(size, name)| longest.add(size, name));
         assert_eq!(longest.finish(), (5, vec!['c', 'a', 'd']));
-        let mut none = Longest::new(0);
+        let mut none = LongestItems::new(0);
         none.add(1, 'a');
         assert_eq!(none.finish(), (1, vec![]));
     }

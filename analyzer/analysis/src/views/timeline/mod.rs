@@ -11,9 +11,9 @@
 mod blocked;
 mod cells;
 mod longest;
+mod observer;
 mod region_shares;
 mod shares;
-mod watch;
 
 use std::collections::HashMap;
 
@@ -28,7 +28,7 @@ pub use crate::model::statistics::STATES;
 use crate::model::{Model, RegionIdx};
 use crate::structure::symbols::CodePlace;
 use lbprof_collector::words::GroupedNumber;
-pub use watch::Watch;
+pub use observer::TimelineObserver;
 
 /// The state of waiting; the others have the numbers of their activities.
 pub const WAITING: u8 = statistics::WAITING as u8;
@@ -40,7 +40,7 @@ pub fn state_name(state: u8) -> &'static str {
 
 /// What was seen while the ranks were followed. Times are nanoseconds from the begin of the run's window.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Watched {
+pub struct TimelineView {
     /// End of the run's window.
     pub end: Ns,
     /// Number of bins into which the window is cut.
@@ -94,7 +94,7 @@ pub struct WaitSeen {
 }
 
 /// A message.
-pub type MessageSeen = crate::replay::Message;
+pub type MessageSeen = crate::replay::MatchedMessage;
 
 /// What a rank did for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
@@ -113,7 +113,7 @@ pub struct SpanSeen {
     pub site: u32,
 }
 
-impl Watched {
+impl TimelineView {
     /// What was reduced, a sentence each.
     pub fn reduced(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -139,7 +139,7 @@ impl Watched {
 
 /// Names of what a timeline refers to, each once.
 #[derive(Clone, Debug, Default)]
-pub struct Names<'a> {
+pub struct TimelineNames<'a> {
     regions: HashMap<RegionIdx, u32>,
     sites: HashMap<u32, u32>,
     /// Paths of the regions that were asked for.
@@ -148,7 +148,7 @@ pub struct Names<'a> {
     pub site_labels: Vec<String>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> TimelineNames<'a> {
     /// The place of a region's path; NONE where the model does not have it.
     pub fn region(&mut self, model: &'a Model, idx: RegionIdx) -> u32 {
         let Some(region) = model.regions.get(idx as usize) else { return NONE };

@@ -1,9 +1,9 @@
 //! In which regions the ranks are over time, all ranks together.
 
 use super::RegionCourse;
-use super::cells::Cells;
-use super::shares::Shares;
-use crate::model::interval::Interval;
+use super::cells::CellTimes;
+use super::shares::StateShares;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
 use crate::model::{Model, RegionIdx};
 use crate::views::regions::largest_regions;
@@ -12,7 +12,7 @@ use crate::views::regions::largest_regions;
 const MOST_BINS: usize = 2_000;
 const MOST_REGIONS: usize = 24;
 
-/// The only state of its [`Shares`]: being there.
+/// The only state of its [`StateShares`]: being there.
 const PRESENT: u8 = 0;
 
 /// Adds up time by region and bin.
@@ -22,7 +22,7 @@ pub(super) struct RegionShares {
     n_ranks: usize,
     bins: usize,
     /// A row for each of them, and one for all others.
-    shares: Shares,
+    shares: StateShares,
 }
 
 impl RegionShares {
@@ -30,23 +30,28 @@ impl RegionShares {
     pub(super) fn new(model: &Model, end: Ns) -> RegionShares {
         let regions = largest_regions(model, MOST_REGIONS);
         let bins = MOST_BINS.min(end as usize);
-        RegionShares { n_ranks: model.ranks.len(), bins, shares: Shares::new(regions.len() + 1, bins, end), regions }
+        RegionShares {
+            n_ranks: model.ranks.len(),
+            bins,
+            shares: StateShares::new(regions.len() + 1, bins, end),
+            regions,
+        }
     }
 
     /// Adds the time of a rank in a region.
-    pub(super) fn add(&mut self, region: RegionIdx, time: Interval) {
+    pub(super) fn add(&mut self, region: RegionIdx, time: TimeInterval) {
         let row = self.regions.binary_search(&region).unwrap_or(self.regions.len());
         self.shares.add(row, PRESENT, time.begin, time.end);
     }
 
     /// Returns the sums of a segment of the run.
-    pub(super) fn cells(&self) -> Cells {
+    pub(super) fn cells(&self) -> CellTimes {
         let [present, ..] = self.shares.cells();
         present
     }
 
     /// Adds the sums of another segment.
-    pub(super) fn join(&mut self, other: &Cells) {
+    pub(super) fn join(&mut self, other: &CellTimes) {
         self.shares.join_state(PRESENT, other);
     }
 
@@ -64,7 +69,7 @@ mod tests {
     use lbprof_collector::definition::RegionKind;
 
     use super::*;
-    use crate::model::{Cell, RankModel, Region};
+    use crate::model::{CallTotals, RankModel, Region};
 
     fn region(idx: RegionIdx) -> Region {
         Region {
@@ -85,7 +90,7 @@ mod tests {
     /// Two ranks whose time is in regions 1 to `MOST_REGIONS` + 1, in the first of them least.
     fn model() -> Model {
         let cell = |region: RegionIdx| {
-            ((region, Activity::Computation), Cell { seconds: f64::from(region), ..Cell::default() })
+            ((region, Activity::Computation), CallTotals { seconds: f64::from(region), ..CallTotals::default() })
         };
         let n = MOST_REGIONS as RegionIdx + 1;
         let rank = |rank| RankModel { rank, cells: (1..=n).map(cell).collect(), ..RankModel::default() };
@@ -97,10 +102,10 @@ mod tests {
     fn time_is_a_share_of_all_ranks_and_that_in_small_regions_is_kept_together() {
         let model = model();
         let mut all = RegionShares::new(&model, 4);
-        all.add(2, Interval::new(0, 2));
+        all.add(2, TimeInterval::new(0, 2));
         let mut later = RegionShares::new(&model, 4);
-        later.add(2, Interval::new(1, 2));
-        later.add(1, Interval::new(3, 4));
+        later.add(2, TimeInterval::new(1, 2));
+        later.add(1, TimeInterval::new(3, 4));
         all.join(&later.cells());
         let course = all.finish();
         assert_eq!((course.bins, course.regions.first(), course.regions.len()), (4, Some(&2), MOST_REGIONS));

@@ -1,11 +1,11 @@
 //! What rows of ranks do in each bin of time.
 
 use super::STATES;
-use super::cells::Cells;
+use super::cells::CellTimes;
 use crate::model::region_state::Ns;
 
 /// Nanoseconds by state, row and bin. Whole numbers: in whatever groups segments of the run are joined, the sums are the same.
-pub(super) struct Shares {
+pub(super) struct StateShares {
     rows: usize,
     bins: usize,
     end: Ns,
@@ -14,10 +14,10 @@ pub(super) struct Shares {
     ns: [Vec<u64>; STATES],
 }
 
-impl Shares {
+impl StateShares {
     /// Bins of equal length up to `end`, which is more than 0.
-    pub(super) fn new(rows: usize, bins: usize, end: Ns) -> Shares {
-        Shares { rows, bins, end, bin_ns: end as f64 / bins as f64, ns: Default::default() }
+    pub(super) fn new(rows: usize, bins: usize, end: Ns) -> StateShares {
+        StateShares { rows, bins, end, bin_ns: end as f64 / bins as f64, ns: Default::default() }
     }
 
     /// Some time in a state; what lies outside of the window is left out.
@@ -43,19 +43,19 @@ impl Shares {
     }
 
     /// What is there, by state.
-    pub(super) fn cells(&self) -> [Cells; STATES] {
-        self.ns.each_ref().map(|all| Cells::of(all))
+    pub(super) fn cells(&self) -> [CellTimes; STATES] {
+        self.ns.each_ref().map(|all| CellTimes::of(all))
     }
 
     /// Adds that of other time.
-    pub(super) fn join(&mut self, other: &[Cells; STATES]) {
+    pub(super) fn join(&mut self, other: &[CellTimes; STATES]) {
         for (state, more) in (0..).zip(other) {
             self.join_state(state, more);
         }
     }
 
     /// Adds other time in a state.
-    pub(super) fn join_state(&mut self, state: u8, other: &Cells) {
+    pub(super) fn join_state(&mut self, state: u8, other: &CellTimes) {
         let Some(all) = self.ns.get_mut(usize::from(state)) else { return };
         if all.is_empty() && !other.is_empty() {
             all.resize(self.rows * self.bins, 0);
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn time_is_shared_out_to_the_bins_that_it_lies_in() {
-        let mut shares = Shares::new(2, 4, 400);
+        let mut shares = StateShares::new(2, 4, 400);
         shares.add(0, 1, 60, 340);
         shares.add(0, 0, 0, 60);
         shares.add(1, 0, 110, 130);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn little_time_in_many_bins_is_not_lost() {
-        let mut shares = Shares::new(1, 1000, 1_000_000);
+        let mut shares = StateShares::new(1, 1000, 1_000_000);
         (0..1000).for_each(|bin| shares.add(0, 0, bin * 1000, bin * 1000 + 1));
         let sum: u32 = shares.finish(&[1])[0].1.iter().map(|&byte| u32::from(byte)).sum();
         assert_eq!(sum, 255, "as much as one full bin");
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_ranks_of_a_row_share_its_bins() {
-        let mut shares = Shares::new(1, 1, 10);
+        let mut shares = StateShares::new(1, 1, 10);
         shares.add(0, 0, 0, 10);
         assert_eq!(shares.finish(&[5])[0].1, [51]);
     }

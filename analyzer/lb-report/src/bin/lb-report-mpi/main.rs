@@ -14,9 +14,9 @@ use lb_report::command_line::{CommandLine, parsed, run};
 use lb_report::exit::{ReportExit, name};
 use lb_report::on_disk::OnDisk;
 use lb_report::{code_reader, exit, memory, opening, processor};
-use lbprof_analysis::read::together::Leader;
+use lbprof_analysis::read::distributed_run::LeaderProcess;
 use lbprof_analysis::serve::serve;
-use lbprof_analysis::transport::{Failure, Team};
+use lbprof_analysis::transport::{ProcessGroup, TransportFailure};
 use mpi::traits::Communicator;
 
 use crate::transport::MpiTransport;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         return ReportExit::Bug.into();
     };
     let world = universe.world();
-    let team = Team::new(Box::new(MpiTransport::new()));
+    let team = ProcessGroup::new(Box::new(MpiTransport::new()));
     let process = team.process();
     // MPI ends the others where this one does not get to its end.
     let done = catch_unwind(AssertUnwindSafe(|| match (parsed(process == 0), process) {
@@ -52,8 +52,8 @@ fn main() -> ExitCode {
 }
 
 /// What process 0 does.
-fn lead(team: Team, arguments: &CommandLine) -> Result<ReportExit, Failure> {
-    let leader = Arc::new(Leader::new(team));
+fn lead(team: ProcessGroup, arguments: &CommandLine) -> Result<ReportExit, TransportFailure> {
+    let leader = Arc::new(LeaderProcess::new(team));
     opening::by(leader.clone());
     let exit = run(arguments);
     leader.end()?;

@@ -7,7 +7,7 @@ use crate::text::region_name;
 use crate::verdict::LossKind;
 use crate::what_if::PredictionRow;
 use crate::words::seconds_like;
-use lbprof_analysis::model::what_if::WhatIf;
+use lbprof_analysis::model::what_if::WhatIfScenario;
 use lbprof_analysis::read::definitions::WHOLE_PROGRAM;
 
 use super::phrases::short_percent;
@@ -47,13 +47,15 @@ fn seconds_and_share(measured_s: f64, row: &PredictionRow) -> String {
 /// Returns a change in words: `even work on all ranks`.
 fn change(row: &PredictionRow) -> String {
     match (row.scenario, row.region.as_deref(), row.rank) {
-        (WhatIf::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
-        (WhatIf::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
-        (WhatIf::ThreadsBalanced(_), Some(region), _) => format!("even work on the threads of {region}"),
-        (WhatIf::Spread(_), Some(function), _) => format!("{function} on all threads"),
-        (WhatIf::Network(..), ..) => "the other network".to_owned(),
-        (WhatIf::RegionsBalanced, ..) => "even work in every region".to_owned(),
-        (WhatIf::BalancedEach(_) | WhatIf::RunBalancedEach, ..) => "even work in each iteration".to_owned(),
+        (WhatIfScenario::Faster(_, times), Some(region), _) => format!("{} {times} times as fast", region_name(region)),
+        (WhatIfScenario::ThreadsBalanced(_), None, _) => "even work on the threads of each parallel region".to_owned(),
+        (WhatIfScenario::ThreadsBalanced(_), Some(region), _) => format!("even work on the threads of {region}"),
+        (WhatIfScenario::Spread(_), Some(function), _) => format!("{function} on all threads"),
+        (WhatIfScenario::Network(..), ..) => "the other network".to_owned(),
+        (WhatIfScenario::RegionsBalanced, ..) => "even work in every region".to_owned(),
+        (WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach, ..) => {
+            "even work in each iteration".to_owned()
+        }
         (_, Some(WHOLE_PROGRAM), _) => "even work on all ranks".to_owned(),
         (_, Some(region), _) => format!("even work in {}", region_name(region)),
         (_, None, rank) => format!("average work on rank {}", rank.unwrap_or(0)),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::RunMetrics;
 use crate::run::RegionFigures;
-use lbprof_analysis::metrics::load_balance::Times;
+use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
 /// A metric of a run, or of one of its regions.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct ConditionMetric {
     pub name: String,
 }
 
-type OfTimes = fn(&Times) -> Option<f64>;
+type OfTimes = fn(&EfficiencyTimes) -> Option<f64>;
 type OfRun = fn(&RunMetrics) -> Option<f64>;
 type OfRegion = fn(&RegionFigures) -> Option<f64>;
 
@@ -25,13 +25,13 @@ const TIMES: &[(&str, OfTimes)] = &[
     ("max_computation_s", |times| Some(times.max_computation_s)),
     ("avg_computation_s", |times| Some(times.avg_computation_s)),
     ("t_ideal_s", |times| times.t_ideal_s),
-    ("parallel_efficiency", Times::parallel),
-    ("parallel", Times::parallel),
-    ("load_balance", Times::load_balance),
-    ("micro_load_balance", Times::micro_load_balance),
-    ("transfer", Times::transfer),
-    ("communication_efficiency", Times::communication),
-    ("communication", Times::communication),
+    ("parallel_efficiency", EfficiencyTimes::parallel),
+    ("parallel", EfficiencyTimes::parallel),
+    ("load_balance", EfficiencyTimes::load_balance),
+    ("micro_load_balance", EfficiencyTimes::micro_load_balance),
+    ("transfer", EfficiencyTimes::transfer),
+    ("communication_efficiency", EfficiencyTimes::communication),
+    ("communication", EfficiencyTimes::communication),
 ];
 
 /// Of runs alone.

@@ -262,11 +262,11 @@ mod tests {
     use crate::RunMetrics;
     use crate::compare::NamedRun;
     use crate::run::RegionFigures;
-    use lbprof_analysis::metrics::load_balance::Times;
+    use lbprof_analysis::metrics::load_balance::EfficiencyTimes;
 
     /// A run of 2 s in which ranks compute 1 s in the mean, and a region of 0.5 s on 2 ranks.
     fn side(elapsed_s: f64) -> ComparisonSide {
-        let times = Times { elapsed_s, max_computation_s: 1.25, avg_computation_s: 1.0, t_ideal_s: None };
+        let times = EfficiencyTimes { elapsed_s, max_computation_s: 1.25, avg_computation_s: 1.0, t_ideal_s: None };
         let activities = [(lbprof_collector::Activity::Computation, vec![0.25, 0.5])].into_iter().collect();
         let region = RegionFigures { path: "main/a b".into(), activities, ..Default::default() };
         let run = RunMetrics { times, regions: vec![region], ..RunMetrics::default() };

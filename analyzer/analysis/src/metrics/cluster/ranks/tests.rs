@@ -1,17 +1,17 @@
 use lbprof_collector::{Activity, Operation};
 use proptest::prelude::*;
 
-use super::super::{Code, OwnCode, RankCode, Run, own_code};
+use super::super::{CodePiece, CodeUsage, DistinctiveCode, RankCode, own_code};
 use super::*;
 
 /// What a rank runs: calls by function, line and operation, with how often; and the share of its time that it computes, the
 /// rest goes to point-to-point communication.
 type Script<'a> = (&'a [(u32, u32, Operation, f64)], f64);
 
-fn codes(scripts: &[Script]) -> Codes {
-    let mut pieces: Vec<(u32, Code)> = Vec::new();
+fn codes(scripts: &[Script]) -> RunCode {
+    let mut pieces: Vec<(u32, CodePiece)> = Vec::new();
     let piece = |function: u32, line: u32, operation: Operation| {
-        (function, Code::Call { region: 0, site: Some(line), operation: operation as u16 })
+        (function, CodePiece::Call { region: 0, site: Some(line), operation: operation as u16 })
     };
     for &(function, line, operation, _) in scripts.iter().flat_map(|(calls, _)| *calls) {
         let piece = piece(function, line, operation);
@@ -22,16 +22,16 @@ fn codes(scripts: &[Script]) -> Codes {
     let rank = |(calls, computes): &Script| {
         let run = |&(function, line, operation, times): &(u32, u32, Operation, f64)| {
             let at = pieces.iter().position(|known| *known == piece(function, line, operation)).unwrap();
-            Run { piece: at as u32, times, share: (1.0 - computes) / calls.len() as f64 }
+            CodeUsage { piece: at as u32, times, share: (1.0 - computes) / calls.len() as f64 }
         };
-        let mut runs: Vec<Run> = calls.iter().map(run).collect();
+        let mut runs: Vec<CodeUsage> = calls.iter().map(run).collect();
         runs.sort_by_key(|run| run.piece);
         let mut activities = [0.0; Activity::COUNT];
         activities[Activity::Computation as usize] = *computes;
         activities[Activity::PointToPoint as usize] = 1.0 - computes;
         RankCode { runs, activities }
     };
-    Codes {
+    RunCode {
         ranks: scripts.iter().map(rank).collect(),
         functions: pieces.iter().map(|(function, _)| *function).collect(),
         pieces: pieces.into_iter().map(|(_, code)| code).collect(),
@@ -73,8 +73,10 @@ fn a_master_is_of_no_cluster_and_its_workers_of_one() {
     let parts = found.parts();
     assert_eq!(parts[0], ClusterOrRank { cluster: Some(0), members: vec![1, 2, 3] });
     assert_eq!(parts[1], ClusterOrRank { cluster: None, members: vec![0] });
-    let own: Vec<Vec<u32>> =
-        own_code(&codes, &parts).iter().map(|own| own.iter().map(|own: &OwnCode| own.piece).collect()).collect();
+    let own: Vec<Vec<u32>> = own_code(&codes, &parts)
+        .iter()
+        .map(|own| own.iter().map(|own: &DistinctiveCode| own.piece).collect())
+        .collect();
     assert_eq!(own, [vec![3, 4], vec![1, 2]], "all but the broadcast, which all make");
 }
 
@@ -154,9 +156,9 @@ fn the_radius_can_be_given_and_is_reported() {
     let b: &[_] = &[(10, 1, Send, 50.0), (20, 2, Send, 20.0), (MAIN, 9, Barrier, 30.0)];
     let codes = codes(&[(a, 0.5), (b, 0.5), (b, 0.5)]);
     let found = clusters(&codes, None);
-    assert_eq!((found.n, found.radius), (1, Radius { value: 0.5, given: false }));
+    assert_eq!((found.n, found.radius), (1, ClusterRadius { value: 0.5, given: false }));
     let found = clusters(&codes, Some(0.1));
-    assert_eq!((found.of, found.radius), (vec![None, Some(0), Some(0)], Radius { value: 0.1, given: true }));
+    assert_eq!((found.of, found.radius), (vec![None, Some(0), Some(0)], ClusterRadius { value: 0.1, given: true }));
     assert!(!clusters(&codes, Some(0.0)).radius.given, "a radius of nothing would separate like ranks");
 }
 
@@ -179,7 +181,7 @@ fn the_knee_lies_in_the_largest_jump_within_bounds() {
 
 #[test]
 fn hostile_runs_have_clusters_too() {
-    assert_eq!(clusters(&Codes::default(), None).n, 0);
+    assert_eq!(clusters(&RunCode::default(), None).n, 0);
     let (a, b): (&[_], &[_]) = (&[(0, 1, Send, 1.0)], &[(1, 2, Send, 1.0)]);
     assert_eq!(of(&[(a, 1.0)]), [Some(0)]);
     assert_eq!(of(&[(a, 1.0), (b, 1.0)]), [Some(0); 2], "of two neither is the odd one");

@@ -7,8 +7,8 @@ use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
 use lbprof_collector::semantics::{CollectiveScope, CommunicationPattern, EpochStep, OperationSemantics, SendMode};
 use lbprof_collector::{Activity, Record};
 
-use super::{Comm, RankSteps};
-use crate::replay::timeline::step::{CommEvent, Role};
+use super::{LogCommunicator, RankSteps};
+use crate::replay::timeline::step::{CommEvent, CommRole};
 
 impl RankSteps<'_> {
     /// What a call does with others by its own record, apart from its parts.
@@ -24,17 +24,17 @@ impl RankSteps<'_> {
         }
         match semantics {
             OperationSemantics::Nothing | OperationSemantics::AskForMessage | OperationSemantics::AskForRequest => None,
-            OperationSemantics::Send(mode) => Some(self.send(record, Role::Send, mode)),
-            OperationSemantics::Exchange => Some(self.send(record, Role::Send, SendMode::Standard)),
+            OperationSemantics::Send(mode) => Some(self.send(record, CommRole::Send, mode)),
+            OperationSemantics::Exchange => Some(self.send(record, CommRole::Send, SendMode::Standard)),
             OperationSemantics::Recv => {
                 let any = self.probed.is_received_by(record);
-                let event = self.message(record, Role::Recv, record.received);
+                let event = self.message(record, CommRole::Recv, record.received);
                 Some(CommEvent { any: event.any || any, ..event })
             }
-            OperationSemantics::Probe => Some(self.message(record, Role::Probe, 0)),
-            OperationSemantics::StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            OperationSemantics::Probe => Some(self.message(record, CommRole::Probe, 0)),
+            OperationSemantics::StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
             OperationSemantics::StartRecv => Some(self.starts_receive(record)),
-            OperationSemantics::StartExchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
+            OperationSemantics::StartExchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
             OperationSemantics::PrepareSend(_)
             | OperationSemantics::PrepareRecv
             | OperationSemantics::PrepareCollective(_) => {
@@ -44,19 +44,19 @@ impl RankSteps<'_> {
             OperationSemantics::StartAll | OperationSemantics::Wait | OperationSemantics::Test if has_parts => None,
             OperationSemantics::Start | OperationSemantics::StartAll => self.started(record),
             OperationSemantics::Ready if record.flags.contains(CallFlags::UNKNOWN_REQUEST) => None,
-            OperationSemantics::Ready => Some(self.message(record, Role::Ready, 0)),
+            OperationSemantics::Ready => Some(self.message(record, CommRole::Ready, 0)),
             OperationSemantics::Wait | OperationSemantics::Test | OperationSemantics::Look => {
                 self.completion(record, semantics)
             }
-            OperationSemantics::Collective(pattern, on) => Some(self.enter(record, Role::Collective(pattern), on)),
+            OperationSemantics::Collective(pattern, on) => Some(self.enter(record, CommRole::Collective(pattern), on)),
             OperationSemantics::StartCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), CollectiveScope::Communicator))
+                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
             }
             OperationSemantics::Epoch(step) => Some(self.epoch(record, step)),
             OperationSemantics::Lock => {
-                self.lock(record, Role::Lock { exclusive: record.flags.contains(CallFlags::EXCLUSIVE) })
+                self.lock(record, CommRole::Lock { exclusive: record.flags.contains(CallFlags::EXCLUSIVE) })
             }
-            OperationSemantics::Unlock => self.lock(record, Role::Unlock),
+            OperationSemantics::Unlock => self.lock(record, CommRole::Unlock),
         }
     }
 
@@ -64,9 +64,9 @@ impl RankSteps<'_> {
     fn unfinished(&mut self, record: &Record, semantics: OperationSemantics) -> Option<CommEvent> {
         use OperationSemantics::*;
         match semantics {
-            Send(mode) | StartSend(mode) => Some(self.send(record, Role::StartSend, mode)),
-            Exchange => Some(self.send(record, Role::StartSend, SendMode::Standard)),
-            Collective(pattern, on) => Some(self.enter(record, Role::StartCollective(pattern), on)),
+            Send(mode) | StartSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
+            Exchange => Some(self.send(record, CommRole::StartSend, SendMode::Standard)),
+            Collective(pattern, on) => Some(self.enter(record, CommRole::StartCollective(pattern), on)),
             Epoch(step @ (EpochStep::Post | EpochStep::Complete)) => Some(self.epoch(record, step)),
             Epoch(EpochStep::Start | EpochStep::Wait | EpochStep::Test) | Lock | Unlock => None,
             Recv | StartRecv | StartExchange | Probe | AskForMessage | StartCollective(_) => None,
@@ -79,28 +79,28 @@ impl RankSteps<'_> {
     fn epoch(&mut self, record: &Record, step: EpochStep) -> CommEvent {
         let peer = self.lists.epoch(record, step, &self.definitions);
         let (comm, _) = self.peer(record.comm, record.peer);
-        self.on_window(record, Role::Epoch(step), (comm, peer))
+        self.on_window(record, CommRole::Epoch(step), (comm, peer))
     }
 
     /// A lock, or its end; `None`: with nobody, for its target is MPI_PROC_NULL.
-    fn lock(&mut self, record: &Record, role: Role) -> Option<CommEvent> {
+    fn lock(&mut self, record: &Record, role: CommRole) -> Option<CommEvent> {
         let is_nobody = record.peer < 0 && record.peer != NO_PEER;
         let target = self.peer(record.comm, record.peer);
         (!is_nobody).then(|| self.on_window(record, role, target))
     }
 
-    fn on_window(&self, record: &Record, role: Role, (comm, peer): (u32, u32)) -> CommEvent {
+    fn on_window(&self, record: &Record, role: CommRole, (comm, peer): (u32, u32)) -> CommEvent {
         let (tag, mode) = (self.object(record, CollectiveScope::Window), SendMode::Standard);
         CommEvent { role, comm, peer, tag, request: NONE, bytes: 0, mode, any: false }
     }
 
-    pub(super) fn message(&mut self, record: &Record, role: Role, bytes: u64) -> CommEvent {
+    pub(super) fn message(&mut self, record: &Record, role: CommRole, bytes: u64) -> CommEvent {
         let (comm, peer) = self.peer(record.comm, record.peer);
         let any = record.flags.contains(CallFlags::ANY_SOURCE);
         CommEvent { role, comm, peer, tag: record.tag, request: record.request, bytes, mode: SendMode::Standard, any }
     }
 
-    fn send(&mut self, record: &Record, role: Role, mode: SendMode) -> CommEvent {
+    fn send(&mut self, record: &Record, role: CommRole, mode: SendMode) -> CommEvent {
         CommEvent { mode, ..self.message(record, role, record.sent) }
     }
 
@@ -108,9 +108,9 @@ impl RankSteps<'_> {
     fn starts_receive(&mut self, record: &Record) -> CommEvent {
         let any = record.flags.contains(CallFlags::ANY_SOURCE) || record.flags.contains(CallFlags::ANY_TAG);
         match self.arrived.get(&record.request) {
-            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, Role::StartRecv, 0),
-            _ if any => self.message(record, Role::StartRecvAny, 0),
-            _ => self.message(record, Role::StartRecv, 0),
+            Some(&(peer, tag)) if any => self.message(&Record { peer, tag, ..*record }, CommRole::StartRecv, 0),
+            _ if any => self.message(record, CommRole::StartRecvAny, 0),
+            _ => self.message(record, CommRole::StartRecv, 0),
         }
     }
 
@@ -120,10 +120,10 @@ impl RankSteps<'_> {
             return None;
         }
         let role = match semantics {
-            _ if record.flags.contains(CallFlags::CANCELLED) => Role::Cancelled,
-            OperationSemantics::Test => Role::Found,
-            OperationSemantics::Look => Role::Seen,
-            _ => Role::Done,
+            _ if record.flags.contains(CallFlags::CANCELLED) => CommRole::Cancelled,
+            OperationSemantics::Test => CommRole::Found,
+            OperationSemantics::Look => CommRole::Seen,
+            _ => CommRole::Done,
         };
         Some(self.message(record, role, record.received))
     }
@@ -134,23 +134,27 @@ impl RankSteps<'_> {
         let nobody = record.peer < 0 && !record.flags.contains(CallFlags::ANY_SOURCE);
         match self.prepared.find(record)? {
             OperationSemantics::PrepareSend(_) | OperationSemantics::PrepareRecv if nobody => None,
-            OperationSemantics::PrepareSend(mode) => Some(self.send(record, Role::StartSend, mode)),
+            OperationSemantics::PrepareSend(mode) => Some(self.send(record, CommRole::StartSend, mode)),
             OperationSemantics::PrepareRecv => Some(self.starts_receive(record)),
             OperationSemantics::PrepareCollective(pattern) => {
-                Some(self.enter(record, Role::StartCollective(pattern), CollectiveScope::Communicator))
+                Some(self.enter(record, CommRole::StartCollective(pattern), CollectiveScope::Communicator))
             }
             _ => None,
         }
     }
 
-    fn enter(&mut self, record: &Record, role: Role, on: CollectiveScope) -> CommEvent {
-        let rooted = matches!(role, Role::Collective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne))
-            || matches!(role, Role::StartCollective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne));
+    fn enter(&mut self, record: &Record, role: CommRole, on: CollectiveScope) -> CommEvent {
+        let rooted =
+            matches!(role, CommRole::Collective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne))
+                || matches!(
+                    role,
+                    CommRole::StartCollective(CommunicationPattern::OneToAll | CommunicationPattern::AllToOne)
+                );
         let (comm, mut peer) = self.peer(record.comm, record.peer);
         if matches!(
             role,
-            Role::Collective(CommunicationPattern::Neighbours)
-                | Role::StartCollective(CommunicationPattern::Neighbours)
+            CommRole::Collective(CommunicationPattern::Neighbours)
+                | CommRole::StartCollective(CommunicationPattern::Neighbours)
         ) {
             let (peer, bytes) = (self.lists.neighbours(record.comm, &self.definitions), record.received);
             return CommEvent {
@@ -204,7 +208,7 @@ impl RankSteps<'_> {
             let found = definitions.communicators.get(&comm);
             let index = found.and_then(|found| communicators.binary_search_by_key(&found.uid, |one| one.uid).ok());
             let peers = found.map(|found| if found.remote.is_empty() { &found.group } else { &found.remote });
-            Comm { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
+            LogCommunicator { index: index.map_or(NONE, |at| at as u32), peers: peers.cloned().unwrap_or_default() }
         });
         (known.index, u32::try_from(peer).ok().and_then(|peer| known.peers.get(peer)).unwrap_or(NONE))
     }

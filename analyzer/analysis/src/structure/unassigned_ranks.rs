@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use crate::structure::iterations::found::Anchor;
-use crate::structure::survey::{RankSurvey, Survey};
+use crate::structure::iterations::found_loop::LoopAnchor;
+use crate::structure::survey::{CallSurvey, RankSurvey};
 
 /// How much the number of a loop's ends may differ between ranks that run the same code.
 const SAME_NUMBER: f64 = 0.02;
 
 /// A rank whose loops are not known yet.
 #[derive(Clone, Copy)]
-pub struct Candidate<'a> {
+pub struct UnassignedRank<'a> {
     /// Its calls.
     pub rank: &'a RankSurvey,
     /// The number of the set of kinds of calls that it repeats, by the order of all ranks' sets.
@@ -18,13 +18,13 @@ pub struct Candidate<'a> {
 }
 
 /// The ranks that call, by number.
-pub fn candidates(survey: &Survey) -> Vec<Candidate<'_>> {
+pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     let mut sets: BTreeMap<Vec<u32>, Vec<&RankSurvey>> = BTreeMap::new();
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
         sets.entry(kinds_of(rank).collect()).or_default().push(rank);
     }
-    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| Candidate { rank, kinds });
-    let mut all: Vec<Candidate> = sets.into_values().enumerate().flat_map(of_set).collect();
+    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds });
+    let mut all: Vec<UnassignedRank> = sets.into_values().enumerate().flat_map(of_set).collect();
     all.sort_by_key(|one| one.rank.rank);
     all
 }
@@ -37,8 +37,8 @@ fn kinds_of(rank: &RankSurvey) -> impl Iterator<Item = u32> {
 
 /// The rank whose calls stand for most others: of the largest set of ranks that repeat the same kinds of calls the one in the middle
 /// by number of calls, the lowest of several.
-pub fn representative<'a>(ranks: &[Candidate<'a>]) -> Option<Candidate<'a>> {
-    let mut sets: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank<'a>> {
+    let mut sets: BTreeMap<usize, Vec<UnassignedRank>> = BTreeMap::new();
     for one in ranks {
         sets.entry(one.kinds).or_default().push(*one);
     }
@@ -49,7 +49,7 @@ pub fn representative<'a>(ranks: &[Candidate<'a>]) -> Option<Candidate<'a>> {
 }
 
 /// Whether `one` ends iterations as `chosen` does, as often.
-pub fn has_loop(one: Candidate, chosen: Candidate, anchor: &Anchor) -> bool {
+pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
     let count = |rank: &RankSurvey| anchor.tokens.iter().map(|&token| rank.count(token)).sum::<u64>() as f64;
     let (own, expected) = (count(one.rank), count(chosen.rank));
     match anchor.run {
@@ -60,6 +60,6 @@ pub fn has_loop(one: Candidate, chosen: Candidate, anchor: &Anchor) -> bool {
 }
 
 /// Whether `chosen` has all kinds of calls that `one` repeats.
-pub fn repeats_only_what(one: Candidate, chosen: Candidate) -> bool {
+pub fn repeats_only_what(one: UnassignedRank, chosen: UnassignedRank) -> bool {
     one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
 }

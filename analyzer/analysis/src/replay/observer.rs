@@ -3,14 +3,14 @@
 use bincode::{Decode, Encode};
 
 use crate::model::RegionIdx;
-use crate::model::followed::ThreadOf;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
 use crate::replay::timeline::CallFacts;
 
 /// Receives what threads do, in the order in which they are followed.
-pub trait Watcher: Send {
+pub trait ReplayObserver: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
     fn spends(&mut self, state: &StateInterval);
 
@@ -18,31 +18,31 @@ pub trait Watcher: Send {
     fn on_team(&mut self, _team: &TeamInterval) {}
 
     /// A message has arrived, in the call that was reported last.
-    fn receives(&mut self, message: &Message);
+    fn receives(&mut self, message: &MatchedMessage);
 
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
     fn ends_request(&mut self, _ended: &EndedRequest) {}
 
     /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }
 
     /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
     /// what one of all these would have.
-    fn add(&mut self, _seen: Seen) {}
+    fn add(&mut self, _seen: ObserverState) {}
 }
 
 /// Receives what threads do in a segment of the run.
-pub trait SegmentWatcher: Watcher {
-    /// What it has seen, for [`Watcher::add`] of the one that made it.
-    fn seen(self: Box<Self>) -> Seen;
+pub trait SegmentObserver: ReplayObserver {
+    /// What it has seen, for [`ReplayObserver::add`] of the one that made it.
+    fn seen(self: Box<Self>) -> ObserverState;
 }
 
 /// What a watcher of a segment has seen, as bytes ([`crate::transport::codec`]): another process may have followed it.
-pub type Seen = Vec<u8>;
+pub type ObserverState = Vec<u8>;
 
-impl<W: Watcher + ?Sized> Watcher for &mut W {
+impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
     fn spends(&mut self, state: &StateInterval) {
         (**self).spends(state);
     }
@@ -51,7 +51,7 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         (**self).receives(message);
     }
 
@@ -59,16 +59,16 @@ impl<W: Watcher + ?Sized> Watcher for &mut W {
         (**self).ends_request(ended);
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
+    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         (**self).of_segment()
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ObserverState) {
         (**self).add(seen);
     }
 }
 
-impl Watcher for Box<dyn SegmentWatcher + '_> {
+impl ReplayObserver for Box<dyn SegmentObserver + '_> {
     fn spends(&mut self, state: &StateInterval) {
         (**self).spends(state);
     }
@@ -77,7 +77,7 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         (**self).receives(message);
     }
 
@@ -85,7 +85,7 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
         (**self).ends_request(ended);
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ObserverState) {
         (**self).add(seen);
     }
 }
@@ -94,9 +94,9 @@ impl Watcher for Box<dyn SegmentWatcher + '_> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateInterval {
     /// The thread.
-    pub thread: ThreadOf,
+    pub thread: ReplayedThread,
     /// From when until when.
-    pub interval: Interval,
+    pub interval: TimeInterval,
     /// What it did, and where.
     pub kind: RegionState,
     /// Index of the call site; NONE outside of calls, or where it is not known.
@@ -111,9 +111,9 @@ pub struct StateInterval {
 
 impl StateInterval {
     /// The part of it, from its begin, in which the thread only waits; empty where it does not.
-    pub fn waiting(&self) -> Interval {
-        let Interval { begin, end } = self.interval;
-        Interval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
+    pub fn waiting(&self) -> TimeInterval {
+        let TimeInterval { begin, end } = self.interval;
+        TimeInterval::new(begin, self.wait.map_or(begin, |wait| wait.until.clamp(begin, end)))
     }
 }
 
@@ -121,9 +121,9 @@ impl StateInterval {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TeamInterval {
     /// The thread.
-    pub thread: ThreadOf,
+    pub thread: ReplayedThread,
     /// From when until when.
-    pub interval: Interval,
+    pub interval: TimeInterval,
     /// The region of the program that it is in.
     pub region: RegionIdx,
     /// Index of the call site that stands for it; NONE where that is not known.
@@ -149,7 +149,7 @@ pub struct InitialWait {
 
 /// A message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Message {
+pub struct MatchedMessage {
     /// World rank of who sent it.
     pub from: u32,
     /// World rank of who received it.
@@ -178,7 +178,7 @@ pub struct Message {
     pub request: u32,
 }
 
-/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled. [`Message`] has the others.
+/// A request that is over without a message of its own: that of a send, or of a receive that was cancelled. [`MatchedMessage`] has the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedRequest {
     /// World rank of who started and completed it.
@@ -187,7 +187,7 @@ pub struct EndedRequest {
     pub started_thread: u32,
     /// The request. A persistent one may be started again, later.
     pub request: u32,
-    /// When it was started: of a send, [`Message::sent`] of its message.
+    /// When it was started: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
     /// Whether it was cancelled: then it was a receive.
     pub cancelled: bool,

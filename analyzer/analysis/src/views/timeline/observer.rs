@@ -3,17 +3,17 @@
 use bincode::{Decode, Encode};
 use lbprof_collector::record::NONE;
 
-use super::super::Rows;
-use super::blocked::Blocked;
-use super::cells::Cells;
-use super::longest::{Longest, LongestOfSegment};
+use super::super::RankRows;
+use super::blocked::BlockedIterations;
+use super::cells::CellTimes;
+use super::longest::{LongestItems, LongestOfSegment};
 use super::region_shares::RegionShares;
-use super::shares::Shares;
-use super::{MessageSeen, STATES, SpanSeen, WAITING, WaitSeen, Watched};
+use super::shares::StateShares;
+use super::{MessageSeen, STATES, SpanSeen, TimelineView, WAITING, WaitSeen};
 use crate::model::Model;
-use crate::model::interval::Interval;
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::Ns;
-use crate::replay::{InitialWait, Message, Seen, SegmentWatcher, StateInterval, Watcher};
+use crate::replay::{InitialWait, MatchedMessage, ObserverState, ReplayObserver, SegmentObserver, StateInterval};
 use crate::transport::codec::{decoded, encoded};
 
 /// Most bins in which a row's time is given, and of all rows together.
@@ -29,55 +29,55 @@ const MOST_CALLS: u64 = 50_000;
 const MOST_SPANS: usize = 250_000;
 
 /// What is kept of what threads do. Its size is bounded, whatever the run's.
-pub struct Watch<'a> {
+pub struct TimelineObserver<'a> {
     model: &'a Model,
-    rows: Rows,
+    rows: RankRows,
     bins: usize,
     end: Ns,
-    shares: Shares,
+    shares: StateShares,
     regions: RegionShares,
-    waits: Longest<Ns, WaitSeen>,
-    messages: Longest<(bool, Ns), MessageSeen>,
+    waits: LongestItems<Ns, WaitSeen>,
+    messages: LongestItems<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
-    blocked: Option<Blocked<'a>>,
+    blocked: Option<BlockedIterations<'a>>,
     /// The wait of the call that was reported last.
     wait: Option<InitialWait>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> TimelineObserver<'a> {
     /// Of the ranks of `model`; `None` where there is no time to show.
     pub fn new(model: &'a Model) -> Option<Self> {
-        let rows = Rows::new(model.ranks.iter().map(|rank| rank.rank).collect());
+        let rows = RankRows::new(model.ranks.iter().map(|rank| rank.rank).collect());
         let end = (model.window_s().1 * 1e9).round() as Ns;
         if end <= 0 || rows.is_empty() {
             return None;
         }
         let bins = (MOST_CELLS / rows.len()).clamp(1, MOST_BINS).min(end as usize);
         let calls = model.ranks.iter().fold(0, |sum: u64, rank| sum.saturating_add(rank.calls));
-        Some(Watch {
+        Some(TimelineObserver {
             model,
             bins,
             end,
-            shares: Shares::new(rows.len(), bins, end),
+            shares: StateShares::new(rows.len(), bins, end),
             regions: RegionShares::new(model, end),
-            waits: Longest::new(MOST_WAITS),
-            messages: Longest::new(MOST_MESSAGES),
+            waits: LongestItems::new(MOST_WAITS),
+            messages: LongestItems::new(MOST_MESSAGES),
             spans: (calls <= MOST_CALLS).then(Vec::new),
-            blocked: Blocked::new(model, &rows),
+            blocked: BlockedIterations::new(model, &rows),
             wait: None,
             rows,
         })
     }
 
     /// What was seen.
-    pub fn finish(self) -> Watched {
+    pub fn finish(self) -> TimelineView {
         let (all_waits, waits) = self.waits.finish();
         let (all_messages, messages) = self.messages.finish();
         let spans = self.spans.map(|mut spans| {
             spans.sort_by_key(|span| (span.rank, span.begin));
             spans
         });
-        Watched {
+        TimelineView {
             end: self.end,
             bins: self.bins,
             shares: self.shares.finish(&self.rows.sizes().collect::<Vec<_>>()),
@@ -87,7 +87,7 @@ impl<'a> Watch<'a> {
             messages,
             all_messages,
             spans,
-            blocked: self.blocked.map(Blocked::finish),
+            blocked: self.blocked.map(BlockedIterations::finish),
         }
     }
 
@@ -110,8 +110,8 @@ impl<'a> Watch<'a> {
     }
 
     /// A rank's first thread was in a state.
-    fn is_in(&mut self, state: u8, spent: &StateInterval, time: Interval) {
-        let Interval { begin, end } = time;
+    fn is_in(&mut self, state: u8, spent: &StateInterval, time: TimeInterval) {
+        let TimeInterval { begin, end } = time;
         if time.is_empty() {
             return;
         }
@@ -126,7 +126,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl Watcher for Watch<'_> {
+impl ReplayObserver for TimelineObserver<'_> {
     fn spends(&mut self, spent: &StateInterval) {
         self.wait = spent.wait;
         if let Some(wait) = &spent.wait {
@@ -142,20 +142,20 @@ impl Watcher for Watch<'_> {
             blocked.add(spent.thread.rank, waiting.begin, waiting.end);
         }
         if let Some(activity) = spent.kind.activity() {
-            self.is_in(activity as u8, spent, Interval::new(waiting.end, spent.interval.end));
+            self.is_in(activity as u8, spent, TimeInterval::new(waiting.end, spent.interval.end));
         }
     }
 
-    fn receives(&mut self, message: &Message) {
+    fn receives(&mut self, message: &MatchedMessage) {
         let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
         self.messages.add((ended_wait, message.received - message.sent), *message);
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentWatcher + '_>> {
-        Some(Box::new(Watch::new(self.model)?))
+    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        Some(Box::new(TimelineObserver::new(self.model)?))
     }
 
-    fn add(&mut self, seen: Seen) {
+    fn add(&mut self, seen: ObserverState) {
         let Some(SegmentSeen { shares, regions, waits, messages, spans, blocked }) = decoded(&seen) else { return };
         self.shares.join(&shares);
         self.regions.join(&regions);
@@ -174,16 +174,16 @@ impl Watcher for Watch<'_> {
     }
 }
 
-impl SegmentWatcher for Watch<'_> {
-    fn seen(self: Box<Self>) -> Seen {
-        let Watch { shares, regions, waits, messages, spans, blocked, .. } = *self;
+impl SegmentObserver for TimelineObserver<'_> {
+    fn seen(self: Box<Self>) -> ObserverState {
+        let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = *self;
         encoded(&SegmentSeen {
             shares: shares.cells(),
             regions: regions.cells(),
             waits: waits.of_segment(),
             messages: messages.of_segment(),
             spans,
-            blocked: blocked.as_ref().map(Blocked::cells),
+            blocked: blocked.as_ref().map(BlockedIterations::cells),
         })
     }
 }
@@ -191,12 +191,12 @@ impl SegmentWatcher for Watch<'_> {
 /// What was seen in a segment of the run.
 #[derive(Encode, Decode)]
 struct SegmentSeen {
-    shares: [Cells; STATES],
-    regions: Cells,
+    shares: [CellTimes; STATES],
+    regions: CellTimes,
     waits: LongestOfSegment<Ns, WaitSeen>,
     messages: LongestOfSegment<(bool, Ns), MessageSeen>,
     spans: Option<Vec<SpanSeen>>,
-    blocked: Option<Cells>,
+    blocked: Option<CellTimes>,
 }
 
 #[cfg(test)]
@@ -205,8 +205,8 @@ mod tests {
 
     use super::*;
     use crate::model::RankModel;
-    use crate::model::followed::ThreadOf;
     use crate::model::region_state::RegionState;
+    use crate::model::replay_results::ReplayedThread;
     use crate::model::waits::WaitState;
     use crate::replay::timeline::CallFacts;
 
@@ -217,10 +217,10 @@ mod tests {
     }
 
     fn spent(place: u32, begin: Ns, end: Ns, activity: Activity) -> StateInterval {
-        let thread = ThreadOf { rank: place, number: 0 };
+        let thread = ReplayedThread { rank: place, number: 0 };
         StateInterval {
             thread,
-            interval: Interval { begin, end },
+            interval: TimeInterval { begin, end },
             kind: RegionState::new(0, activity),
             site: NONE,
             operation: 0,
@@ -230,9 +230,9 @@ mod tests {
     }
 
     /// A message to rank 2, which it receives at 80.
-    fn message(from: u32, sent: Ns) -> Message {
+    fn message(from: u32, sent: Ns) -> MatchedMessage {
         let (to, from_thread, to_thread) = (2, 0, 0);
-        Message {
+        MatchedMessage {
             from,
             to,
             from_thread,
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
         let model = model(1);
-        let mut watch = Watch::new(&model).unwrap();
+        let mut watch = TimelineObserver::new(&model).unwrap();
         watch.spends(&spent(1, 0, 20, Activity::Computation));
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         watch.receives(&message(0, 50));
@@ -275,7 +275,7 @@ mod tests {
     #[test]
     fn of_many_calls_only_shares_are_kept_and_of_other_threads_only_waits() {
         let model = model(MOST_CALLS / 2 + 1);
-        let mut watch = Watch::new(&model).unwrap();
+        let mut watch = TimelineObserver::new(&model).unwrap();
         let mut other = StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) };
         other.thread.number = 1;
         watch.spends(&other);
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn messages_that_ended_waits_come_first() {
         let model = model(1);
-        let mut watch = Watch::new(&model).unwrap();
+        let mut watch = TimelineObserver::new(&model).unwrap();
         watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
         watch.receives(&message(1, 10));
         watch.receives(&message(0, 60));
@@ -297,6 +297,6 @@ mod tests {
 
     #[test]
     fn a_run_without_time_is_not_watched() {
-        assert!(Watch::new(&Model::default()).is_none());
+        assert!(TimelineObserver::new(&Model::default()).is_none());
     }
 }

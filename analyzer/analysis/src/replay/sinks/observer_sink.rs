@@ -3,27 +3,27 @@
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
 
-use super::{NewThread, Received, RequestEnd, Sink};
-use crate::model::followed::ThreadOf;
-use crate::model::interval::Interval;
+use super::{EventSink, NewThread, ReceivedMessage, RequestEnd};
+use crate::model::interval::TimeInterval;
 use crate::model::region_state::{Ns, RegionState};
+use crate::model::replay_results::ReplayedThread;
 use crate::model::waits::WaitState;
 use crate::replay::needs::EndedCall;
-use crate::replay::timeline::{CallFacts, ParallelPart, Step};
-use crate::replay::watcher::{EndedRequest, InitialWait, Message, StateInterval, TeamInterval, Watcher};
+use crate::replay::observer::{EndedRequest, InitialWait, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
+use crate::replay::timeline::{CallFacts, ParallelPart, TimelineStep};
 
 /// The watcher, and what it calls threads; nobody by default.
 #[derive(Default)]
-pub struct Watching<'a> {
-    watcher: Option<&'a mut (dyn Watcher + 'a)>,
+pub struct ObserverSink<'a> {
+    watcher: Option<&'a mut (dyn ReplayObserver + 'a)>,
     /// By thread: as the watcher knows it, and its world rank.
-    threads: Vec<(ThreadOf, u32)>,
+    threads: Vec<(ReplayedThread, u32)>,
 }
 
-impl<'a> Watching<'a> {
+impl<'a> ObserverSink<'a> {
     /// Shows all to `watcher`.
-    pub fn of(watcher: &'a mut (dyn Watcher + 'a)) -> Self {
-        Watching { watcher: Some(watcher), threads: Vec::new() }
+    pub fn of(watcher: &'a mut (dyn ReplayObserver + 'a)) -> Self {
+        ObserverSink { watcher: Some(watcher), threads: Vec::new() }
     }
 
     fn world(&self, thread: u32) -> Option<u32> {
@@ -45,13 +45,13 @@ impl<'a> Watching<'a> {
     }
 
     /// A thread ran parallel regions in an interval of computation.
-    fn show_teams(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+    fn show_teams(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         let Some((watcher, &(thread, _))) = self.watcher.as_mut().zip(self.threads.get(thread as usize)) else {
             return;
         };
         for &ParallelPart { site, begin, elapsed, team, excess } in parallel.iter().filter(|_| kind.is_computation()) {
             let within = |at: Ns| at.clamp(time.begin, time.end);
-            let interval = Interval::new(within(begin), within(begin.saturating_add(elapsed)));
+            let interval = TimeInterval::new(within(begin), within(begin.saturating_add(elapsed)));
             if !interval.is_empty() {
                 watcher.on_team(&TeamInterval { thread, interval, region: kind.region(), site, team, excess });
             }
@@ -59,7 +59,7 @@ impl<'a> Watching<'a> {
     }
 
     /// A thread waited outside of its window, for one that was in its own.
-    fn is_idle(&mut self, thread: u32, interval: Interval, state: WaitState, by: Option<u32>) {
+    fn is_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
         let kind = RegionState::new(0, Activity::Management);
         let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
@@ -74,22 +74,22 @@ impl<'a> Watching<'a> {
 }
 
 /// Something that a thread did in no call, whichever thread it is.
-fn outside_of_calls(kind: RegionState, interval: Interval) -> StateInterval {
-    let thread = ThreadOf { rank: NONE, number: 0 };
+fn outside_of_calls(kind: RegionState, interval: TimeInterval) -> StateInterval {
+    let thread = ReplayedThread { rank: NONE, number: 0 };
     StateInterval { thread, interval, kind, site: NONE, operation: 0, facts: CallFacts::NOTHING, wait: None }
 }
 
-impl Sink for Watching<'_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: Interval) {
-        self.threads.push((ThreadOf { rank, number }, world));
+impl EventSink for ObserverSink<'_> {
+    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
+        self.threads.push((ReplayedThread { rank, number }, world));
         if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
-            self.is_idle(thread, Interval::new(0, begin), WaitState::LateBegin, None);
+            self.is_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);
         }
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: Interval, parallel: &[ParallelPart]) {
+    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         if self.watcher.is_some() && !time.is_empty() {
             self.shows(thread, outside_of_calls(kind, time));
             self.show_teams(thread, kind, time, parallel);
@@ -100,20 +100,20 @@ impl Sink for Watching<'_> {
     fn calls(&mut self, call: &EndedCall) {
         if self.watcher.is_some() {
             let wait = self.initial_wait(call);
-            let &Step { kind, site, operation, facts, .. } = call.step;
+            let &TimelineStep { kind, site, operation, facts, .. } = call.step;
             let call_itself = StateInterval { site, operation, facts, wait, ..outside_of_calls(kind, call.time) };
             self.shows(call.thread, call_itself);
         }
     }
 
     #[inline]
-    fn receives(&mut self, message: &Received) {
+    fn receives(&mut self, message: &ReceivedMessage) {
         if self.watcher.is_some() {
             let ((from, from_thread), (to, to_thread)) = (self.side(message.from), self.side(message.to));
             let (_, posted_thread) = self.side(message.posted_by);
             let (sent, received): (Ns, Ns) = (message.time.begin, message.time.end);
-            let &Received { posted, bytes, tag, comm, send_request, request, .. } = message;
-            let message = Message {
+            let &ReceivedMessage { posted, bytes, tag, comm, send_request, request, .. } = message;
+            let message = MatchedMessage {
                 from,
                 to,
                 from_thread,
@@ -142,7 +142,7 @@ impl Sink for Watching<'_> {
         }
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: Interval) {
+    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.is_idle(thread, idle, WaitState::EarlyEnd, Some(last));
     }
 }

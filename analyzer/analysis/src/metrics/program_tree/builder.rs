@@ -12,12 +12,12 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Node, Step};
+use super::{ProgramNodeKind, ProgramTreeNode};
 use crate::model::{Model, Region, RegionIdx, chain};
 use crate::structure::call_tree::CallTree;
 
 /// The tree while it grows.
-pub(super) struct Places<'a> {
+pub(super) struct ProgramTreeBuilder<'a> {
     regions: &'a [Region],
     calls: &'a CallTree,
     /// Of each region the innermost loop or marked phase that it is or lies in; 0: none.
@@ -29,14 +29,14 @@ pub(super) struct Places<'a> {
     /// Whether all calls lie in one function that nothing calls: it is the program.
     starts_once: bool,
     /// The nodes, each after its parent; the first is the program.
-    pub(super) nodes: Vec<Node>,
-    known: HashMap<(usize, Step), usize>,
+    pub(super) nodes: Vec<ProgramTreeNode>,
+    known: HashMap<(usize, ProgramNodeKind), usize>,
     /// The nodes of calls of functions in phases.
     functions: HashMap<(RegionIdx, u32), usize>,
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> Places<'a> {
+impl<'a> ProgramTreeBuilder<'a> {
+    pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> ProgramTreeBuilder<'a> {
         let regions = model.regions.as_slice();
         let is_phase = |region: &Region| !region.is_code;
         let mut phase_of: Vec<RegionIdx> = Vec::with_capacity(regions.len());
@@ -60,9 +60,9 @@ impl<'a> Places<'a> {
             .collect();
         let starts_once = start_of.values().collect::<BTreeSet<_>>().len() <= 1;
         let common = common(regions, calls, &seen);
-        let nodes = vec![Node { step: Step::Region(0), parent: None }];
+        let nodes = vec![ProgramTreeNode { step: ProgramNodeKind::Region(0), parent: None }];
         let (known, functions) = Default::default();
-        Places { regions, calls, phase_of, common, start_of, starts_once, nodes, known, functions }
+        ProgramTreeBuilder { regions, calls, phase_of, common, start_of, starts_once, nodes, known, functions }
     }
 
     /// The node of a region: of code between calls the function that it lies in.
@@ -88,7 +88,7 @@ impl<'a> Places<'a> {
             Some((leaf, around)) => self.around(phase, around, leaf),
             None => self.of_phase(phase),
         };
-        self.child(around, Step::Call(leaf, operation))
+        self.child(around, ProgramNodeKind::Call(leaf, operation))
     }
 
     fn phase(&self, region: RegionIdx) -> RegionIdx {
@@ -113,7 +113,7 @@ impl<'a> Places<'a> {
             Some(call) => self.function(outer, call),
             None => self.of_phase(outer),
         };
-        self.child(around, Step::Region(phase))
+        self.child(around, ProgramNodeKind::Region(phase))
     }
 
     /// The node of the function that a call calls, in a phase.
@@ -126,7 +126,7 @@ impl<'a> Places<'a> {
         } else {
             let around = self.calls.node(call).and_then(|node| node.parent);
             let around = self.around(phase, around, call);
-            self.child(around, Step::Function(call))
+            self.child(around, ProgramNodeKind::Function(call))
         };
         self.functions.insert((phase, call), node);
         node
@@ -140,7 +140,7 @@ impl<'a> Places<'a> {
             None => {
                 let within = self.of_phase(phase);
                 match self.start_of.get(&call) {
-                    Some(&start) if !self.starts_once => self.child(within, Step::Start(start)),
+                    Some(&start) if !self.starts_once => self.child(within, ProgramNodeKind::Start(start)),
                     _ => within,
                 }
             }
@@ -153,9 +153,9 @@ impl<'a> Places<'a> {
         self.common(phase).is_some_and(|common| depth(call) <= depth(common))
     }
 
-    fn child(&mut self, parent: usize, step: Step) -> usize {
+    fn child(&mut self, parent: usize, step: ProgramNodeKind) -> usize {
         *self.known.entry((parent, step)).or_insert_with(|| {
-            self.nodes.push(Node { step, parent: Some(parent) });
+            self.nodes.push(ProgramTreeNode { step, parent: Some(parent) });
             self.nodes.len() - 1
         })
     }

@@ -6,18 +6,18 @@ use rustc_hash::FxHashMap;
 const MOST: u64 = 1 << 16;
 
 /// Values by number.
-pub struct Dense<T> {
+pub struct DenseMap<T> {
     small: Vec<Option<T>>,
     large: FxHashMap<u64, T>,
 }
 
-impl<T> Default for Dense<T> {
+impl<T> Default for DenseMap<T> {
     fn default() -> Self {
-        Dense { small: Vec::new(), large: FxHashMap::default() }
+        DenseMap { small: Vec::new(), large: FxHashMap::default() }
     }
 }
 
-impl<T> Dense<T> {
+impl<T> DenseMap<T> {
     /// The value of a number; the first time `find` makes it.
     #[inline]
     pub fn of(&mut self, number: u64, find: impl FnOnce() -> T) -> &T {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn each_number_has_the_value_that_it_was_given_first() {
-        let mut dense: Dense<u64> = Dense::default();
+        let mut dense: DenseMap<u64> = DenseMap::default();
         for number in [3, 0, MOST - 1, MOST, u64::MAX] {
             assert_eq!(*dense.of(number, || number / 2), number / 2);
             assert_eq!(*dense.of(number, || 7), number / 2);

@@ -9,9 +9,9 @@ use lbprof_collector::semantics::OperationSemantics;
 
 /// The last message that was found so, until it is received: its communicator, source and tag.
 #[derive(Debug, Default)]
-pub struct Probed(Option<(u32, i32, i32)>);
+pub struct ProbedMessage(Option<(u32, i32, i32)>);
 
-impl Probed {
+impl ProbedMessage {
     /// Takes note of a call of these semantics where it is a probe that has found a message.
     #[inline]
     pub fn probes(&mut self, record: &Record, semantics: OperationSemantics) {

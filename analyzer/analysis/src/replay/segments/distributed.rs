@@ -20,32 +20,32 @@ use std::sync::Arc;
 
 use bincode::{Decode, Encode};
 
-use super::ground::{FollowOptions, OwnRanks, Surveyed, Tables, leading, own_places, setting};
-use super::rank_reading::{Mark, UpToCut};
-use super::reading::{LastEntry, Reading, Segment};
-use super::{Following, Found, Joined, at_a_time, watched};
-use crate::model::what_if::WhatIf;
-use crate::read::pass::Progress;
-use crate::read::together::Pass;
+use super::rank_reading::{CutMark, StepsUpToCut};
+use super::reading::{LastEntry, ReplaySegment, SegmentReading};
+use super::surveyed_run::{LocalRanks, LookupTables, ReplayOptions, SurveyedRun, leading, own_places, setting};
+use super::{JoinedSegments, SegmentOutcome, SegmentReplay, at_a_time, watched};
+use crate::model::what_if::WhatIfScenario;
+use crate::read::distributed_run::RecordPass;
+use crate::read::pass::FoldProgress;
 use crate::replay::blocking::TimedSample;
-use crate::replay::cut::{AtCut, Cut};
-use crate::replay::part::Part;
-use crate::replay::timeline::{Piece, RankInput};
-use crate::replay::watcher::{Seen, Watcher};
-use crate::replay::what_if::Condition;
-use crate::transport::{Failure, Team};
+use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
+use crate::replay::observer::{ObserverState, ReplayObserver};
+use crate::replay::segment_result::SegmentResult;
+use crate::replay::timeline::{RankInput, StepChunk};
+use crate::replay::what_if::ReplayConditions;
+use crate::transport::{ProcessGroup, TransportFailure};
 
 /// What process 0 says next.
 #[derive(Encode, Decode)]
-enum Next {
+enum ReplayCommand {
     /// All have begun; these are the samples of all ranks.
     Begin(Vec<Vec<TimedSample>>),
     /// Read so many segments of the rank that leads.
     Lead(usize),
     /// Read the others up to these ends.
-    Read(Vec<Mark>),
+    Read(Vec<CutMark>),
     /// The run is cut here.
-    Follow(Vec<CutAt>),
+    Follow(Vec<CutPoint>),
     /// There are no more cuts.
     Rest,
     /// That is all.
@@ -54,14 +54,14 @@ enum Next {
 
 /// Where a segment ends.
 #[derive(Clone, Copy, Encode, Decode)]
-struct CutAt {
+struct CutPoint {
     comm: u32,
     last: LastEntry,
 }
 
 /// What a process has to say before it begins: the places of its ranks, and whether the run can be cut.
 #[derive(Encode, Decode)]
-struct Ready {
+struct ReadyReport {
     places: Range<usize>,
     can_cut: bool,
     samples: Vec<Vec<TimedSample>>,
@@ -84,41 +84,41 @@ impl LastEntries {
 
 /// What the ranks of one process do in segments that follow one another.
 #[derive(Encode, Decode)]
-struct OwnSegments {
+struct LocalSegments {
     /// Where they were before; none at the begin of the run.
-    from: Vec<AtCut>,
-    segments: Vec<OwnSegment>,
+    from: Vec<RankAtCut>,
+    segments: Vec<LocalSegment>,
 }
 
 /// What they do in one.
 #[derive(Encode, Decode)]
-struct OwnSegment {
-    steps: Vec<VecDeque<Piece>>,
+struct LocalSegment {
+    steps: Vec<VecDeque<StepChunk>>,
     /// Where they are after that.
-    to: Vec<AtCut>,
+    to: Vec<RankAtCut>,
 }
 
 /// What was found in segments that follow one another, up to the first at whose end the run cannot be cut.
 #[derive(Encode, Decode)]
-struct FoundTogether {
+struct ReplayedSegments {
     /// Nothing where there are none.
-    found: Option<(Part, Option<Seen>)>,
+    found: Option<(SegmentResult, Option<ObserverState>)>,
     /// Where that segment begins.
-    not_cut: Option<Option<Arc<Cut>>>,
+    not_cut: Option<Option<Arc<ConsistentCut>>>,
 }
 
-impl FoundTogether {
+impl ReplayedSegments {
     /// That of all these segments; `watcher` is one that has seen none of them.
-    fn of(all: Vec<Found>, watcher: Option<&dyn Watcher>) -> FoundTogether {
-        let none = FoundTogether { found: None, not_cut: None };
+    fn of(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+        let none = ReplayedSegments { found: None, not_cut: None };
         all.into_iter().fold(none, |before, found| match found {
-            Ok(found) => before.and(FoundTogether { found: Some(found), not_cut: None }, watcher),
-            Err(from) => before.and(FoundTogether { found: None, not_cut: Some(from) }, watcher),
+            Ok(found) => before.and(ReplayedSegments { found: Some(found), not_cut: None }, watcher),
+            Err(from) => before.and(ReplayedSegments { found: None, not_cut: Some(from) }, watcher),
         })
     }
 
     /// This and what was found in the segments after it.
-    fn and(self, after: FoundTogether, watcher: Option<&dyn Watcher>) -> FoundTogether {
+    fn and(self, after: ReplayedSegments, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
         if self.not_cut.is_some() {
             return self;
         }
@@ -128,12 +128,12 @@ impl FoundTogether {
             }
             (before, after) => before.or(after),
         };
-        FoundTogether { found, ..after }
+        ReplayedSegments { found, ..after }
     }
 }
 
 /// What was seen in two parts of the run.
-fn seen_in_both(watcher: Option<&dyn Watcher>, seen: [Option<Seen>; 2]) -> Option<Seen> {
+fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverState>; 2]) -> Option<ObserverState> {
     let mut both = watcher?.of_segment()?;
     seen.into_iter().flatten().for_each(|seen| both.add(seen));
     Some(both.seen())
@@ -141,17 +141,20 @@ fn seen_in_both(watcher: Option<&dyn Watcher>, seen: [Option<Seen>; 2]) -> Optio
 
 /// What the ranks of one process do after the last cut.
 #[derive(Encode, Decode)]
-struct OwnRest {
+struct LocalRemainder {
     /// Where they were there.
-    from: Vec<AtCut>,
+    from: Vec<RankAtCut>,
     /// `None`: more than a segment may have.
-    steps: Option<Vec<VecDeque<Piece>>>,
+    steps: Option<Vec<VecDeque<StepChunk>>>,
 }
 
 /// The processes that follow a run with this one, which is process 0: they are asked to. `None`: this one follows it alone.
 ///
 /// Errors: a process failed.
-pub(super) fn team<'a>(surveyed: Surveyed<'a>, options: &FollowOptions) -> Result<Option<&'a Team>, Failure> {
+pub(super) fn team<'a>(
+    surveyed: SurveyedRun<'a>,
+    options: &ReplayOptions,
+) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
     let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.of_segment().is_some());
     match (&surveyed.run.together, options.input) {
         (Some(together), Some(input))
@@ -159,7 +162,7 @@ pub(super) fn team<'a>(surveyed: Surveyed<'a>, options: &FollowOptions) -> Resul
                 && has_segments
                 && options.can_cut(surveyed.model) =>
         {
-            together.begin((Pass::Follow, surveyed.run.part()), input())
+            together.begin((RecordPass::Follow, surveyed.run.part()), input())
         }
         _ => Ok(None),
     }
@@ -169,28 +172,28 @@ pub(super) fn team<'a>(surveyed: Surveyed<'a>, options: &FollowOptions) -> Resul
 ///
 /// Errors: a process failed.
 pub(super) fn begin(
-    team: &Team,
+    team: &ProcessGroup,
     (places, can_cut): (Range<usize>, bool),
     samples: Vec<Vec<TimedSample>>,
-) -> Result<Option<Vec<Vec<TimedSample>>>, Failure> {
-    let ready = ended_on_failure(team, team.gather(Ok(Ready { places, can_cut, samples })))?.unwrap_or_default();
+) -> Result<Option<Vec<Vec<TimedSample>>>, TransportFailure> {
+    let ready = ended_on_failure(team, team.gather(Ok(ReadyReport { places, can_cut, samples })))?.unwrap_or_default();
     // A process may have no ranks.
     let places: Vec<_> = ready.iter().map(|one| &one.places).filter(|places| !places.is_empty()).collect();
     let follow_one_another = places.windows(2).all(|pair| pair[0].end == pair[1].start);
     if !follow_one_another || !ready.iter().all(|one| one.can_cut) {
-        team.broadcast(&Next::End)?;
+        team.broadcast(&ReplayCommand::End)?;
         return Ok(None);
     }
-    let begin = Next::Begin(ready.into_iter().flat_map(|one| one.samples).collect());
+    let begin = ReplayCommand::Begin(ready.into_iter().flat_map(|one| one.samples).collect());
     team.broadcast(&begin)?;
-    let Next::Begin(samples) = begin else { unreachable!("it was made above") };
+    let ReplayCommand::Begin(samples) = begin else { unreachable!("it was made above") };
     Ok(Some(samples))
 }
 
 /// Lets the others end where one has failed.
-fn ended_on_failure<T>(team: &Team, done: Result<T, Failure>) -> Result<T, Failure> {
+fn ended_on_failure<T>(team: &ProcessGroup, done: Result<T, TransportFailure>) -> Result<T, TransportFailure> {
     if done.is_err() {
-        team.broadcast(&Next::End)?;
+        team.broadcast(&ReplayCommand::End)?;
     }
     done
 }
@@ -198,37 +201,41 @@ fn ended_on_failure<T>(team: &Team, done: Result<T, Failure>) -> Result<T, Failu
 /// Follows segments of a run for process 0, which has asked for it.
 ///
 /// Errors: another process is not there any more. Process 0 gets to know what fails here.
-pub fn follow_share(team: &Team, surveyed: Surveyed, options: FollowOptions) -> Result<(), Failure> {
+pub fn follow_share(
+    team: &ProcessGroup,
+    surveyed: SurveyedRun,
+    options: ReplayOptions,
+) -> Result<(), TransportFailure> {
     let model = surveyed.model;
-    let tables = Tables::new(model);
+    let tables = LookupTables::new(model);
     let ids = tables.ids(surveyed, options.watcher.is_some());
     let places = own_places(surveyed);
     let ready = team.guarded(|| {
-        let ranks = OwnRanks::open(surveyed, ids, places.clone(), &options);
+        let ranks = LocalRanks::open(surveyed, ids, places.clone(), &options);
         let can_cut = ranks.are_all();
-        let OwnRanks { logs, samples } = ranks;
-        Ok((logs, Ready { places: places.clone(), can_cut, samples }))
+        let LocalRanks { logs, samples } = ranks;
+        Ok((logs, ReadyReport { places: places.clone(), can_cut, samples }))
     });
     let (logs, ready) = match ready {
         Ok((logs, ready)) => (logs, Ok(ready)),
         Err(failure) => (Vec::new(), Err(failure)),
     };
     team.gather(ready)?;
-    let Next::Begin(samples) = team.received_broadcast()? else { return Ok(()) };
-    let FollowOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
-    let (_, conditions): (Vec<WhatIf>, Vec<Condition>) = scenarios.into_iter().unzip();
+    let ReplayCommand::Begin(samples) = team.received_broadcast()? else { return Ok(()) };
+    let ReplayOptions { scope, scenarios, watcher, most_kept, segment_steps, .. } = options;
+    let (_, conditions): (Vec<WhatIfScenario>, Vec<ReplayConditions>) = scenarios.into_iter().unzip();
     let unread = vec![false; model.ranks.len()];
     let setting = setting(model, (scope, conditions), (samples, unread), most_kept);
-    let reading = Reading::new(logs, (places.start, model.ranks.len()), leading(&setting, segment_steps));
-    let following = Following { surveyed, ids, setting: &setting, progress: &|_| () };
-    let mut share = Share { team, following: &following, reading, at: Vec::new(), last: None };
+    let reading = SegmentReading::new(logs, (places.start, model.ranks.len()), leading(&setting, segment_steps));
+    let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &|_| () };
+    let mut share = SegmentWorker { team, following: &following, reading, at: Vec::new(), last: None };
     loop {
         match team.received_broadcast()? {
-            Next::Lead(n) => drop(share.lead(n)?),
-            Next::Read(marks) => drop(share.read_to(&marks)?),
-            Next::Follow(cuts) => drop(share.follow(&cuts, watcher.as_deref())?),
-            Next::Rest => drop(share.rest()?),
-            Next::Begin(_) | Next::End => return Ok(()),
+            ReplayCommand::Lead(n) => drop(share.lead(n)?),
+            ReplayCommand::Read(marks) => drop(share.read_to(&marks)?),
+            ReplayCommand::Follow(cuts) => drop(share.follow(&cuts, watcher.as_deref())?),
+            ReplayCommand::Rest => drop(share.rest()?),
+            ReplayCommand::Begin(_) | ReplayCommand::End => return Ok(()),
         }
     }
 }
@@ -236,53 +243,53 @@ pub fn follow_share(team: &Team, surveyed: Surveyed, options: FollowOptions) -> 
 /// Says why this process cannot follow segments for process 0.
 ///
 /// Errors: another process is not there any more.
-pub fn decline_share(team: &Team, failure: Failure) -> Result<(), Failure> {
-    team.gather::<Ready>(Err(failure))?;
-    team.received_broadcast::<Next>().map(drop)
+pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(), TransportFailure> {
+    team.gather::<ReadyReport>(Err(failure))?;
+    team.received_broadcast::<ReplayCommand>().map(drop)
 }
 
-impl<'a, P: Fn(Progress) + Sync> Following<'a, P> {
+impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
     /// All segments, with the other processes, as process 0.
     pub(super) fn together<'w>(
         &self,
-        team: &Team,
-        reading: Reading<'a>,
-        watcher: Option<&'w mut (dyn Watcher + 'w)>,
-    ) -> Result<Part, Failure> {
-        let mut share = Share { team, following: self, reading, at: Vec::new(), last: None };
-        let mut found = Joined { part: None, watcher };
+        team: &ProcessGroup,
+        reading: SegmentReading<'a>,
+        watcher: Option<&'w mut (dyn ReplayObserver + 'w)>,
+    ) -> Result<SegmentResult, TransportFailure> {
+        let mut share = SegmentWorker { team, following: self, reading, at: Vec::new(), last: None };
+        let mut found = JoinedSegments { part: None, watcher };
         let rest = ended_on_failure(team, share.all_cuts(&mut found))?;
-        team.broadcast(&Next::End)?;
+        team.broadcast(&ReplayCommand::End)?;
         drop(share);
         Ok(self.to_end(rest, found))
     }
 }
 
 /// A process's part of the work.
-struct Share<'s, 'a, P> {
-    team: &'s Team,
-    following: &'s Following<'a, P>,
-    reading: Reading<'a>,
+struct SegmentWorker<'s, 'a, P> {
+    team: &'s ProcessGroup,
+    following: &'s SegmentReplay<'a, P>,
+    reading: SegmentReading<'a>,
     /// The last cut, and where its ranks are there; none before the first.
-    last: Option<CutAt>,
-    at: Vec<AtCut>,
+    last: Option<CutPoint>,
+    at: Vec<RankAtCut>,
 }
 
-impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
+impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
     /// As process 0: has all segments followed that end with a cut; the rest of the run.
-    fn all_cuts(&mut self, found: &mut Joined) -> Result<Segment<'a>, Failure> {
+    fn all_cuts(&mut self, found: &mut JoinedSegments) -> Result<ReplaySegment<'a>, TransportFailure> {
         let n = at_a_time() * self.team.processes();
         loop {
-            self.team.broadcast(&Next::Lead(n))?;
+            self.team.broadcast(&ReplayCommand::Lead(n))?;
             let marks = self.lead(n)?.unwrap_or_default();
-            self.team.broadcast(&Next::Read(marks.clone()))?;
+            self.team.broadcast(&ReplayCommand::Read(marks.clone()))?;
             let lasts = self.read_to(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
             let is_last = lasts.len() < n;
-            let cut = |(mark, last): (&Mark, Option<LastEntry>)| Some(CutAt { comm: mark.comm, last: last? });
-            let cuts: Vec<CutAt> = marks.iter().zip(lasts).filter_map(cut).collect();
-            self.team.broadcast(&Next::Follow(cuts.clone()))?;
+            let cut = |(mark, last): (&CutMark, Option<LastEntry>)| Some(CutPoint { comm: mark.comm, last: last? });
+            let cuts: Vec<CutPoint> = marks.iter().zip(lasts).filter_map(cut).collect();
+            self.team.broadcast(&ReplayCommand::Follow(cuts.clone()))?;
             let followed = self.follow(&cuts, found.watcher.as_deref())?;
-            if let Some(FoundTogether { found: more, not_cut }) = followed {
+            if let Some(ReplayedSegments { found: more, not_cut }) = followed {
                 more.into_iter().for_each(|more| found.add(more));
                 if let Some(from) = not_cut {
                     return Ok(self.following.rest_from(from));
@@ -293,14 +300,16 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
                 return Ok(self.following.rest_from(None));
             }
             if is_last {
-                self.team.broadcast(&Next::Rest)?;
+                self.team.broadcast(&ReplayCommand::Rest)?;
                 let rest = self.rest()?.unwrap_or_default();
-                let (from, steps): (Vec<Vec<AtCut>>, Vec<_>) =
+                let (from, steps): (Vec<Vec<RankAtCut>>, Vec<_>) =
                     rest.into_iter().map(|own| (own.from, own.steps)).unzip();
                 let from = cut_of(self.last, from);
                 let steps: Option<Vec<_>> = steps.into_iter().collect();
                 return Ok(match steps {
-                    Some(steps) => Segment { from, inputs: steps.into_iter().flatten().map(read).collect(), to: None },
+                    Some(steps) => {
+                        ReplaySegment { from, inputs: steps.into_iter().flatten().map(read).collect(), to: None }
+                    }
                     None => self.following.rest_from(from),
                 });
             }
@@ -308,19 +317,23 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
     }
 
     /// Reads `n` segments, where one of its ranks leads: where they end.
-    fn lead(&mut self, n: usize) -> Result<Option<Vec<Mark>>, Failure> {
+    fn lead(&mut self, n: usize) -> Result<Option<Vec<CutMark>>, TransportFailure> {
         let marks = self.team.guarded(|| Ok(self.reading.lead(n)));
         self.team.reduce(marks, |lower, higher| if lower.is_empty() { higher } else { lower })
     }
 
     /// Reads up to these ends.
-    fn read_to(&mut self, marks: &[Mark]) -> Result<Option<LastEntries>, Failure> {
+    fn read_to(&mut self, marks: &[CutMark]) -> Result<Option<LastEntries>, TransportFailure> {
         let own = self.team.guarded(|| Ok(LastEntries(self.reading.read_to(marks))));
         self.team.reduce(own, LastEntries::and_higher)
     }
 
     /// Follows some of the segments up to `cuts`: what all have found.
-    fn follow(&mut self, cuts: &[CutAt], watcher: Option<&dyn Watcher>) -> Result<Option<FoundTogether>, Failure> {
+    fn follow(
+        &mut self,
+        cuts: &[CutPoint],
+        watcher: Option<&dyn ReplayObserver>,
+    ) -> Result<Option<ReplayedSegments>, TransportFailure> {
         let (own, processes) = (self.team.process(), self.team.processes());
         let first_of = |process: usize| cuts.len() * process / processes;
         let before = first_of(own).checked_sub(1).map_or(self.last, |before| cuts.get(before).copied());
@@ -331,50 +344,50 @@ impl<'a, P: Fn(Progress) + Sync> Share<'_, 'a, P> {
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
             let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
-            self.team.guarded(|| Ok(FoundTogether::of(follow(), watcher)))
+            self.team.guarded(|| Ok(ReplayedSegments::of(follow(), watcher)))
         });
         let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
         let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;
         let all_steps: u64 = all.iter().flat_map(|all| &all.found).map(|(part, _)| part.counts.steps).sum();
         // This process has shown its own.
-        (self.following.progress)(Progress::Records(all_steps.saturating_sub(own_steps)));
+        (self.following.progress)(FoldProgress::Records(all_steps.saturating_sub(own_steps)));
         Ok(all)
     }
 
     /// What its ranks do in the next `n` segments.
-    fn take(&mut self, n: usize) -> OwnSegments {
+    fn take(&mut self, n: usize) -> LocalSegments {
         let from = if n > 0 { self.at.clone() } else { Vec::new() };
         let segment = |_| {
-            let (steps, to) = self.reading.take().into_iter().map(|UpToCut { at, read, .. }| (read, at)).unzip();
-            OwnSegment { steps, to }
+            let (steps, to) = self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
+            LocalSegment { steps, to }
         };
-        let segments: Vec<OwnSegment> = (0..n).map(segment).collect();
+        let segments: Vec<LocalSegment> = (0..n).map(segment).collect();
         segments.last().into_iter().for_each(|last| self.at.clone_from(&last.to));
-        OwnSegments { from, segments }
+        LocalSegments { from, segments }
     }
 
     /// Reads what its ranks do after the last cut.
-    fn rest(&mut self) -> Result<Option<Vec<OwnRest>>, Failure> {
+    fn rest(&mut self) -> Result<Option<Vec<LocalRemainder>>, TransportFailure> {
         let own = self.team.guarded(|| {
             let is_all = self.reading.read_rest();
             let rest = is_all.then(|| self.reading.take_rest().into_iter().map(|input| input.read).collect());
-            Ok(OwnRest { from: std::mem::take(&mut self.at), steps: rest })
+            Ok(LocalRemainder { from: std::mem::take(&mut self.at), steps: rest })
         });
         self.team.gather(own)
     }
 }
 
 /// The segments of a process, which end with these cuts; `before`: the cut before the first, and `shares` are of all processes.
-fn joined<'a>(shares: Vec<OwnSegments>, before: Option<CutAt>, cuts: &[CutAt]) -> Vec<Segment<'a>> {
-    let (from, shares): (Vec<Vec<AtCut>>, Vec<_>) =
+fn joined<'a>(shares: Vec<LocalSegments>, before: Option<CutPoint>, cuts: &[CutPoint]) -> Vec<ReplaySegment<'a>> {
+    let (from, shares): (Vec<Vec<RankAtCut>>, Vec<_>) =
         shares.into_iter().map(|own| (own.from, own.segments.into_iter())).unzip();
     let mut from = cut_of(before, from);
     let mut shares = shares;
-    let segment = |&cut: &CutAt| {
-        let of_all: Vec<OwnSegment> = shares.iter_mut().filter_map(Iterator::next).collect();
+    let segment = |&cut: &CutPoint| {
+        let of_all: Vec<LocalSegment> = shares.iter_mut().filter_map(Iterator::next).collect();
         let (steps, to): (Vec<_>, Vec<_>) = of_all.into_iter().map(|own| (own.steps, own.to)).unzip();
         let to = cut_of(Some(cut), to);
-        Segment {
+        ReplaySegment {
             from: std::mem::replace(&mut from, to.clone()),
             inputs: steps.into_iter().flatten().map(read).collect(),
             to,
@@ -384,12 +397,17 @@ fn joined<'a>(shares: Vec<OwnSegments>, before: Option<CutAt>, cuts: &[CutAt]) -
 }
 
 /// A cut, at which the ranks of each process are there.
-fn cut_of(cut: Option<CutAt>, ranks: Vec<Vec<AtCut>>) -> Option<Arc<Cut>> {
-    let CutAt { comm, last } = cut?;
-    Some(Arc::new(Cut { comm, last: last.at, last_rank: last.rank, ranks: ranks.into_iter().flatten().collect() }))
+fn cut_of(cut: Option<CutPoint>, ranks: Vec<Vec<RankAtCut>>) -> Option<Arc<ConsistentCut>> {
+    let CutPoint { comm, last } = cut?;
+    Some(Arc::new(ConsistentCut {
+        comm,
+        last: last.at,
+        last_rank: last.rank,
+        ranks: ranks.into_iter().flatten().collect(),
+    }))
 }
 
 /// A rank that does no more than what was read.
-fn read<'a>(read: VecDeque<Piece>) -> RankInput<'a> {
+fn read<'a>(read: VecDeque<StepChunk>) -> RankInput<'a> {
     RankInput { read, steps: None }
 }

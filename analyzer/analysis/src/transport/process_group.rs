@@ -16,7 +16,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use bincode::{Decode, Encode};
 
 use super::codec::{decoded, encoded};
-use super::{Failure, Transport};
+use super::{Transport, TransportFailure};
 
 /// Most bytes that are given to a transport at a time.
 pub const PIECE: usize = 8 << 20;
@@ -27,14 +27,14 @@ const MOST_BYTES: u64 = 1 << 36;
 const HEAD_BYTES: usize = 16;
 
 /// The processes that analyse a run together, as one of them has them.
-pub struct Team {
+pub struct ProcessGroup {
     transport: Box<dyn Transport>,
 }
 
-impl Team {
+impl ProcessGroup {
     /// The team of this process.
-    pub fn new(transport: Box<dyn Transport>) -> Team {
-        Team { transport }
+    pub fn new(transport: Box<dyn Transport>) -> ProcessGroup {
+        ProcessGroup { transport }
     }
 
     /// The number of this process; 0 leads.
@@ -48,22 +48,22 @@ impl Team {
     }
 
     /// That something failed here.
-    pub fn failure(&self, what: impl Into<String>) -> Failure {
+    pub fn failure(&self, what: impl Into<String>) -> TransportFailure {
         let on = self.transport.host().map_or(String::new(), |host| format!("on host {host}: "));
-        Failure { process: self.process(), what: format!("{on}{}", what.into()) }
+        TransportFailure { process: self.process(), what: format!("{on}{}", what.into()) }
     }
 
     /// Sends a value from process 0 to all others, where it is called there.
     ///
     /// Errors: a process is not there any more.
-    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), Failure> {
+    pub fn broadcast<T: Encode>(&self, value: &T) -> Result<(), TransportFailure> {
         self.pass_on(&encoded(value))
     }
 
     /// Waits for the value that process 0 broadcasts.
     ///
     /// Errors: a process is not there any more, or what came is no such value.
-    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, Failure> {
+    pub fn received_broadcast<T: Decode<()>>(&self) -> Result<T, TransportFailure> {
         let bytes = self.receive(parent(self.process()))?;
         self.pass_on(&bytes)?;
         decoded(&bytes).ok_or_else(|| self.failure("what process 0 sent cannot be read"))
@@ -75,14 +75,14 @@ impl Team {
     /// Errors: on process 0 also the failure of a process, that of the lowest; on others only that a process is not there any more.
     pub fn reduce<T: Encode + Decode<()>>(
         &self,
-        own: Result<T, Failure>,
+        own: Result<T, TransportFailure>,
         merge: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Option<T>, TransportFailure> {
         let mut all = own;
         for child in children(self.process(), self.processes()) {
             let bytes = self.receive(child)?;
-            let no_value = || Failure { process: child, what: "what it sent cannot be read".to_owned() };
-            let higher = decoded::<Result<T, Failure>>(&bytes).ok_or_else(no_value)?;
+            let no_value = || TransportFailure { process: child, what: "what it sent cannot be read".to_owned() };
+            let higher = decoded::<Result<T, TransportFailure>>(&bytes).ok_or_else(no_value)?;
             all = match (all, higher) {
                 (Ok(lower), Ok(higher)) => Ok(merge(lower, higher)),
                 (Err(failure), _) | (_, Err(failure)) => Err(failure),
@@ -96,8 +96,11 @@ impl Team {
 
     /// The values of all processes, in their order, on process 0; nothing on others.
     ///
-    /// Errors: as those of [`Team::reduce`].
-    pub fn gather<T: Encode + Decode<()>>(&self, own: Result<T, Failure>) -> Result<Option<Vec<T>>, Failure> {
+    /// Errors: as those of [`ProcessGroup::reduce`].
+    pub fn gather<T: Encode + Decode<()>>(
+        &self,
+        own: Result<T, TransportFailure>,
+    ) -> Result<Option<Vec<T>>, TransportFailure> {
         self.reduce(own.map(|own| vec![own]), |mut lower, mut higher| {
             lower.append(&mut higher);
             lower
@@ -107,13 +110,16 @@ impl Team {
     /// What each process has for this one, in their order; `own`: what this one has for each of them.
     ///
     /// Errors: the failure of a process, that of the lowest; a process is not there any more.
-    pub fn exchange<T: Encode + Decode<()>>(&self, own: Result<Vec<T>, Failure>) -> Result<Vec<T>, Failure> {
+    pub fn exchange<T: Encode + Decode<()>>(
+        &self,
+        own: Result<Vec<T>, TransportFailure>,
+    ) -> Result<Vec<T>, TransportFailure> {
         let (process, n) = (self.process(), self.processes());
-        let own: Vec<Result<T, Failure>> = match own {
+        let own: Vec<Result<T, TransportFailure>> = match own {
             Ok(own) => own.into_iter().map(Ok).collect(),
             Err(failure) => (0..n).map(|_| Err(failure.clone())).collect(),
         };
-        let mut all: Vec<Option<Result<T, Failure>>> = own.into_iter().map(Some).collect();
+        let mut all: Vec<Option<Result<T, TransportFailure>>> = own.into_iter().map(Some).collect();
         // Each pair meets in one round, each process has one partner in a round, and the lower sends first: so nobody waits for ever.
         for partner in (1..n.next_power_of_two()).map(|round| process ^ round).filter(|&partner| partner < n) {
             let own = all[partner].take().unwrap_or_else(|| Err(self.failure("it has nothing for a process")));
@@ -126,7 +132,7 @@ impl Team {
                 self.send(partner, &sent)?;
                 received
             };
-            let no_value = || Failure { process: partner, what: "what it sent cannot be read".to_owned() };
+            let no_value = || TransportFailure { process: partner, what: "what it sent cannot be read".to_owned() };
             // All pairs still meet: others would wait.
             all[partner] = Some(decoded(&received).unwrap_or_else(|| Err(no_value())));
         }
@@ -134,16 +140,16 @@ impl Team {
     }
 
     /// What `work` gives; a panic in it is a failure of this process, as others are.
-    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    pub fn guarded<T>(&self, work: impl FnOnce() -> Result<T, TransportFailure>) -> Result<T, TransportFailure> {
         catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(self.failure(words(panic.as_ref()))))
     }
 
     /// Sends bytes to the processes below this one in the tree, the one with the most below it first.
-    fn pass_on(&self, bytes: &[u8]) -> Result<(), Failure> {
+    fn pass_on(&self, bytes: &[u8]) -> Result<(), TransportFailure> {
         children(self.process(), self.processes()).rev().try_for_each(|child| self.send(child, bytes))
     }
 
-    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), Failure> {
+    fn send(&self, to: usize, bytes: &[u8]) -> Result<(), TransportFailure> {
         let (first, rest) = bytes.split_at(bytes.len().min(PIECE - HEAD_BYTES));
         let mut piece = Vec::with_capacity(HEAD_BYTES + first.len());
         piece.extend_from_slice(&magic().to_le_bytes());
@@ -156,8 +162,8 @@ impl Team {
         Ok(())
     }
 
-    fn receive(&self, from: usize) -> Result<Vec<u8>, Failure> {
-        let wrong = |what: &str| Failure { process: from, what: format!("what it sent {what}") };
+    fn receive(&self, from: usize) -> Result<Vec<u8>, TransportFailure> {
+        let wrong = |what: &str| TransportFailure { process: from, what: format!("what it sent {what}") };
         let mut piece = self.transport.receive(from)?;
         let head: [u8; HEAD_BYTES] =
             piece.first_chunk().copied().ok_or_else(|| wrong("is shorter than any message"))?;
@@ -221,7 +227,7 @@ mod tests {
     #[test]
     fn values_are_joined_in_the_order_of_processes() {
         for n in 1..=9 {
-            let own = |team: &Team| format!("{} ", team.process());
+            let own = |team: &ProcessGroup| format!("{} ", team.process());
             let joined = in_threads(
                 n,
                 |team| team.reduce(Ok(own(&team)), |a, b| a + &b),
@@ -234,8 +240,8 @@ mod tests {
     #[test]
     fn each_gets_from_each_what_that_has_for_it() {
         for n in 1..=9 {
-            let own = |team: &Team| (0..n).map(|to| (team.process(), to)).collect();
-            let check = |team: &Team| {
+            let own = |team: &ProcessGroup| (0..n).map(|to| (team.process(), to)).collect();
+            let check = |team: &ProcessGroup| {
                 let expected: Vec<(usize, usize)> = (0..n).map(|from| (from, team.process())).collect();
                 team.exchange(Ok(own(team))).map(|received| received == expected)
             };
@@ -246,8 +252,8 @@ mod tests {
 
     #[test]
     fn all_know_of_a_failure_in_an_exchange() {
-        let own = |team: &Team| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
-        let fails = |team: &Team| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
+        let own = |team: &ProcessGroup| if team.process() == 2 { Err(team.failure("no")) } else { Ok(vec![0; 5]) };
+        let fails = |team: &ProcessGroup| team.exchange(own(team)).is_err_and(|failure| failure.process == 2);
         let all = in_threads(5, |team| team.gather(Ok(fails(&team))), |team| drop(team.gather(Ok(fails(&team)))));
         assert_eq!(all, Ok(Some(vec![true; 5])));
     }
@@ -262,7 +268,7 @@ mod tests {
                 team.gather(Ok(0_u64))
             },
             |team| {
-                let received: Result<String, Failure> = team.received_broadcast();
+                let received: Result<String, TransportFailure> = team.received_broadcast();
                 let _ = team.gather(received.map(|received| if received == value { team.process() as u64 } else { 0 }));
             },
         );
@@ -271,13 +277,13 @@ mod tests {
 
     #[test]
     fn of_several_failures_the_first_process_has_its_say() {
-        let own = |team: &Team| if team.process() % 3 == 2 { Err(team.failure("no")) } else { Ok(1) };
+        let own = |team: &ProcessGroup| if team.process() % 3 == 2 { Err(team.failure("no")) } else { Ok(1) };
         let sum = in_threads(
             9,
             |team| team.reduce(own(&team), |a: u64, b| a + b),
             |team| drop(team.reduce(own(&team), |a, b| a + b)),
         );
-        assert_eq!(sum, Err(Failure { process: 2, what: "no".to_owned() }));
+        assert_eq!(sum, Err(TransportFailure { process: 2, what: "no".to_owned() }));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 
 /// The time in which one rank alone computes.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
-pub struct Alone {
+pub struct SoloTime {
     /// Seconds of serial work by rank, the most first: the others have nothing to do.
     pub serial: Vec<(u32, f64)>,
     /// Seconds in which exactly one rank computes, for whatever reason.
@@ -15,7 +15,7 @@ pub struct Alone {
     pub step_s: f64,
 }
 
-impl Alone {
+impl SoloTime {
     /// Seconds of serial work of all ranks.
     pub fn serial_s(&self) -> f64 {
         self.serial.iter().fold(0.0, |sum, (_, seconds)| sum + seconds)

@@ -2,10 +2,10 @@
 
 use lbprof_collector::record::NONE;
 
-use super::bounds::Bounds;
-use crate::model::loops::Carried;
-use crate::model::loops::Ends;
-use crate::read::span::Span;
+use super::bounds::IterationBounds;
+use crate::model::loops::CarriedCalls;
+use crate::model::loops::IterationEnds;
+use crate::read::span::TickSpan;
 use crate::structure::iterations::carried::carried;
 use crate::structure::iterations::number::number;
 use crate::structure::iterations::split::IterationInterval;
@@ -16,30 +16,35 @@ pub(super) struct FoundIterations {
     pub(super) at: usize,
     pub(super) count: u32,
     pub(super) alike: u32,
-    pub(super) carried: Carried,
+    pub(super) carried: CarriedCalls,
     /// The iteration of each interval; [`NONE`] where it belongs to none.
     pub(super) of_interval: Vec<u32>,
-    pub(super) bounds: Vec<Bounds>,
+    pub(super) bounds: Vec<IterationBounds>,
     /// Numbers of the iterations with which the loop is entered, ascending.
     pub(super) entering: Vec<u32>,
 }
 
 impl FoundIterations {
-    pub(super) fn new(at: usize, (intervals, ends): (&[IterationInterval], Ends), span: Span) -> Self {
+    pub(super) fn new(at: usize, (intervals, ends): (&[IterationInterval], IterationEnds), span: TickSpan) -> Self {
         let numbering = number(intervals, ends);
         let of_interval: Vec<u32> =
             (0..intervals.len()).map(|interval| numbering.iteration(interval).unwrap_or(NONE)).collect();
-        let mut bounds: Vec<Bounds> = Vec::with_capacity(numbering.count as usize);
+        let mut bounds: Vec<IterationBounds> = Vec::with_capacity(numbering.count as usize);
         for (&number, interval) in of_interval.iter().zip(intervals).filter(|(number, _)| **number != NONE) {
             match bounds.last_mut().filter(|last| last.number == number) {
                 Some(last) => last.end = Some(interval.end),
-                None => {
-                    bounds.push(Bounds { number, outer: NONE, begin: Some(interval.begin), end: Some(interval.end) })
-                }
+                None => bounds.push(IterationBounds {
+                    number,
+                    outer: NONE,
+                    begin: Some(interval.begin),
+                    end: Some(interval.end),
+                }),
             }
         }
-        let is_in = |one: &Bounds| one.begin.is_none_or(|at| at < span.end) && one.end.is_none_or(|at| at > span.begin);
-        bounds.retain(|one| span == Span::ALL || is_in(one));
+        let is_in = |one: &IterationBounds| {
+            one.begin.is_none_or(|at| at < span.end) && one.end.is_none_or(|at| at > span.begin)
+        };
+        bounds.retain(|one| span == TickSpan::ALL || is_in(one));
         for one in &mut bounds {
             one.end = one.end.filter(|&end| end <= span.end);
         }
@@ -49,7 +54,7 @@ impl FoundIterations {
     }
 
     /// Iterations that begin in `span`.
-    pub(super) fn begun_in(&self, span: Span) -> u64 {
+    pub(super) fn begun_in(&self, span: TickSpan) -> u64 {
         self.bounds.iter().filter(|one| one.begin.is_none_or(|begin| begin >= span.begin)).count() as u64
     }
 

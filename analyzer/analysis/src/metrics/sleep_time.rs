@@ -16,11 +16,11 @@
 use lbprof_collector::Activity;
 
 use super::preemption::{MIN_ELAPSED_S, MIN_SWITCHES_PER_S};
-use crate::model::{RankModel, Usage};
+use crate::model::{RankModel, ResourceUsage};
 
 /// Time that a rank was asleep, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Asleep {
+pub struct SleepTime {
     /// Outside of MPI.
     pub computation_s: f64,
     /// Of that at least so much asleep.
@@ -28,11 +28,11 @@ pub struct Asleep {
 }
 
 /// How long `rank` was asleep outside of MPI at least, as far as its CPU time shows; `None` where it is not known.
-pub fn asleep(rank: &RankModel) -> Option<Asleep> {
+pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
     judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }
 
-fn judge(usage: &Usage, computation_s: f64) -> Option<Asleep> {
+fn judge(usage: &ResourceUsage, computation_s: f64) -> Option<SleepTime> {
     // A kernel that does not count run delay leaves waiting for a core in it.
     let delay_is_known =
         usage.thread_delayed_s > 0.0 || (usage.thread_involuntary as f64) < MIN_SWITCHES_PER_S * usage.elapsed_s;
@@ -41,18 +41,24 @@ fn judge(usage: &Usage, computation_s: f64) -> Option<Asleep> {
     }
     let busy_s = usage.thread_cpu_s.max((usage.user_s + usage.system_s).min(usage.elapsed_s));
     let asleep_s = (computation_s - busy_s - usage.thread_delayed_s).max(0.0);
-    Some(Asleep { computation_s, asleep_s })
+    Some(SleepTime { computation_s, asleep_s })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn usage(thread_cpu_s: f64, thread_delayed_s: f64) -> Usage {
-        Usage { elapsed_s: 10.0, thread_cpu_s, thread_delayed_s, user_s: thread_cpu_s, ..Usage::default() }
+    fn usage(thread_cpu_s: f64, thread_delayed_s: f64) -> ResourceUsage {
+        ResourceUsage {
+            elapsed_s: 10.0,
+            thread_cpu_s,
+            thread_delayed_s,
+            user_s: thread_cpu_s,
+            ..ResourceUsage::default()
+        }
     }
 
-    fn asleep_s(usage: &Usage, computation_s: f64) -> Option<f64> {
+    fn asleep_s(usage: &ResourceUsage, computation_s: f64) -> Option<f64> {
         judge(usage, computation_s).map(|found| found.asleep_s)
     }
 
@@ -65,7 +71,7 @@ mod tests {
     fn waiting_for_a_core_is_no_sleep() {
         assert_eq!(asleep_s(&usage(5.0, 5.0), 10.0), Some(0.0));
         // Where the kernel does not count it, a thread that is often pushed off its core waits for one.
-        let pushed_off = Usage { thread_involuntary: 1000, ..usage(5.0, 0.0) };
+        let pushed_off = ResourceUsage { thread_involuntary: 1000, ..usage(5.0, 0.0) };
         assert_eq!(asleep_s(&pushed_off, 10.0), None);
     }
 
@@ -77,13 +83,13 @@ mod tests {
 
     #[test]
     fn a_rank_whose_other_threads_work_is_not_asleep() {
-        let with_threads = Usage { user_s: 38.0, ..usage(1.0, 0.0) };
+        let with_threads = ResourceUsage { user_s: 38.0, ..usage(1.0, 0.0) };
         assert_eq!(asleep_s(&with_threads, 10.0), Some(0.0));
     }
 
     #[test]
     fn too_short_a_run_is_not_judged() {
-        assert_eq!(asleep_s(&Usage { elapsed_s: 0.05, ..usage(0.0, 0.0) }, 0.05), None);
+        assert_eq!(asleep_s(&ResourceUsage { elapsed_s: 0.05, ..usage(0.0, 0.0) }, 0.05), None);
         assert_eq!(asleep(&RankModel::default()), None);
     }
 }

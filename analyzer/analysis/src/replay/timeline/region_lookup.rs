@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
-use crate::model::sites::Sites;
+use crate::model::sites::CallSiteTable;
 use crate::model::{Model, RegionIdx};
-use crate::read::definitions::Definitions;
-use crate::structure::Structure;
+use crate::read::definitions::RankDefinitions;
+use crate::structure::RunStructure;
 use crate::structure::region_path::region_path;
 
 /// Where things are, in the ids of the run.
 #[derive(Clone, Copy)]
-pub struct Places<'a> {
+pub struct RegionLookup<'a> {
     /// Call sites.
-    pub sites: &'a Sites,
-    structure: &'a Structure,
+    pub sites: &'a CallSiteTable,
+    structure: &'a RunStructure,
     regions: &'a RegionTable,
 }
 
@@ -29,14 +29,14 @@ impl RegionTable {
     }
 }
 
-impl<'a> Places<'a> {
+impl<'a> RegionLookup<'a> {
     /// The places of the run with this structure.
-    pub fn new(sites: &'a Sites, structure: &'a Structure, regions: &'a RegionTable) -> Self {
-        Places { sites, structure, regions }
+    pub fn new(sites: &'a CallSiteTable, structure: &'a RunStructure, regions: &'a RegionTable) -> Self {
+        RegionLookup { sites, structure, regions }
     }
 
     /// The index of a rank's region; of one that the model does not have, that of the innermost around it that it has.
-    pub fn region(&self, rank: u32, definitions: &Definitions, number: u32) -> RegionIdx {
+    pub fn region(&self, rank: u32, definitions: &RankDefinitions, number: u32) -> RegionIdx {
         let mut idx = 0;
         for part in region_path(self.structure, definitions, rank, number) {
             match self.regions.0.get(&(idx, part.name)) {

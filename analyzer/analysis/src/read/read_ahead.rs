@@ -5,13 +5,13 @@ use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use rayon::Scope;
 
 /// Work under way.
-pub struct Ahead<T> {
+pub struct ReadAhead<T> {
     from: Receiver<T>,
     /// What came out, once that was seen.
     done: Option<T>,
 }
 
-impl<T: Send> Ahead<T> {
+impl<T: Send> ReadAhead<T> {
     /// Begins work on a thread of the pool.
     pub fn begin<'scope>(scope: &Scope<'scope>, work: impl FnOnce() -> T + Send + 'scope) -> Self
     where
@@ -22,10 +22,10 @@ impl<T: Send> Ahead<T> {
             // Nobody waits for it any more where all was given up.
             let _ = to.send(work());
         });
-        Ahead { from, done: None }
+        ReadAhead { from, done: None }
     }
 
-    /// Whether it is done, or was broken off: [`Ahead::wait`] does not wait then.
+    /// Whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
     pub fn is_over(&mut self) -> bool {
         if self.done.is_none() {
             match self.from.try_recv() {

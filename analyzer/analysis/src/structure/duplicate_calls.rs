@@ -3,21 +3,21 @@
 
 use std::collections::HashMap;
 
-use crate::structure::survey::{RankSurvey, Survey, Token};
+use crate::structure::survey::{CallSurvey, CallToken, RankSurvey};
 
 /// The number of each kind of call, by which copies of one call are one kind, and the survey with the calls of each kind under that
 /// number. `first_copy`: for each call site the first one that is the same call of the source.
-pub fn as_one(survey: &Survey, first_copy: &[u32]) -> (HashMap<Token, u32>, Survey) {
+pub fn as_one(survey: &CallSurvey, first_copy: &[u32]) -> (HashMap<CallToken, u32>, CallSurvey) {
     let first = |site: u32| first_copy.get(site as usize).copied().unwrap_or(site);
-    let mut numbers: HashMap<Token, u32> = HashMap::new();
-    let number = |(own, token): (u32, &Token)| {
-        let original = Token { site: token.site.map(first), ..*token };
+    let mut numbers: HashMap<CallToken, u32> = HashMap::new();
+    let number = |(own, token): (u32, &CallToken)| {
+        let original = CallToken { site: token.site.map(first), ..*token };
         *numbers.entry(original).or_insert(own)
     };
     let of_kind: Vec<u32> = (0..).zip(&survey.tokens).map(number).collect();
     let ranks = survey.ranks.iter().map(|rank| counted(rank, &of_kind)).collect();
     let tokens = survey.tokens.iter().copied().zip(of_kind.iter().copied()).collect();
-    (tokens, Survey { ranks, ..survey.clone() })
+    (tokens, CallSurvey { ranks, ..survey.clone() })
 }
 
 /// The same rank with its calls under other numbers.
@@ -43,12 +43,12 @@ mod tests {
 
     #[test]
     fn copies_of_a_call_are_counted_as_one_kind() {
-        let token = |site, operation| Token { site, operation, comm: 0 };
+        let token = |site, operation| CallToken { site, operation, comm: 0 };
         let tokens = vec![token(None, 1), token(Some(0), 1), token(Some(1), 1), token(Some(1), 2), token(Some(2), 1)];
         let counts = vec![(0, 1), (1, 10), (2, 3), (3, 5), (4, 7)];
         let ranks =
             vec![RankSurvey { rank: 4, calls: 26, counts, clock: None, is_sampled: false, threads: BTreeMap::new() }];
-        let survey = Survey { tokens, ranks, ..Survey::default() };
+        let survey = CallSurvey { tokens, ranks, ..CallSurvey::default() };
         // Sites 0 and 2 are copies of one call.
         let (numbers, counted) = as_one(&survey, &[0, 1, 0]);
         assert_eq!(counted.ranks[0].counts, [(0, 1), (1, 17), (2, 3), (3, 5)]);

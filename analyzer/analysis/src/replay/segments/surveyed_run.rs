@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::reading::Leading;
-use crate::model::what_if::WhatIf;
+use super::reading::LeadingRank;
+use crate::model::what_if::WhatIfScenario;
 use crate::model::{Model, RankModel};
 use crate::profile::samples::of_first_thread;
-use crate::read::open::Run;
+use crate::read::open::RecordedRun;
 use crate::replay::blocking::{MAX_INTERVALS, TimedSample};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::cut::communicators_of_all;
-use crate::replay::engine::Setting;
-use crate::replay::scope::Scope;
-use crate::replay::timeline::{Ids, Places, RankSteps, RegionTable, are_packed};
-use crate::replay::watcher::Watcher;
-use crate::replay::what_if::Condition;
+use crate::replay::consistent_cut::communicators_of_all;
+use crate::replay::engine::ReplaySetting;
+use crate::replay::observer::ReplayObserver;
+use crate::replay::scope::ReplayScope;
+use crate::replay::timeline::{RankSteps, RegionLookup, RegionTable, RunIds, are_packed};
+use crate::replay::what_if::ReplayConditions;
 use crate::structure::sampled_code::SampledCode;
-use crate::structure::survey::Survey;
-use crate::structure::{Placer, Structure};
+use crate::structure::survey::CallSurvey;
+use crate::structure::{CallPlacer, RunStructure};
 
 /// Steps of a segment, of all ranks together, where they are packed and where they are not, and of a rank at least.
 const PACKED_STEPS: usize = 1 << 19;
@@ -32,28 +32,28 @@ const MOST_SAMPLES: usize = 1 << 22;
 
 /// What is followed: a run, and what the first two passes found in it.
 #[derive(Clone, Copy)]
-pub struct Surveyed<'a> {
+pub struct SurveyedRun<'a> {
     /// The run.
-    pub run: &'a Run,
+    pub run: &'a RecordedRun,
     /// What the first pass saw.
-    pub survey: &'a Survey,
+    pub survey: &'a CallSurvey,
     /// What it found.
-    pub structure: &'a Structure,
+    pub structure: &'a RunStructure,
     /// What the second pass made of both.
     pub model: &'a Model,
 }
 
 /// What is wanted of the replay.
-pub struct FollowOptions<'a> {
+pub struct ReplayOptions<'a> {
     /// The part of the run in which waits count.
-    pub scope: &'a Scope,
+    pub scope: &'a ReplayScope,
     /// How long it would take otherwise, and under what conditions that is predicted.
-    pub scenarios: Vec<(WhatIf, Condition<'a>)>,
+    pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
     /// Who is shown what ranks do.
-    pub watcher: Option<&'a mut dyn Watcher>,
+    pub watcher: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
-    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`Followed::kept`].
+    /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
     pub most_kept: usize,
     /// Steps of a segment, of all ranks together; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
@@ -61,10 +61,10 @@ pub struct FollowOptions<'a> {
     pub input: Option<&'a dyn Fn() -> Vec<u8>>,
 }
 
-impl<'a> FollowOptions<'a> {
+impl<'a> ReplayOptions<'a> {
     /// The waits in `scope`, nothing else.
-    pub fn new(scope: &'a Scope) -> Self {
-        FollowOptions {
+    pub fn new(scope: &'a ReplayScope) -> Self {
+        ReplayOptions {
             scope,
             scenarios: Vec::new(),
             watcher: None,
@@ -83,36 +83,36 @@ impl<'a> FollowOptions<'a> {
 }
 
 /// What is looked up in a model while its ranks are followed.
-pub(super) struct Tables {
+pub(super) struct LookupTables {
     regions: RegionTable,
     /// World ranks, ascending.
     ranks: Vec<u32>,
 }
 
-impl Tables {
-    pub(super) fn new(model: &Model) -> Tables {
+impl LookupTables {
+    pub(super) fn new(model: &Model) -> LookupTables {
         let mut ranks: Vec<u32> = model.ranks.iter().map(|rank| rank.rank).collect();
         ranks.sort_unstable();
-        Tables { regions: RegionTable::new(model), ranks }
+        LookupTables { regions: RegionTable::new(model), ranks }
     }
 
     /// The ids of the run; `facts`: whether somebody wants to know single calls.
-    pub(super) fn ids<'a>(&'a self, surveyed: Surveyed<'a>, facts: bool) -> Ids<'a> {
-        let Surveyed { survey, structure, model, .. } = surveyed;
-        let places = Places::new(&survey.sites, structure, &self.regions);
-        Ids { communicators: &model.communicators, places, ranks: &self.ranks, facts }
+    pub(super) fn ids<'a>(&'a self, surveyed: SurveyedRun<'a>, facts: bool) -> RunIds<'a> {
+        let SurveyedRun { survey, structure, model, .. } = surveyed;
+        let places = RegionLookup::new(&survey.sites, structure, &self.regions);
+        RunIds { communicators: &model.communicators, places, ranks: &self.ranks, facts }
     }
 }
 
 /// What all ranks are followed with.
 pub(super) fn setting<'a>(
     model: &'a Model,
-    (scope, conditions): (&'a Scope, Vec<Condition<'a>>),
+    (scope, conditions): (&'a ReplayScope, Vec<ReplayConditions<'a>>),
     (samples, unread): (Vec<Vec<TimedSample>>, Vec<bool>),
     most_kept: usize,
-) -> Setting<'a> {
+) -> ReplaySetting<'a> {
     let above = model.ranks.iter().map(|rank| rank.rank.saturating_add(1)).max().unwrap_or(0);
-    Setting {
+    ReplaySetting {
         model,
         members: CommMembers::new(&model.communicators, model.facts.n_ranks.max(above)),
         scope,
@@ -124,14 +124,14 @@ pub(super) fn setting<'a>(
 }
 
 /// What decides where segments end.
-pub(super) fn leading(setting: &Setting, segment_steps: Option<usize>) -> Leading {
+pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
     // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
     let mut by_calls: Vec<usize> = (0..ranks.len()).collect();
     by_calls.sort_by_key(|&place| ranks[place].calls);
     let n = ranks.len().max(1);
     let best = if are_packed(n) { PACKED_STEPS } else { STEPS };
-    Leading {
+    LeadingRank {
         rank: by_calls.get(n / 2).copied().unwrap_or(0),
         steps: segment_steps.map_or((best / n).max(LEAST_OF_A_RANK), |steps| (steps / n).max(1)),
         of_all: communicators_of_all(setting.model, &setting.members).into(),
@@ -139,17 +139,17 @@ pub(super) fn leading(setting: &Setting, segment_steps: Option<usize>) -> Leadin
 }
 
 /// A rank's steps; `None` where its log can't be read any more.
-pub(super) fn open<'a>(surveyed: Surveyed<'a>, ids: Ids<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
-    let Surveyed { run, survey, structure, .. } = surveyed;
+pub(super) fn open<'a>(surveyed: SurveyedRun<'a>, ids: RunIds<'a>, rank: &RankModel) -> Option<Box<RankSteps<'a>>> {
+    let SurveyedRun { run, survey, structure, .. } = surveyed;
     let header = run.header(rank.rank)?;
     let survey_of = survey.rank(rank.rank)?;
     let clock = survey_of.clock.clone()?;
-    let placer = Placer::new(structure, &survey.sites, rank.rank);
+    let placer = CallPlacer::new(structure, &survey.sites, rank.rank);
     Some(Box::new(RankSteps::new(ids, run.log(header).ok()?, survey_of, (clock, rank.zero_ns()), placer)))
 }
 
 /// The places of the ranks whose logs this process reads.
-pub(super) fn own_places(surveyed: Surveyed) -> Range<usize> {
+pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     let ranks = &surveyed.model.ranks;
     let own = surveyed.run.own_headers();
     let first = own.first().map_or(0, |first| ranks.partition_point(|rank| rank.rank < first.rank));
@@ -158,19 +158,24 @@ pub(super) fn own_places(surveyed: Surveyed) -> Range<usize> {
 }
 
 /// What a process reads of the ranks at some places: their steps, and their samples where these are wanted.
-pub(super) struct OwnRanks<'a> {
+pub(super) struct LocalRanks<'a> {
     /// In the order of places; `None` where a log can't be read any more.
     pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,
     /// Likewise; none where they are not wanted.
     pub(super) samples: Vec<Vec<TimedSample>>,
 }
 
-impl<'a> OwnRanks<'a> {
+impl<'a> LocalRanks<'a> {
     /// Opens them.
-    pub(super) fn open(surveyed: Surveyed<'a>, ids: Ids<'a>, places: Range<usize>, options: &FollowOptions) -> Self {
+    pub(super) fn open(
+        surveyed: SurveyedRun<'a>,
+        ids: RunIds<'a>,
+        places: Range<usize>,
+        options: &ReplayOptions,
+    ) -> Self {
         let logs = surveyed.model.ranks[places.clone()].iter().map(|rank| open(surveyed, ids, rank)).collect();
         let samples = options.code.map(|code| sampled(surveyed, code, places)).unwrap_or_default();
-        OwnRanks { logs, samples }
+        LocalRanks { logs, samples }
     }
 
     /// Whether all of them can be read.
@@ -180,8 +185,8 @@ impl<'a> OwnRanks<'a> {
 }
 
 /// The samples of the first threads of ranks, by place; of all ranks no more than [`MOST_SAMPLES`] are kept.
-fn sampled(surveyed: Surveyed, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
-    let Surveyed { run, survey, model, .. } = surveyed;
+fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> Vec<Vec<TimedSample>> {
+    let SurveyedRun { run, survey, model, .. } = surveyed;
     let most = (MOST_SAMPLES / model.ranks.len().max(1)).max(1);
     let of_rank = |rank: &RankModel| {
         let header = run.header(rank.rank)?;

@@ -8,8 +8,8 @@ use bincode::enc::Encoder;
 use bincode::error::{DecodeError, EncodeError};
 use bincode::{Decode, Encode};
 
-use super::packed::Packed;
-use super::step::{Batch, CommEvent, Step};
+use super::packed::PackedSteps;
+use super::step::{CommEvent, StepBatch, TimelineStep};
 
 /// More ranks than this have their steps packed: those of fewer take less memory than what else is kept.
 const FEW: usize = 256;
@@ -20,35 +20,35 @@ pub fn are_packed(ranks: usize) -> bool {
 }
 
 /// A batch, as it is followed or in few bytes, or what is left of it.
-pub enum Piece {
+pub enum StepChunk {
     /// As it is followed.
-    Batch(Batch),
+    Batch(StepBatch),
     /// In few bytes.
-    Packed(Box<Packed>),
+    Packed(Box<PackedSteps>),
 }
 
-impl Piece {
+impl StepChunk {
     /// Those of a batch, one at least.
-    pub fn several(batch: Batch, packs: bool) -> VecDeque<Piece> {
+    pub fn several(batch: StepBatch, packs: bool) -> VecDeque<StepChunk> {
         match packs {
-            true => Packed::chunks(batch).into_iter().map(Box::new).map(Piece::Packed).collect(),
-            false => VecDeque::from([Piece::Batch(batch)]),
+            true => PackedSteps::chunks(batch).into_iter().map(Box::new).map(StepChunk::Packed).collect(),
+            false => VecDeque::from([StepChunk::Batch(batch)]),
         }
     }
 
     /// Its steps, or the next of them; the last are followed by none.
-    pub fn next_part(&mut self) -> Batch {
+    pub fn next_part(&mut self) -> StepBatch {
         match self {
-            Piece::Batch(batch) => std::mem::take(batch),
-            Piece::Packed(packed) => packed.next_part(),
+            StepChunk::Batch(batch) => std::mem::take(batch),
+            StepChunk::Packed(packed) => packed.next_part(),
         }
     }
 
     /// How many steps are left.
     pub fn len(&self) -> usize {
         match self {
-            Piece::Batch(batch) => batch.steps.len(),
-            Piece::Packed(packed) => packed.len(),
+            StepChunk::Batch(batch) => batch.steps.len(),
+            StepChunk::Packed(packed) => packed.len(),
         }
     }
 
@@ -58,10 +58,10 @@ impl Piece {
     }
 
     /// What is said of all of them.
-    fn head(&self) -> &Batch {
+    fn head(&self) -> &StepBatch {
         match self {
-            Piece::Batch(batch) => batch,
-            Piece::Packed(packed) => packed.head(),
+            StepChunk::Batch(batch) => batch,
+            StepChunk::Packed(packed) => packed.head(),
         }
     }
 
@@ -81,10 +81,10 @@ impl Piece {
     }
 
     /// Shows steps one by one, each with its events, until `is_last` says so: that step, and how many come before it.
-    pub fn find(&self, mut is_last: impl FnMut(&Step, &[CommEvent]) -> bool) -> Option<(usize, Step)> {
+    pub fn find(&self, mut is_last: impl FnMut(&TimelineStep, &[CommEvent]) -> bool) -> Option<(usize, TimelineStep)> {
         match self {
-            Piece::Packed(packed) => packed.find(is_last),
-            Piece::Batch(batch) => {
+            StepChunk::Packed(packed) => packed.find(is_last),
+            StepChunk::Batch(batch) => {
                 let mut events = batch.events.as_slice();
                 batch.steps.iter().enumerate().find_map(|(before, step)| {
                     let (own, rest) = events.split_at(usize::from(step.events).min(events.len()));
@@ -96,10 +96,10 @@ impl Piece {
     }
 
     /// Takes back the rest of it, which was left when it was split off.
-    pub fn rejoin(&mut self, rest: Piece) {
+    pub fn rejoin(&mut self, rest: StepChunk) {
         match (self, rest) {
-            (Piece::Packed(first), Piece::Packed(rest)) => first.rejoin(*rest),
-            (Piece::Batch(first), Piece::Batch(rest)) => {
+            (StepChunk::Packed(first), StepChunk::Packed(rest)) => first.rejoin(*rest),
+            (StepChunk::Batch(first), StepChunk::Batch(rest)) => {
                 first.steps.extend(rest.steps);
                 first.events.extend(rest.events);
                 first.parallel.extend(rest.parallel);
@@ -110,47 +110,47 @@ impl Piece {
     }
 
     /// Takes the first `n` steps out, with what belongs to their begin.
-    pub fn split_off_first(&mut self, n: usize) -> Piece {
+    pub fn split_off_first(&mut self, n: usize) -> StepChunk {
         match self {
-            Piece::Packed(packed) => Piece::Packed(Box::new(packed.split_off_first(n))),
-            Piece::Batch(batch) => Piece::Batch(split_off_first(batch, n)),
+            StepChunk::Packed(packed) => StepChunk::Packed(Box::new(packed.split_off_first(n))),
+            StepChunk::Batch(batch) => StepChunk::Batch(split_off_first(batch, n)),
         }
     }
 }
 
 /// Another process gets it in few bytes in any case, and has it as it was: how many steps come at a time decides which of two threads is followed first
 /// that do something at the same time.
-impl Encode for Piece {
+impl Encode for StepChunk {
     fn encode<E: Encoder>(&self, encoder: &mut E) -> Result<(), EncodeError> {
         match self {
-            Piece::Batch(batch) => (false, Packed::new(batch.clone())).encode(encoder),
-            Piece::Packed(packed) => (true, packed).encode(encoder),
+            StepChunk::Batch(batch) => (false, PackedSteps::new(batch.clone())).encode(encoder),
+            StepChunk::Packed(packed) => (true, packed).encode(encoder),
         }
     }
 }
 
-impl<C> Decode<C> for Piece {
+impl<C> Decode<C> for StepChunk {
     fn decode<D: Decoder<Context = C>>(decoder: &mut D) -> Result<Self, DecodeError> {
-        let (stays_packed, packed): (bool, Packed) = Decode::decode(decoder)?;
-        Ok(if stays_packed { Piece::Packed(Box::new(packed)) } else { Piece::Batch(packed.unpacked()) })
+        let (stays_packed, packed): (bool, PackedSteps) = Decode::decode(decoder)?;
+        Ok(if stays_packed { StepChunk::Packed(Box::new(packed)) } else { StepChunk::Batch(packed.unpacked()) })
     }
 }
 
-bincode::impl_borrow_decode!(Piece);
+bincode::impl_borrow_decode!(StepChunk);
 
-fn split_off_first(batch: &mut Batch, n: usize) -> Batch {
+fn split_off_first(batch: &mut StepBatch, n: usize) -> StepBatch {
     let n = n.min(batch.steps.len());
     let events = batch.steps[..n].iter().map(|step| usize::from(step.events)).sum::<usize>().min(batch.events.len());
     let parallel = batch.steps[..n].iter().map(|step| usize::from(step.parallel)).sum::<usize>();
     let parallel = parallel.min(batch.parallel.len());
     let is_all = n == batch.steps.len();
-    let rest = Batch {
+    let rest = StepBatch {
         thread: batch.thread,
         steps: batch.steps.split_off(n),
         events: batch.events.split_off(events),
         parallel: batch.parallel.split_off(parallel),
         last: batch.last && !is_all,
-        ..Batch::default()
+        ..StepBatch::default()
     };
     let mut first = std::mem::replace(batch, rest);
     first.last &= is_all;

@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
-use super::anchors::{Evidence, is_oftener};
-use super::calls::Calls;
-use super::groups::{Candidate, has_loop};
-use crate::model::loops::{Anchors, Count, Detected, Ends};
-use crate::read::definitions::Definitions;
-use crate::structure::iterations::found::FoundLoop;
+use super::anchors::{CallEvidence, is_oftener};
+use super::calls::RankCalls;
+use super::unassigned_ranks::{UnassignedRank, has_loop};
+use crate::model::loops::{DetectedLoop, IterationAnchors, IterationCount, IterationEnds};
+use crate::read::definitions::RankDefinitions;
+use crate::structure::iterations::found_loop::FoundLoop;
 use crate::structure::iterations::window::CallInterval;
 
 /// So many iterations within one of another loop are a finer one, not a number that differs by those at its ends.
@@ -16,17 +16,17 @@ const SEVERAL: u32 = 2;
 /// Ranks that have the same loops.
 pub(super) struct LoopGroup<'a> {
     /// The calls of the rank that stands for the others.
-    pub(super) calls: Calls<'a>,
+    pub(super) calls: RankCalls<'a>,
     /// Their numbers.
     pub(super) ranks: Vec<u32>,
     /// What its calls refer to, as far as those searched do.
-    pub(super) definitions: Definitions,
+    pub(super) definitions: RankDefinitions,
     /// The number of iterations of the main loop.
     pub(super) iterations: u32,
     /// What is known of their ends.
-    pub(super) ends: Ends,
+    pub(super) ends: IterationEnds,
     /// How well their number is known.
-    pub(super) count: Count,
+    pub(super) count: IterationCount,
     /// Whether no other code of the program makes the calls that come once in each.
     pub(super) is_unique: bool,
     /// Whether one of these calls is in `main`.
@@ -34,9 +34,9 @@ pub(super) struct LoopGroup<'a> {
     /// Every so manieth anchor of the main loop ends one.
     pub(super) every: NonZeroU32,
     /// What is found in the calls where the user named what ends an iteration.
-    pub(super) detected: Option<Detected>,
+    pub(super) detected: Option<DetectedLoop>,
     /// The rank that stands for the others.
-    pub(super) chosen: Candidate<'a>,
+    pub(super) chosen: UnassignedRank<'a>,
     /// The loops, each after the one around it.
     pub(super) found: Vec<FoundLoop>,
     /// Which of them is the main one.
@@ -47,16 +47,16 @@ pub(super) struct LoopGroup<'a> {
 
 impl<'a> LoopGroup<'a> {
     /// A group of `chosen` alone, whose iterations are not counted yet; `None` where no loop is the main one.
-    pub(super) fn new(calls: Calls<'a>, chosen: Candidate<'a>, found: Vec<FoundLoop>) -> Option<Self> {
+    pub(super) fn new(calls: RankCalls<'a>, chosen: UnassignedRank<'a>, found: Vec<FoundLoop>) -> Option<Self> {
         let main = found.iter().position(|one| one.main)?;
-        let definitions = Definitions::default();
+        let definitions = RankDefinitions::default();
         Some(LoopGroup {
             calls,
             ranks: Vec::new(),
             definitions,
             iterations: 0,
-            ends: Ends::Found,
-            count: Count::default(),
+            ends: IterationEnds::Found,
+            count: IterationCount::default(),
             is_unique: false,
             is_in_main: false,
             every: found[main].every,
@@ -69,21 +69,21 @@ impl<'a> LoopGroup<'a> {
     }
 
     /// Which anchors of the main loop end an iteration.
-    pub(super) fn anchors(&self) -> Anchors {
-        Anchors { run: self.main().anchor.run, every: self.every }
+    pub(super) fn anchors(&self) -> IterationAnchors {
+        IterationAnchors { run: self.main().anchor.run, every: self.every }
     }
 
     /// Counts the iterations of the main loop, and again where the calls of all ranks say more of what ends one than those of its own.
-    pub(super) fn settle(&mut self, evidence: Evidence, window: &[CallInterval]) {
+    pub(super) fn settle(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         self.count_iterations(evidence, window);
         self.occasional = self.calls.occasional(self.main(), self.anchors(), self.ends, window);
     }
 
-    fn count_iterations(&mut self, evidence: Evidence, window: &[CallInterval]) {
+    fn count_iterations(&mut self, evidence: CallEvidence, window: &[CallInterval]) {
         let calls = self.calls;
         let count = |group: &LoopGroup| calls.iterations(group.main(), (group.anchors(), group.ends), window);
         self.iterations = count(self);
-        if self.ends == Ends::Each {
+        if self.ends == IterationEnds::Each {
             return;
         }
         let is_collective = |token| calls.is_collective(token);
@@ -101,18 +101,18 @@ impl<'a> LoopGroup<'a> {
         let (known, certain) = evidence.count(self.main(), calls.rank, self.iterations);
         self.count = known;
         let (fewest, most) = (u64::from(self.iterations), self.oftenest(evidence));
-        if known == Count::default() && most > fewest {
+        if known == IterationCount::default() && most > fewest {
             self.count.more = (most - fewest) as u32;
         }
         if let Some(anchor) = certain {
-            (self.found[self.main].anchor, self.ends) = (anchor, Ends::Each);
+            (self.found[self.main].anchor, self.ends) = (anchor, IterationEnds::Each);
             self.iterations = count(self);
         }
     }
 
     /// Returns how often the rank makes that of the main loop's own calls which it makes most often, of those that come in more than its iterations, but not
     /// in half as many again; 0 where there is none. Some iterations may lack the call that ends the others.
-    fn oftenest(&self, evidence: Evidence) -> u64 {
+    fn oftenest(&self, evidence: CallEvidence) -> u64 {
         let inner = || self.found.iter().filter(|one| one.parent == Some(self.main));
         let is_own = |token: &&u32| !inner().any(|one| one.tokens.binary_search(token).is_ok());
         let own = self.main().tokens.iter().filter(is_own).filter(|&&token| evidence.is_unique(token));
@@ -126,7 +126,7 @@ impl<'a> LoopGroup<'a> {
     }
 
     /// Whether a rank ends iterations as these do, as often.
-    pub(super) fn ends_as(&self, one: Candidate) -> bool {
+    pub(super) fn ends_as(&self, one: UnassignedRank) -> bool {
         has_loop(one, self.chosen, &self.main().anchor)
     }
 
@@ -146,7 +146,12 @@ impl<'a> LoopGroup<'a> {
 
     /// Its loops on a rank with calls in this window, that ends iterations as these ranks do but makes other calls in them: what it
     /// alone calls between the ends of iterations belongs to them.
-    pub(super) fn on(&self, calls: Calls<'a>, chosen: Candidate<'a>, window: &[CallInterval]) -> Option<LoopGroup<'a>> {
+    pub(super) fn on(
+        &self,
+        calls: RankCalls<'a>,
+        chosen: UnassignedRank<'a>,
+        window: &[CallInterval],
+    ) -> Option<LoopGroup<'a>> {
         let main = self.main();
         let is_end = |step: &CallInterval| main.anchor.tokens.contains(&step.token);
         let (first, last) = (window.iter().position(is_end)?, window.iter().rposition(is_end)?);

@@ -2,15 +2,15 @@
 
 use super::region::Region;
 use super::region_state::{Ns, RegionState};
-use super::waits::Blocking;
-use super::what_if::WhatIf;
+use super::waits::BlockingTimes;
+use super::what_if::WhatIfScenario;
 use bincode::{Decode, Encode};
 use serde::{Serialize, Serializer};
 
 /// A thread that was followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Encode, Decode)]
-pub struct ThreadOf {
-    /// The place of its rank in [`Followed::ranks`].
+pub struct ReplayedThread {
+    /// The place of its rank in [`ReplayResults::ranks`].
     pub rank: u32,
     /// Its number in the rank's log; 0 is the one that called MPI_Init.
     pub number: u32,
@@ -19,7 +19,7 @@ pub struct ThreadOf {
 /// What could not be matched, and what was corrected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Counts {
+pub struct ReplayCounts {
     /// Steps that were followed.
     #[serde(skip)]
     pub steps: u64,
@@ -69,7 +69,7 @@ fn seconds<S: Serializer>(ns: &Ns, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(*ns as f64 * 1e-9)
 }
 
-impl Followed {
+impl ReplayResults {
     /// The world rank of a thread.
     pub fn world_rank(&self, thread: u32) -> u32 {
         let place = self.threads.get(thread as usize).map_or(0, |thread| thread.rank);
@@ -78,15 +78,15 @@ impl Followed {
 
     /// T_ideal by replay (docs/metrics.md §1), in seconds; `None` where it was not asked for, or not all that ranks wait for is known.
     pub fn t_ideal_s(&self) -> Option<f64> {
-        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIf::Ideal);
+        let ideal = self.replays.iter().find(|(scenario, _)| *scenario == WhatIfScenario::Ideal);
         ideal.filter(|_| self.counts.all_is_known()).map(|&(_, time_s)| time_s)
     }
 }
 
-impl Counts {
+impl ReplayCounts {
     /// This and what was counted after it.
-    pub fn and(self, after: Counts) -> Counts {
-        Counts {
+    pub fn and(self, after: ReplayCounts) -> ReplayCounts {
+        ReplayCounts {
             steps: self.steps + after.steps,
             messages: self.messages + after.messages,
             sizes_differ: self.sizes_differ + after.sizes_differ,
@@ -128,25 +128,25 @@ impl Counts {
 
 /// Who waited for whom in a run, and how long it would take otherwise.
 #[derive(Clone, Debug, Default, Encode, Decode)]
-pub struct Followed {
+pub struct ReplayResults {
     /// World ranks of those that were followed, ascending.
     pub ranks: Vec<u32>,
     /// Regions of the run, of which kinds of time are.
     pub regions: Vec<Region>,
     /// The threads, by number.
-    pub threads: Vec<ThreadOf>,
+    pub threads: Vec<ReplayedThread>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
-    pub blocking: Blocking,
+    pub blocking: BlockingTimes,
     /// What-if scenarios, and the seconds that the part would take in each; none of a region.
-    pub replays: Vec<(WhatIf, f64)>,
+    pub replays: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
-    pub critical_path: Vec<OnPath>,
+    pub critical_path: Vec<CriticalPathEntry>,
     /// The code by which ranks' first threads make others wait, where they were sampled.
     pub delaying_code: Vec<DelayingCode>,
     /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
     pub elapsed: Ns,
     /// What could not be matched, and what was corrected.
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,
     /// In how many segments the run was followed, from one collective of all ranks to another.
@@ -155,7 +155,7 @@ pub struct Followed {
 
 /// A part of the critical path.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
-pub struct OnPath {
+pub struct CriticalPathEntry {
     /// The thread.
     pub thread: u32,
     /// The kind of its time.

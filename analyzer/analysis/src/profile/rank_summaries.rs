@@ -11,15 +11,15 @@ use crate::profile::sums::ThreadTotals;
 
 /// Ranks whose figures come from their summaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub(super) struct SummedUp {
+pub(super) struct SummarizedRanks {
     pub(super) ranks: u32,
     /// Those of them whose summaries have no iterations.
     pub(super) without_iterations: u32,
 }
 
-impl SummedUp {
-    pub(super) fn merge(self, higher: SummedUp) -> SummedUp {
-        SummedUp {
+impl SummarizedRanks {
+    pub(super) fn merge(self, higher: SummarizedRanks) -> SummarizedRanks {
+        SummarizedRanks {
             ranks: self.ranks + higher.ranks,
             without_iterations: self.without_iterations + higher.without_iterations,
         }
@@ -28,7 +28,7 @@ impl SummedUp {
 
 /// What sums state: records and calls, and time, calls and bytes by activity.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct Sums {
+struct StatedSums {
     records: u64,
     calls: u64,
     cells: [ProfileCell; Activity::COUNT],
@@ -36,12 +36,12 @@ struct Sums {
 
 /// What a rank's summaries state, of its first thread and of all others.
 #[derive(Default)]
-pub(super) struct Stated {
-    first: Option<Sums>,
-    others: Option<Sums>,
+pub(super) struct RankSummary {
+    first: Option<StatedSums>,
+    others: Option<StatedSums>,
 }
 
-impl Stated {
+impl RankSummary {
     /// A summary of the rank.
     pub(super) fn add(&mut self, summary: &ThreadSummary) {
         let sums = if summary.thread() == 0 { &mut self.first } else { &mut self.others };
@@ -64,8 +64,8 @@ impl Stated {
 }
 
 /// What the records of a thread, or of several, add up to.
-fn found(totals: &ThreadTotals) -> Sums {
-    let mut sums = Sums { records: totals.rest.records, calls: totals.rest.calls, ..Sums::default() };
+fn found(totals: &ThreadTotals) -> StatedSums {
+    let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
         sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
     }
@@ -73,7 +73,7 @@ fn found(totals: &ThreadTotals) -> Sums {
 }
 
 /// The first difference, in words.
-fn difference(stated: &Sums, found: &Sums) -> Option<String> {
+fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
     let counts = [("records", stated.records, found.records), ("calls", stated.calls, found.calls)];
     let ticks = Activity::ALL.iter().zip(stated.cells.iter().zip(&found.cells));
     let of_activity = |(activity, (stated, found)): (&Activity, (&ProfileCell, &ProfileCell))| {

@@ -12,33 +12,33 @@ use std::ops::ControlFlow;
 use lbprof_collector::Activity;
 use lbprof_collector::definition::RankList;
 
-use super::calls::Calls;
-use super::group::LoopGroup;
-use crate::read::definitions::Definitions;
-use crate::structure::iterations::found::FoundLoop;
+use super::calls::RankCalls;
+use super::loop_group::LoopGroup;
+use crate::read::definitions::RankDefinitions;
+use crate::structure::iterations::found_loop::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
-pub struct Team<'a> {
+pub struct LockstepTeam<'a> {
     /// How many iterations each of them makes.
     pub iterations: u32,
-    groups: Vec<Member<'a>>,
+    groups: Vec<TeamGroup<'a>>,
 }
 
 /// A group of ranks, by the one whose calls stand for those of the others.
-struct Member<'a> {
-    calls: Calls<'a>,
+struct TeamGroup<'a> {
+    calls: RankCalls<'a>,
     main: FoundLoop,
     ranks: Vec<u32>,
     iterations: u32,
-    definitions: Definitions,
+    definitions: RankDefinitions,
     /// Messages that its rank exchanges with others in the loop, by their numbers.
     messages: OnceCell<BTreeMap<u32, u64>>,
 }
 
-impl<'a> Team<'a> {
+impl<'a> LockstepTeam<'a> {
     /// A group by itself.
-    pub fn of(group: &LoopGroup<'a>) -> Team<'a> {
-        let member = Member {
+    pub fn of(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
+        let member = TeamGroup {
             calls: group.calls,
             main: group.main().clone(),
             ranks: group.ranks.clone(),
@@ -46,13 +46,13 @@ impl<'a> Team<'a> {
             definitions: group.definitions.clone(),
             messages: OnceCell::new(),
         };
-        Team { iterations: group.iterations, groups: vec![member] }
+        LockstepTeam { iterations: group.iterations, groups: vec![member] }
     }
 
     /// Whether both go through the same iterations.
-    pub fn goes_with(&self, other: &Team) -> bool {
+    pub fn goes_with(&self, other: &LockstepTeam) -> bool {
         let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
-        let meet = |(own, other): (&Member, &Member)| {
+        let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
             let is_same_loop = own.main.anchor == other.main.anchor;
             is_same_loop || own.meets(other) || own.exchanges_with(other) || other.exchanges_with(own)
         };
@@ -62,16 +62,17 @@ impl<'a> Team<'a> {
     /// The iterations of that one of `teams` with most ranks of those that have as many ranks as this one or more, exchange messages with
     /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
     /// others'.
-    pub fn others_count(&self, teams: &[Team]) -> Option<u32> {
-        let other = |team: &&Team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
-        let mut others: Vec<&Team> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
+    pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
+        let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
+        let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
         others.retain(|team| !self.shares_calls_with(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
         others.last().map(|team| team.iterations)
     }
 
-    fn shares_calls_with(&self, other: &Team) -> bool {
-        let tokens = |team: &Team| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
+    fn shares_calls_with(&self, other: &LockstepTeam) -> bool {
+        let tokens =
+            |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
         let others = tokens(other);
         tokens(self).iter().any(|token| others.contains(token))
     }
@@ -81,10 +82,10 @@ impl<'a> Team<'a> {
     }
 
     /// Whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
-    fn deals_with(&self, other: &Team) -> bool {
+    fn deals_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
-        let sent = |from: &Team, to: &Team| {
+        let sent = |from: &LockstepTeam, to: &LockstepTeam| {
             let pairs = from.groups.iter().flat_map(|own| to.groups.iter().map(move |other| own.messages_with(other)));
             pairs.max().unwrap_or(0)
         };
@@ -92,14 +93,14 @@ impl<'a> Team<'a> {
     }
 
     /// Takes in the groups of another.
-    pub fn join(&mut self, other: Team<'a>) {
+    pub fn join(&mut self, other: LockstepTeam<'a>) {
         self.groups.extend(other.groups);
     }
 }
 
-impl Member<'_> {
+impl TeamGroup<'_> {
     /// Whether all ranks of both take part in a collective operation at least once an iteration.
-    fn meets(&self, other: &Member) -> bool {
+    fn meets(&self, other: &TeamGroup) -> bool {
         let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
         self.collectives().any(|(operation, uid, group)| {
             others.contains(&(operation, uid)) && has_all(group, &self.ranks) && has_all(group, &other.ranks)
@@ -116,12 +117,12 @@ impl Member<'_> {
     }
 
     /// Whether its rank exchanges a message with a rank of `other` in each iteration, on average.
-    fn exchanges_with(&self, other: &Member) -> bool {
+    fn exchanges_with(&self, other: &TeamGroup) -> bool {
         self.messages_with(other) >= u64::from(self.iterations)
     }
 
     /// How many messages its rank exchanges with ranks of `other` in the loop.
-    fn messages_with(&self, other: &Member) -> u64 {
+    fn messages_with(&self, other: &TeamGroup) -> u64 {
         let messages = self.messages.get_or_init(|| self.messages());
         other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()
     }

@@ -7,7 +7,7 @@
 //!   Choose: which logs are the run's       ─→
 //!   Pass: which one, over what part        ─→     first and second pass: fold their ranks
 //!                                          ←─     their parts, joined by a tree in the order of ranks
-//!                                                 third pass: what replay/segments/together.rs says
+//!                                                 third pass: what replay/segments/distributed.rs says
 //!   End                                    ─→     end
 //! ```
 //!
@@ -25,13 +25,13 @@ use bincode::{Decode, Encode};
 use lbprof_collector::folder::{RunFileNames, RunFolder};
 use lbprof_collector::polling::PollGapRule;
 
-use crate::read::files::Found;
-use crate::read::span::Span;
-use crate::transport::{Failure, Team};
+use crate::read::files::LogInventory;
+use crate::read::span::TickSpan;
+use crate::transport::{ProcessGroup, TransportFailure};
 
 /// What process 0 asks of the others.
 #[derive(Debug, Encode, Decode)]
-pub(crate) enum Command {
+pub(crate) enum ProcessCommand {
     /// Open the run of this number.
     Open(OpenRun),
     /// Open all files, and look at some of the ranks: shares of the files overlap.
@@ -43,7 +43,7 @@ pub(crate) enum Command {
         /// The run's number.
         number: u64,
         /// Which pass.
-        pass: Pass,
+        pass: RecordPass,
         /// Over what.
         part: RunPart,
         /// What the pass needs to know, in a form of its own.
@@ -65,7 +65,7 @@ pub(crate) struct OpenRun {
 
 /// A pass over the records of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub(crate) enum Pass {
+pub(crate) enum RecordPass {
     /// [`crate::structure::survey`].
     Survey,
     /// [`crate::profile`].
@@ -79,7 +79,7 @@ pub(crate) enum Pass {
 pub(crate) struct RunPart {
     /// Ranks, ascending; `None`: all.
     pub(crate) ranks: Option<Vec<u32>>,
-    pub(crate) spans: BTreeMap<u32, Span>,
+    pub(crate) spans: BTreeMap<u32, TickSpan>,
     pub(crate) polling: PollGapRule,
     /// Whether ranks' summaries are read in place of their events.
     pub(crate) is_first_look: bool,
@@ -99,7 +99,7 @@ impl OpenRun {
     /// Opens the share of the run's files that is this process's.
     ///
     /// Errors: the folder is another one here than where process 0 is.
-    pub(crate) fn share(&self, team: &Team) -> Result<RunFolder, Failure> {
+    pub(crate) fn share(&self, team: &ProcessGroup) -> Result<RunFolder, TransportFailure> {
         let dir = self.dir();
         let share = self.names.shares(team.processes()).swap_remove(team.process());
         let missing = share.files().find_map(|name| Some((std::fs::symlink_metadata(dir.join(&name)).err()?, name)));
@@ -111,7 +111,7 @@ impl OpenRun {
     }
 
     /// Opens all of its files, and finds the ranks that are this process's.
-    pub(crate) fn by_rank(&self, team: &Team) -> (RunFolder, Range<usize>) {
+    pub(crate) fn by_rank(&self, team: &ProcessGroup) -> (RunFolder, Range<usize>) {
         let folder = RunFolder::of(&self.dir(), self.names.clone());
         let n = folder.ranks().count();
         let of = |process: usize| n * process / team.processes();
@@ -120,12 +120,12 @@ impl OpenRun {
 }
 
 /// Process 0 of a team.
-pub struct Leader {
-    team: Team,
+pub struct LeaderProcess {
+    team: ProcessGroup,
     opened: AtomicU64,
 }
 
-impl std::fmt::Debug for Leader {
+impl std::fmt::Debug for LeaderProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "leader of {} processes", self.team.processes())
     }
@@ -133,22 +133,22 @@ impl std::fmt::Debug for Leader {
 
 /// The processes that opened a run.
 #[derive(Clone, Debug)]
-pub(crate) struct Together {
-    pub(crate) leader: Arc<Leader>,
+pub(crate) struct DistributedRun {
+    pub(crate) leader: Arc<LeaderProcess>,
     pub(crate) number: u64,
 }
 
-impl Leader {
+impl LeaderProcess {
     /// That of `team`, whose process 0 this one is.
-    pub fn new(team: Team) -> Leader {
-        Leader { team, opened: AtomicU64::new(0) }
+    pub fn new(team: ProcessGroup) -> LeaderProcess {
+        LeaderProcess { team, opened: AtomicU64::new(0) }
     }
 
     /// Lets the other processes end.
     ///
     /// Errors: one is not there any more.
-    pub fn end(&self) -> Result<(), Failure> {
-        self.team.broadcast(&Command::End)
+    pub fn end(&self) -> Result<(), TransportFailure> {
+        self.team.broadcast(&ProcessCommand::End)
     }
 
     /// Opens a run: its number, what this process has of it, what each has found.
@@ -157,22 +157,22 @@ impl Leader {
         dir: &Path,
         names: &RunFileNames,
         bytes_on_disk: Option<u64>,
-    ) -> Result<(u64, RunFolder, Vec<Found>), Failure> {
+    ) -> Result<(u64, RunFolder, Vec<LogInventory>), TransportFailure> {
         let number = self.opened.fetch_add(1, Relaxed) + 1;
         let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
         let dir = absolute.as_os_str().as_bytes().to_vec();
         let run = OpenRun { number, dir, names: names.clone(), bytes_on_disk };
-        let command = Command::Open(run);
+        let command = ProcessCommand::Open(run);
         self.team.broadcast(&command)?;
-        let Command::Open(run) = command else { unreachable!("it was made above") };
+        let ProcessCommand::Open(run) = command else { unreachable!("it was made above") };
         let folder = run.share(&self.team);
-        let found = folder.as_ref().map(Found::all).map_err(Clone::clone);
+        let found = folder.as_ref().map(LogInventory::all).map_err(Clone::clone);
         let shares = self.team.gather(found)?.unwrap_or_default();
         let (Ok(folder), true) = (folder, are_apart(&shares)) else {
             // The ranks of a node do not follow one another: all open all files, and each takes some of the ranks.
-            self.team.broadcast(&Command::OpenByRank)?;
+            self.team.broadcast(&ProcessCommand::OpenByRank)?;
             let (folder, own) = run.by_rank(&self.team);
-            let mut shares = self.team.gather(Ok(Found::of_ranks(&folder, own)))?.unwrap_or_default();
+            let mut shares = self.team.gather(Ok(LogInventory::of_ranks(&folder, own)))?.unwrap_or_default();
             // All see the same files.
             shares.iter_mut().skip(1).for_each(|share| (share.of_rings, share.of_nodes) = Default::default());
             return Ok((number, folder, shares));
@@ -180,29 +180,29 @@ impl Leader {
         Ok((number, folder, shares))
     }
 
-    pub(crate) fn choose(&self, chosen: &[(u32, usize)]) -> Result<(), Failure> {
-        self.team.broadcast(&Command::Choose(chosen.to_vec()))
+    pub(crate) fn choose(&self, chosen: &[(u32, usize)]) -> Result<(), TransportFailure> {
+        self.team.broadcast(&ProcessCommand::Choose(chosen.to_vec()))
     }
 }
 
 /// Whether the ranks of each share are above those of all before it.
-fn are_apart(shares: &[Found]) -> bool {
-    let ranks: Vec<_> = shares.iter().filter_map(Found::ranks).collect();
+fn are_apart(shares: &[LogInventory]) -> bool {
+    let ranks: Vec<_> = shares.iter().filter_map(LogInventory::ranks).collect();
     ranks.windows(2).all(|pair| pair[0].end() < pair[1].start())
 }
 
-impl Together {
+impl DistributedRun {
     /// Does a pass over a part of the run together: the other processes' parts joined with the one that `own` gives here. `None`: the others have opened
     /// another run since, and this process has to do the pass alone.
     ///
     /// Errors: a process failed.
     pub(crate) fn pass<T: Encode + Decode<()>>(
         &self,
-        (pass, part): (Pass, RunPart),
+        (pass, part): (RecordPass, RunPart),
         input: Vec<u8>,
         own: impl FnOnce() -> T,
         merge: impl Fn(T, T) -> T,
-    ) -> Result<Option<T>, Failure> {
+    ) -> Result<Option<T>, TransportFailure> {
         match self.begin((pass, part), input)? {
             Some(team) => team.reduce(Ok(own()), merge),
             None => Ok(None),
@@ -210,17 +210,21 @@ impl Together {
     }
 
     /// The processes; `None`: the others have opened another run since.
-    pub(crate) fn team(&self) -> Option<&Team> {
-        let Together { leader, number } = self;
+    pub(crate) fn team(&self) -> Option<&ProcessGroup> {
+        let DistributedRun { leader, number } = self;
         (leader.opened.load(Relaxed) == *number).then_some(&leader.team)
     }
 
     /// Lets the other processes begin a pass: all of them. `None`: they have opened another run since.
     ///
     /// Errors: a process is not there any more.
-    pub(crate) fn begin(&self, (pass, part): (Pass, RunPart), input: Vec<u8>) -> Result<Option<&Team>, Failure> {
+    pub(crate) fn begin(
+        &self,
+        (pass, part): (RecordPass, RunPart),
+        input: Vec<u8>,
+    ) -> Result<Option<&ProcessGroup>, TransportFailure> {
         let Some(team) = self.team() else { return Ok(None) };
-        team.broadcast(&Command::Pass { number: self.number, pass, part, input })?;
+        team.broadcast(&ProcessCommand::Pass { number: self.number, pass, part, input })?;
         Ok(Some(team))
     }
 }

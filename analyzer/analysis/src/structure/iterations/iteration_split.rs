@@ -6,7 +6,7 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use crate::structure::iterations::counts::counted;
-use crate::structure::iterations::sequence::{Item, Sequence, Symbol};
+use crate::structure::iterations::sequence::{CallSequence, SequenceItem, SequenceSymbol};
 
 /// Kinds of iterations that are distinguished; those of further kinds are spelt out. Loops have few kinds, sequences without
 /// loops many.
@@ -23,9 +23,9 @@ const FACTOR: u64 = 0x5851_f42d_4c95_7f2d;
 const VARYING_BITS: f64 = 4.0;
 
 /// The iterations that come of cutting after each occurrence of a symbol.
-pub(super) struct Cut {
+pub(super) struct IterationSplit {
     /// The symbol.
-    pub symbol: Symbol,
+    pub symbol: SequenceSymbol,
     /// How many bits describe the visits.
     pub bits: f64,
     /// Occurrences of the symbol.
@@ -44,11 +44,16 @@ struct IterationKind {
     example: (usize, usize),
 }
 
-impl Cut {
+impl IterationSplit {
     /// Cuts `visits`, which hold `n_symbols` different symbols, after each `symbol`.
-    pub fn of(sequence: &Sequence, visits: &[Range<usize>], symbol: Symbol, n_symbols: usize) -> Cut {
+    pub fn of(
+        sequence: &CallSequence,
+        visits: &[Range<usize>],
+        symbol: SequenceSymbol,
+        n_symbols: usize,
+    ) -> IterationSplit {
         let (heads, tails) = (Vec::with_capacity(visits.len()), Vec::with_capacity(visits.len()));
-        let mut cut = Cut { symbol, bits: 0.0, iterations: 0, kinds: FxHashMap::default(), heads, tails };
+        let mut cut = IterationSplit { symbol, bits: 0.0, iterations: 0, kinds: FxHashMap::default(), heads, tails };
         let symbol_bits = (n_symbols as f64 + 1.0).log2();
         let spelt_out: usize = visits.iter().map(|visit| cut.add(&sequence.parts, visit)).sum();
         let whole: usize = cut.kinds.values().map(|kind| kind.count).sum();
@@ -62,7 +67,7 @@ impl Cut {
     }
 
     /// Adds the iterations of a visit. Gives the number of symbols that belong to none.
-    fn add(&mut self, parts: &[Item], visit: &Range<usize>) -> usize {
+    fn add(&mut self, parts: &[SequenceItem], visit: &Range<usize>) -> usize {
         let mut spelt_out = 0;
         let (mut hash, mut from) = (0u64, visit.start);
         for at in visit.clone() {
@@ -95,19 +100,19 @@ impl Cut {
     }
 
     /// The kinds, as their symbols, the most common ones first.
-    fn listed(&self, sequence: &Sequence) -> Vec<Vec<Symbol>> {
+    fn listed(&self, sequence: &CallSequence) -> Vec<Vec<SequenceSymbol>> {
         let mut kinds: Vec<IterationKind> = self.kinds.values().copied().collect();
         kinds.sort_unstable_by_key(|kind| (Reverse(kind.count), kind.example));
         kinds.into_iter().map(|kind| symbols(sequence, kind.example)).collect()
     }
 
     /// The symbols that are not described by saying how a kind or a beginning or an end is like one of the most common kinds.
-    fn differences(&self, sequence: &Sequence, listed: &[Vec<Symbol>]) -> usize {
+    fn differences(&self, sequence: &CallSequence, listed: &[Vec<SequenceSymbol>]) -> usize {
         let common = &listed[..listed.len().min(LISTED)];
-        let kind = |(idx, kind): (usize, &Vec<Symbol>)| {
+        let kind = |(idx, kind): (usize, &Vec<SequenceSymbol>)| {
             common[..idx.min(LISTED)].iter().map(|other| difference(kind, other)).min().unwrap_or(0)
         };
-        let beyond = |range: &(usize, usize), shared: fn(&[Symbol], &[Symbol]) -> usize| {
+        let beyond = |range: &(usize, usize), shared: fn(&[SequenceSymbol], &[SequenceSymbol]) -> usize| {
             let symbols = symbols(sequence, *range);
             symbols.len() - common.iter().map(|kind| shared(&symbols, kind)).max().unwrap_or(0)
         };
@@ -117,26 +122,28 @@ impl Cut {
     }
 
     /// How many iterations hold a symbol another number of times than most that hold it.
-    fn varying(&self, sequence: &Sequence) -> usize {
+    fn varying(&self, sequence: &CallSequence) -> usize {
         let kinds: Vec<_> = self.kinds.values().map(|kind| (kind.count, kind.multiplicities(sequence))).collect();
-        let mut numbers: FxHashMap<Symbol, FxHashMap<usize, usize>> = FxHashMap::default();
+        let mut numbers: FxHashMap<SequenceSymbol, FxHashMap<usize, usize>> = FxHashMap::default();
         for (count, kind) in &kinds {
             for (&symbol, &n) in kind {
                 *numbers.entry(symbol).or_default().entry(n).or_default() += count;
             }
         }
         let usual = |counts: &FxHashMap<usize, usize>| counts.iter().map(|(&n, &count)| (count, n)).max();
-        let usual: FxHashMap<Symbol, usize> =
+        let usual: FxHashMap<SequenceSymbol, usize> =
             numbers.iter().filter_map(|(&symbol, counts)| Some((symbol, usual(counts)?.1))).collect();
-        let varies = |kind: &FxHashMap<Symbol, usize>| kind.iter().any(|(symbol, n)| usual.get(symbol) != Some(n));
+        let varies =
+            |kind: &FxHashMap<SequenceSymbol, usize>| kind.iter().any(|(symbol, n)| usual.get(symbol) != Some(n));
         kinds.iter().filter(|(_, kind)| varies(kind)).map(|(count, _)| count).sum()
     }
 
     /// The symbols that occur exactly once in each iteration that the window shows as a whole; ascending.
-    pub fn core(&self, sequence: &Sequence) -> Vec<Symbol> {
+    pub fn core(&self, sequence: &CallSequence) -> Vec<SequenceSymbol> {
         let mut kinds = self.kinds.values().map(|kind| kind.multiplicities(sequence));
         let Some(first) = kinds.next() else { return vec![self.symbol] };
-        let mut core: Vec<Symbol> = first.into_iter().filter(|&(_, n)| n == 1).map(|(symbol, _)| symbol).collect();
+        let mut core: Vec<SequenceSymbol> =
+            first.into_iter().filter(|&(_, n)| n == 1).map(|(symbol, _)| symbol).collect();
         for kind in kinds {
             core.retain(|symbol| kind.get(symbol) == Some(&1));
         }
@@ -145,8 +152,8 @@ impl Cut {
     }
 
     /// The share of the iterations that consist of the same symbols as the most common ones, in 0..=1.
-    pub fn alike(&self, sequence: &Sequence) -> f64 {
-        let mut sets: FxHashMap<Vec<Symbol>, usize> = FxHashMap::default();
+    pub fn alike(&self, sequence: &CallSequence) -> f64 {
+        let mut sets: FxHashMap<Vec<SequenceSymbol>, usize> = FxHashMap::default();
         for kind in self.kinds.values() {
             let mut symbols = symbols(sequence, kind.example);
             symbols.sort_unstable();
@@ -159,32 +166,32 @@ impl Cut {
 }
 
 impl IterationKind {
-    fn multiplicities(&self, sequence: &Sequence) -> FxHashMap<Symbol, usize> {
+    fn multiplicities(&self, sequence: &CallSequence) -> FxHashMap<SequenceSymbol, usize> {
         counted(&sequence.parts[self.example.0..self.example.1])
     }
 }
 
-fn symbols(sequence: &Sequence, range: (usize, usize)) -> Vec<Symbol> {
+fn symbols(sequence: &CallSequence, range: (usize, usize)) -> Vec<SequenceSymbol> {
     sequence.parts[range.0..range.1].iter().map(|item| item.symbol).collect()
 }
 
 /// How many symbols lie between what two kinds of iterations begin and end with alike.
-fn difference(one: &[Symbol], other: &[Symbol]) -> usize {
+fn difference(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     let begin = shared_begin(one, other);
     let end = shared_end(&one[begin..], &other[begin..]);
     one.len() + other.len() - 2 * (begin + end)
 }
 
-fn shared_begin(one: &[Symbol], other: &[Symbol]) -> usize {
+fn shared_begin(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }
 
-fn shared_end(one: &[Symbol], other: &[Symbol]) -> usize {
+fn shared_end(one: &[SequenceSymbol], other: &[SequenceSymbol]) -> usize {
     one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count()
 }
 
 /// A number by which hashes of different symbols differ.
-fn mixed(symbol: Symbol) -> u64 {
+fn mixed(symbol: SequenceSymbol) -> u64 {
     let z = (u64::from(symbol) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z ^ (z >> 27)

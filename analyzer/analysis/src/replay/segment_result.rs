@@ -4,36 +4,36 @@ use bincode::{Decode, Encode};
 
 use crate::model::Model;
 use crate::model::exact_sum::ExactNs;
-use crate::model::followed::{Counts, Followed, OnPath, ThreadOf};
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::what_if::WhatIf;
-use crate::replay::blocking::Explained;
+use crate::model::replay_results::{CriticalPathEntry, ReplayCounts, ReplayResults, ReplayedThread};
+use crate::model::what_if::WhatIfScenario;
+use crate::replay::blocking::ExplainedWaits;
 use crate::replay::matching::OnDemand;
 
 /// What was found from a cut, or the begin of the run, to the next cut, or its end.
 #[derive(Encode, Decode)]
-pub struct Part {
+pub struct SegmentResult {
     /// Waits and the critical path.
-    pub explained: Explained,
+    pub explained: ExplainedWaits,
     /// How long it would take in each replay, in nanoseconds.
     pub replays_ns: Vec<ExactNs>,
     /// What could not be matched, and what was corrected.
-    pub counts: Counts,
+    pub counts: ReplayCounts,
     /// Work that was handed out on demand.
     pub on_demand: OnDemand,
     /// The threads, by number; none where the run goes on.
-    pub threads: Vec<ThreadOf>,
+    pub threads: Vec<ReplayedThread>,
     /// Of how many segments that is.
     pub segments: usize,
     /// Nanoseconds from the begin of the run to its end; 0 where it goes on.
     pub elapsed: Ns,
 }
 
-impl Part {
+impl SegmentResult {
     /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
-    pub fn and(mut self, after: Part) -> Part {
+    pub fn and(mut self, after: SegmentResult) -> SegmentResult {
         self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
-        Part {
+        SegmentResult {
             explained: self.explained.and(after.explained),
             replays_ns: self.replays_ns,
             counts: self.counts.and(after.counts),
@@ -45,12 +45,13 @@ impl Part {
     }
 
     /// As the result of the whole run, of the scenarios that were replayed.
-    pub fn of_run(self, model: &Model, scenarios: Vec<WhatIf>) -> Followed {
-        let Part { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
-        let Explained { waits, paths, delays, kept } = explained;
+    pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
+        let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
+        let ExplainedWaits { waits, paths, delays, kept } = explained;
         let blocking = waits.finish();
-        let on_path = |((thread, kind), ns): ((u32, RegionState), ExactNs)| OnPath { thread, kind, ns: ns.number() };
-        Followed {
+        let on_path =
+            |((thread, kind), ns): ((u32, RegionState), ExactNs)| CriticalPathEntry { thread, kind, ns: ns.number() };
+        ReplayResults {
             ranks: model.ranks.iter().map(|rank| rank.rank).collect(),
             regions: model.regions.clone(),
             threads,
@@ -59,7 +60,7 @@ impl Part {
             replays: scenarios.into_iter().zip(replays_ns.into_iter().map(|ns| ns.number() * 1e-9)).collect(),
             critical_path: paths.into_iter().take(1).flat_map(|path| path.sums).map(on_path).collect(),
             elapsed,
-            counts: Counts { hands_out_work: on_demand.is_considerable(), ..counts },
+            counts: ReplayCounts { hands_out_work: on_demand.is_considerable(), ..counts },
             kept,
             segments,
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rayon::Scope;
 
 use crate::model::region_state::Ns;
-use crate::read::ahead::Ahead;
-use crate::replay::blocking::{Explainer, HistoryBatch, TimedSample};
+use crate::read::read_ahead::ReadAhead;
+use crate::replay::blocking::{HistoryBatch, TimedSample, WaitExplainer};
 
 /// Event batches that may wait to be explained before the engine does.
 const MOST_WAITING: usize = 8;
@@ -21,14 +21,14 @@ struct EventBatch {
 }
 
 /// The batch that is being filled, and those that are being explained.
-pub struct Explaining<'a, 'scope> {
+pub struct ExplanationQueue<'a, 'scope> {
     scope: &'a Scope<'scope>,
     /// What was not handed over yet.
     pub batch: HistoryBatch,
     /// What was, and waits for that before it to be explained.
     waiting: Vec<EventBatch>,
     /// Who explains; what was explained comes back as room for more.
-    busy: Option<Ahead<(Explainer, Vec<HistoryBatch>)>>,
+    busy: Option<ReadAhead<(WaitExplainer, Vec<HistoryBatch>)>>,
     rooms: Vec<HistoryBatch>,
     /// Where critical paths begin, and how much history is kept.
     limits: (Ns, usize),
@@ -36,12 +36,12 @@ pub struct Explaining<'a, 'scope> {
     samples: Arc<Vec<Vec<TimedSample>>>,
 }
 
-impl<'a, 'scope> Explaining<'a, 'scope> {
+impl<'a, 'scope> ExplanationQueue<'a, 'scope> {
     /// Nothing is known yet. Critical paths begin at `from`; of histories of `most` intervals and causes old ones are forgotten.
     /// `samples`: of the ranks' first threads, by place.
     pub fn new(scope: &'a Scope<'scope>, (from, most): (Ns, usize), samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         let (batch, waiting, rooms) = (HistoryBatch::default(), Vec::new(), Vec::new());
-        Explaining { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
+        ExplanationQueue { scope, batch, waiting, busy: None, rooms, limits: (from, most), samples }
     }
 
     /// Lets the batch be explained once those before it are; `now`: all threads have been followed until then; `ends`: when the windows of
@@ -53,7 +53,7 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
         if !is_busy || self.waiting.len() >= MOST_WAITING {
             let mut explainer = self.back();
             let batches = std::mem::take(&mut self.waiting);
-            self.busy = Some(Ahead::begin(self.scope, move || {
+            self.busy = Some(ReadAhead::begin(self.scope, move || {
                 let explain = |batch: EventBatch| batch.explain(&mut explainer);
                 let rooms = batches.into_iter().map(explain).collect();
                 (explainer, rooms)
@@ -62,7 +62,7 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
     }
 
     /// Who has explained all; `ends` as above.
-    pub fn finish(mut self, ends: &[(u32, Ns)]) -> Explainer {
+    pub fn finish(mut self, ends: &[(u32, Ns)]) -> WaitExplainer {
         let mut explainer = self.back();
         std::mem::take(&mut self.waiting).into_iter().for_each(|batch| drop(batch.explain(&mut explainer)));
         explainer.take(&self.batch);
@@ -70,11 +70,11 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
         explainer
     }
 
-    fn back(&mut self) -> Explainer {
+    fn back(&mut self) -> WaitExplainer {
         let (from, most) = self.limits;
         let samples = &self.samples;
-        let new = || Explainer::new(from, most).with_samples(Arc::clone(samples));
-        let (explainer, rooms) = self.busy.take().and_then(Ahead::wait).unwrap_or_else(|| (new(), Vec::new()));
+        let new = || WaitExplainer::new(from, most).with_samples(Arc::clone(samples));
+        let (explainer, rooms) = self.busy.take().and_then(ReadAhead::wait).unwrap_or_else(|| (new(), Vec::new()));
         self.rooms.extend(rooms);
         explainer
     }
@@ -82,7 +82,7 @@ impl<'a, 'scope> Explaining<'a, 'scope> {
 
 impl EventBatch {
     /// Lets it be explained, and gives its room back.
-    fn explain(mut self, explainer: &mut Explainer) -> HistoryBatch {
+    fn explain(mut self, explainer: &mut WaitExplainer) -> HistoryBatch {
         explainer.take(&self.history);
         explainer.follow_path(&self.ends);
         explainer.forget(self.now);

@@ -5,13 +5,13 @@ use std::str::FromStr;
 
 use super::{SelectionError, region, threads};
 use crate::model::Model;
-use crate::model::moment::Moment;
-use crate::model::what_if::WhatIf;
-use crate::structure::symbols::Resolved;
+use crate::model::moment::WindowBoundary;
+use crate::model::what_if::WhatIfScenario;
+use crate::structure::symbols::ResolvedNames;
 
 /// A what-if scenario, regions and ranks by their names.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Asked {
+pub enum AskedScenario {
     /// With this region balanced.
     Balanced(String),
     /// With this rank computing no more than the mean.
@@ -46,31 +46,32 @@ const BANDWIDTHS: [(&str, f64); 8] = [
     ("", 1.0),
 ];
 
-impl FromStr for Asked {
+impl FromStr for AskedScenario {
     type Err = AskedError;
 
     fn from_str(text: &str) -> Result<Self, AskedError> {
         if text.trim() == "threads-balanced" {
-            return Ok(Asked::ThreadsBalanced(None));
+            return Ok(AskedScenario::ThreadsBalanced(None));
         }
         let (what, value) = text.trim().split_once('=').ok_or(AskedError)?;
         let value = value.trim();
         let is_positive = |number: &f64| *number > 0.0 && number.is_finite();
         match what.trim() {
-            "balanced" if !value.is_empty() => Ok(Asked::Balanced(value.to_owned())),
-            "threads-balanced" if !value.is_empty() => Ok(Asked::ThreadsBalanced(Some(value.to_owned()))),
-            "parallel" if !value.is_empty() => Ok(Asked::Parallel(value.to_owned())),
-            "rank" => value.parse().map(Asked::Rank).map_err(|_| AskedError),
+            "balanced" if !value.is_empty() => Ok(AskedScenario::Balanced(value.to_owned())),
+            "threads-balanced" if !value.is_empty() => Ok(AskedScenario::ThreadsBalanced(Some(value.to_owned()))),
+            "parallel" if !value.is_empty() => Ok(AskedScenario::Parallel(value.to_owned())),
+            "rank" => value.parse().map(AskedScenario::Rank).map_err(|_| AskedError),
             "faster" => {
                 let (name, times) = value.rsplit_once(':').ok_or(AskedError)?;
                 let times = times.trim().parse().ok().filter(is_positive).ok_or(AskedError)?;
-                if name.is_empty() { Err(AskedError) } else { Ok(Asked::Faster(name.to_owned(), times)) }
+                if name.is_empty() { Err(AskedError) } else { Ok(AskedScenario::Faster(name.to_owned(), times)) }
             }
             "network" => {
                 let (latency, bandwidth) = value.split_once(',').ok_or(AskedError)?;
-                let latency = Moment::from_str(latency).ok().and_then(Moment::seconds).ok_or(AskedError)?;
+                let latency =
+                    WindowBoundary::from_str(latency).ok().and_then(WindowBoundary::seconds).ok_or(AskedError)?;
                 let bandwidth = bytes_per_s(bandwidth.trim()).filter(is_positive).ok_or(AskedError)?;
-                if latency >= 0.0 { Ok(Asked::Network(latency, bandwidth)) } else { Err(AskedError) }
+                if latency >= 0.0 { Ok(AskedScenario::Network(latency, bandwidth)) } else { Err(AskedError) }
             }
             _ => Err(AskedError),
         }
@@ -81,33 +82,33 @@ fn bytes_per_s(text: &str) -> Option<f64> {
     BANDWIDTHS.iter().find_map(|(unit, factor)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor))
 }
 
-impl Asked {
+impl AskedScenario {
     /// The scenario with the regions and ranks of `model`, which gets what it is about of ranks' threads. `names`: those of its code.
     ///
     /// Errors: it has no such region, rank or function.
-    pub fn scenario(&self, model: &mut Model, names: &Resolved) -> Result<WhatIf, SelectionError> {
+    pub fn scenario(&self, model: &mut Model, names: &ResolvedNames) -> Result<WhatIfScenario, SelectionError> {
         Ok(match self {
-            Asked::Balanced(name) => WhatIf::Balanced(region::find_asked(model, name)?),
-            Asked::Faster(name, times) => WhatIf::Faster(region::find_asked(model, name)?, *times),
-            Asked::Network(latency_s, bytes_per_s) => WhatIf::Network(*latency_s, *bytes_per_s),
-            Asked::ThreadsBalanced(None) => WhatIf::ThreadsBalanced(None),
-            Asked::ThreadsBalanced(Some(name)) => {
+            AskedScenario::Balanced(name) => WhatIfScenario::Balanced(region::find_asked(model, name)?),
+            AskedScenario::Faster(name, times) => WhatIfScenario::Faster(region::find_asked(model, name)?, *times),
+            AskedScenario::Network(latency_s, bytes_per_s) => WhatIfScenario::Network(*latency_s, *bytes_per_s),
+            AskedScenario::ThreadsBalanced(None) => WhatIfScenario::ThreadsBalanced(None),
+            AskedScenario::ThreadsBalanced(Some(name)) => {
                 let region = threads::regions_named(model, &names.places, name)?;
                 let known = &mut model.asked_threads.regions;
                 known.push(region);
-                WhatIf::ThreadsBalanced(Some(known.len() as u32 - 1))
+                WhatIfScenario::ThreadsBalanced(Some(known.len() as u32 - 1))
             }
-            Asked::Parallel(name) => {
+            AskedScenario::Parallel(name) => {
                 let function = threads::function_named(model, &names.sampled, name)?;
                 let known = &mut model.asked_threads.functions;
                 known.push(function);
-                WhatIf::Spread(known.len() as u32 - 1)
+                WhatIfScenario::Spread(known.len() as u32 - 1)
             }
-            Asked::Rank(rank) => {
+            AskedScenario::Rank(rank) => {
                 let found = model.ranks.binary_search_by_key(rank, |one| one.rank);
                 let largest = model.ranks.last().map_or(0, |one| one.rank);
                 let at = found.map_err(|_| SelectionError::NoRankAsked { rank: *rank, largest })?;
-                WhatIf::RankAsMean(at as u32)
+                WhatIfScenario::RankAsMean(at as u32)
             }
         })
     }
@@ -119,15 +120,15 @@ mod tests {
 
     #[test]
     fn scenarios_are_read() {
-        let read = |text: &str| text.parse::<Asked>();
-        assert_eq!(read("balanced=main/step/force"), Ok(Asked::Balanced("main/step/force".into())));
-        assert_eq!(read("rank=12"), Ok(Asked::Rank(12)));
-        assert_eq!(read("faster=a:b:2.5"), Ok(Asked::Faster("a:b".into(), 2.5)));
-        assert_eq!(read("network=1.5us,10GB/s"), Ok(Asked::Network(1.5e-6, 1e10)));
-        assert_eq!(read("network=0,100 Gbit/s"), Ok(Asked::Network(0.0, 1.25e10)));
-        assert_eq!(read("threads-balanced"), Ok(Asked::ThreadsBalanced(None)));
-        assert_eq!(read("threads-balanced=sweep"), Ok(Asked::ThreadsBalanced(Some("sweep".into()))));
-        assert_eq!(read("parallel=read_input"), Ok(Asked::Parallel("read_input".into())));
+        let read = |text: &str| text.parse::<AskedScenario>();
+        assert_eq!(read("balanced=main/step/force"), Ok(AskedScenario::Balanced("main/step/force".into())));
+        assert_eq!(read("rank=12"), Ok(AskedScenario::Rank(12)));
+        assert_eq!(read("faster=a:b:2.5"), Ok(AskedScenario::Faster("a:b".into(), 2.5)));
+        assert_eq!(read("network=1.5us,10GB/s"), Ok(AskedScenario::Network(1.5e-6, 1e10)));
+        assert_eq!(read("network=0,100 Gbit/s"), Ok(AskedScenario::Network(0.0, 1.25e10)));
+        assert_eq!(read("threads-balanced"), Ok(AskedScenario::ThreadsBalanced(None)));
+        assert_eq!(read("threads-balanced=sweep"), Ok(AskedScenario::ThreadsBalanced(Some("sweep".into()))));
+        assert_eq!(read("parallel=read_input"), Ok(AskedScenario::Parallel("read_input".into())));
         for wrong in [
             "",
             "force",

@@ -20,11 +20,11 @@ use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 use crate::model::region_state::{Ns, RegionState};
 use crate::model::{Communicator, Model};
 use crate::replay::comm_members::CommMembers;
-use crate::replay::timeline::{CommEvent, Role, Step};
+use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
 /// A collective that all ranks entered, at the end of which each is.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct Cut {
+pub struct ConsistentCut {
     /// Index of its communicator.
     pub comm: u32,
     /// When the last rank entered it.
@@ -32,12 +32,12 @@ pub struct Cut {
     /// The place of that rank.
     pub last_rank: u32,
     /// The ranks, by place.
-    pub ranks: Vec<AtCut>,
+    pub ranks: Vec<RankAtCut>,
 }
 
 /// A rank at the end of the collective.
 #[derive(Clone, Debug, Encode, Decode)]
-pub struct AtCut {
+pub struct RankAtCut {
     /// When it left it.
     pub end: Ns,
     /// The kind of its time in it.
@@ -61,8 +61,8 @@ pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.
-pub fn may_cut(of_all: &[bool], step: &Step, events: &[CommEvent]) -> Option<u32> {
-    let [CommEvent { role: Role::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
+pub fn may_cut(of_all: &[bool], step: &TimelineStep, events: &[CommEvent]) -> Option<u32> {
+    let [CommEvent { role: CommRole::Collective(CommunicationPattern::AllToAll), comm, tag: 0, .. }] = *events else {
         return None;
     };
     let waits_for_all = Operation::synchronises(step.operation) == SynchronisesWith::Members;

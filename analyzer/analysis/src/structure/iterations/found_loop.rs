@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 /// What marks the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Anchor {
+pub struct LoopAnchor {
     /// Each of these ends an iteration; ascending.
     pub tokens: Vec<u32>,
     /// Whether an uninterrupted run of them ends one iteration, not each of them.
@@ -19,7 +19,7 @@ pub struct FoundLoop {
     /// All tokens that occur inside, those of inner loops too; ascending.
     pub tokens: Vec<u32>,
     /// What ends an iteration.
-    pub anchor: Anchor,
+    pub anchor: LoopAnchor,
     /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
     pub core: Vec<u32>,
     /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
@@ -44,15 +44,15 @@ pub struct FoundLoop {
 pub fn count_within(
     tokens: impl Iterator<Item = u32>,
     is_whole: bool,
-    inner: &Anchor,
-    outer: &Anchor,
+    inner: &LoopAnchor,
+    outer: &LoopAnchor,
 ) -> Option<(u32, u32)> {
     let (mut is_in_inner, mut is_in_outer) = (false, false);
     let mut count = is_whole.then_some(0);
     let mut counts: Vec<u32> = Vec::new();
     for token in tokens {
         // Of a run the first call counts.
-        let ends = |anchor: &Anchor, was_in: &mut bool| {
+        let ends = |anchor: &LoopAnchor, was_in: &mut bool| {
             let is_in = anchor.tokens.binary_search(&token).is_ok();
             let was_in = std::mem::replace(was_in, is_in);
             is_in && !(was_in && anchor.run)
@@ -94,7 +94,7 @@ mod tests {
         FoundLoop {
             parent,
             tokens: Vec::new(),
-            anchor: Anchor { tokens: Vec::new(), run: false },
+            anchor: LoopAnchor { tokens: Vec::new(), run: false },
             core: Vec::new(),
             by_rhythm: false,
             every: NonZeroU32::MIN,
@@ -108,10 +108,10 @@ mod tests {
 
     #[test]
     fn iterations_are_counted_in_each_one_around_them() {
-        let count_in = |calls: &str, is_whole, inner: &Anchor, outer: &Anchor| {
+        let count_in = |calls: &str, is_whole, inner: &LoopAnchor, outer: &LoopAnchor| {
             count_within(calls.bytes().map(u32::from), is_whole, inner, outer)
         };
-        let anchor = |calls: &str, run| Anchor { tokens: calls.bytes().map(u32::from).collect(), run };
+        let anchor = |calls: &str, run| LoopAnchor { tokens: calls.bytes().map(u32::from).collect(), run };
         let (b, y) = (anchor("b", false), anchor("Y", false));
         assert_eq!(count_in("abYababYabYabababYab", false, &b, &y), Some((1, 3)));
         assert_eq!(count_in("YbbYYbY", false, &b, &y), Some((0, 2)), "one has none");

@@ -1,0 +1,65 @@
+//! What a process needs to know to follow segments of a run for process 0.
+
+use super::observers::{RequiredObservers, RunObservers};
+use crate::model::Model;
+use crate::model::what_if::WhatIfScenario;
+use crate::read::open::RecordedRun;
+use crate::replay::what_if::condition;
+use crate::replay::{ReplayObserver, ReplayOptions, ReplayScope, ScopeObserver, SurveyedRun, follow_share};
+use crate::structure::RunStructure;
+use crate::structure::sampled_code::SampledCode;
+use crate::structure::survey::CallSurvey;
+use crate::transport::codec::{decoded, encoded};
+use crate::transport::{ProcessGroup, TransportFailure};
+
+/// What process 0 knows of the run, what it asks, and how long segments are.
+pub(crate) struct ReplayJob {
+    model: Model,
+    structure: RunStructure,
+    code: Option<SampledCode>,
+    scenarios: Vec<WhatIfScenario>,
+    watchers: RequiredObservers,
+    segment_steps: Option<usize>,
+}
+
+/// The bytes that [`ReplayJob::new`] reads.
+pub(super) fn input(
+    (model, structure, code): (&Model, &RunStructure, Option<&SampledCode>),
+    scenarios: &[WhatIfScenario],
+    watchers: RequiredObservers,
+    segment_steps: Option<usize>,
+) -> Vec<u8> {
+    encoded(&(model, structure, code, scenarios, watchers, segment_steps))
+}
+
+impl ReplayJob {
+    /// From what process 0 sent; `None`: the bytes are not that.
+    pub(crate) fn new(bytes: &[u8]) -> Option<ReplayJob> {
+        let (model, structure, code, scenarios, watchers, segment_steps) = decoded(bytes)?;
+        Some(ReplayJob { model, structure, code, scenarios, watchers, segment_steps })
+    }
+
+    /// Follows segments of `run`, which has the ranks of this process, in whose logs it found `own`.
+    ///
+    /// Errors: another process is not there any more. Process 0 gets to know what fails here.
+    pub(crate) fn follow(
+        &self,
+        team: &ProcessGroup,
+        run: &RecordedRun,
+        own: &CallSurvey,
+    ) -> Result<(), TransportFailure> {
+        let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
+        let survey = own.with_sites(model.sites.clone());
+        let scope = ReplayScope::all(model);
+        let mut watchers = RunObservers::new(model, self.watchers);
+        let mut part = watchers.any().map(|watchers| ScopeObserver::new(&scope, watchers));
+        let options = ReplayOptions {
+            scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
+            watcher: part.as_mut().map(|part| part as &mut dyn ReplayObserver),
+            code: code.as_ref(),
+            segment_steps: *segment_steps,
+            ..ReplayOptions::new(&scope)
+        };
+        follow_share(team, SurveyedRun { run, survey: &survey, structure, model }, options)
+    }
+}

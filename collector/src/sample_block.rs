@@ -13,9 +13,9 @@ enum SampleColumn {
     Locations,
     /// The low bytes of the samples' locations; where there are more than 256 of these, the high bytes follow.
     Indices,
-    /// How many samples in a row have a weight, and that weight, in nanoseconds.
+    /// Number of successive samples with the same weight, and that weight, in nanoseconds.
     Weights,
-    /// How many samples in a row have a call path, and its id plus 1 (modulo 2³²).
+    /// Number of successive samples with the same call path, and its id plus 1 (modulo 2³²).
     CallPaths,
     /// Four bits a sample: how many bytes its time takes in the tail.
     Lengths,
@@ -40,7 +40,7 @@ impl SampleEncoder {
         &self.plain
     }
 
-    /// Those that do not: times.
+    /// Returns the columns that are not run-length encoded: times.
     pub fn tail(&self) -> &[u8] {
         &self.tail
     }
@@ -48,7 +48,9 @@ impl SampleEncoder {
     /// Encodes samples that follow `head`, at most [`MAX_SAMPLES`]. They have counts if the first one does.
     pub fn encode(&mut self, head: &SampleHead, samples: &[Sample]) {
         debug_assert!(samples.len() <= MAX_SAMPLES);
-        self.columns.iter_mut().for_each(Vec::clear);
+        for column in &mut self.columns {
+            column.clear();
+        }
         self.tail.clear();
         self.put_locations(samples);
         self.put_runs(samples, SampleColumn::Weights, |sample| sample.weight_ns);
@@ -65,8 +67,12 @@ impl SampleEncoder {
         put(head, &mut self.plain);
         put_varint(samples.len() as u64, &mut self.plain);
         put_varint(self.locations.len() as u64, &mut self.plain);
-        self.columns.iter().for_each(|column| put_varint(column.len() as u64, &mut self.plain));
-        self.columns.iter().for_each(|column| self.plain.extend_from_slice(column));
+        for column in &self.columns {
+            put_varint(column.len() as u64, &mut self.plain);
+        }
+        for column in &self.columns {
+            self.plain.extend_from_slice(column);
+        }
     }
 
     fn put_locations(&mut self, samples: &[Sample]) {
@@ -116,7 +122,7 @@ impl SampleEncoder {
     }
 }
 
-/// Whether the index of a location takes two bytes.
+/// Returns whether the index of a location takes two bytes.
 fn is_wide(n_locations: usize) -> bool {
     n_locations > 256
 }

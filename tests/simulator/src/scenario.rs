@@ -912,7 +912,7 @@ impl RankScript {
             }
         }
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
-        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::of(&header), begin);
+        let polls = PollGapClassifier::new(PollGapRule::Auto, PollGapLimits::from_header(&header), begin);
         let mut fold = ProfileFold::new(head.clone()).deciding(polls);
         let (written, ringed) = self.records.split_at(self.records.len() - in_ring);
         let begins = head.clone();
@@ -932,8 +932,12 @@ impl RankScript {
             let mut places = ThreadLocator::new(&begins, written);
             for (head, samples) in thread.blocks(self.batch, ahead) {
                 if self.places_samples {
-                    let places = samples.iter().map(|sample| places.at(sample.ticks));
-                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::of(head.thread, head.first, places))])?;
+                    let places = samples.iter().map(|sample| places.place_at(sample.ticks));
+                    log.definitions(&[Definition::SamplePlaces(SamplePlaces::from_places(
+                        head.thread,
+                        head.first,
+                        places,
+                    ))])?;
                 }
                 log.samples(&head, &samples)?;
                 facts_end = log.bytes();
@@ -970,7 +974,7 @@ fn complete(record: &mut Record, start: &Record, received: u64) {
     let activity: Activity = start.activity();
     (record.peer, record.tag, record.comm, record.request) = (start.peer, start.tag, start.comm, start.request);
     (record.sent, record.received) = (start.sent, received);
-    record.flags = CallFlags::of(activity);
+    record.flags = CallFlags::from_activity(activity);
 }
 
 /// The bytes of a ring file with `records` after `head`, with place for as many again. Their `call_site` is stored as it is.

@@ -143,7 +143,7 @@ impl RemoteLogs {
 
     fn all(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = RunFolder::of(&self.dir, self.names.clone());
+            let mut folder = RunFolder::with_names(&self.dir, self.names.clone());
             self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
             folder
         })

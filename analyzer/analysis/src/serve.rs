@@ -1,4 +1,5 @@
-//! What a process does that analyses a run for process 0 of its team: it opens its share of the files, folds its ranks, and follows segments of the run when it is asked to.
+//! The work of a process that analyses a run for process 0 of its process group: it opens its share of the files, folds its ranks, and
+//! follows segments of the run when it is asked to.
 
 use lbprof_collector::folder::RunFolder;
 
@@ -71,7 +72,7 @@ struct ServedRun {
     folder: RunFolder,
     logs: Vec<OpenedLog>,
     run: RecordedRun,
-    /// What was found of its ranks.
+    /// The calls of its ranks.
     survey: CallSurvey,
 }
 
@@ -80,7 +81,7 @@ impl ServedRun {
         *self = ServedRun::default();
         self.folder = run.share(team)?;
         self.opened = Some(run);
-        Ok(self.found(LogInventory::all(&self.folder)))
+        Ok(self.found(LogInventory::of_all_ranks(&self.folder)))
     }
 
     fn open_by_rank(&mut self, team: &ProcessGroup) -> Result<LogInventory, TransportFailure> {
@@ -96,10 +97,14 @@ impl ServedRun {
     }
 
     fn choose(&mut self, chosen: &[(u32, usize)]) {
-        let is_chosen = |log: &OpenedLog| chosen.binary_search(&(log.rank, log.number)).is_ok();
-        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs).into_iter().filter(is_chosen).collect();
+        let logs: Vec<OpenedLog> = std::mem::take(&mut self.logs)
+            .into_iter()
+            .filter(|log| chosen.binary_search(&(log.rank, log.number)).is_ok())
+            .collect();
         let mut folder = std::mem::take(&mut self.folder);
-        logs.iter().for_each(|log| folder.choose(log.rank, log.number));
+        for log in logs.iter() {
+            folder.choose(log.rank, log.number);
+        }
         let headers = logs.into_iter().filter_map(|log| log.header.ok()).collect();
         let dir = self.opened.as_ref().map(OpenRun::dir).unwrap_or_default();
         self.run = RecordedRun::of_share(&dir, folder, headers);

@@ -151,7 +151,7 @@ mod lemeire {
     fn overheads(n: usize, ratios: &[(TimeCategory, f64)]) -> OverheadBreakdown {
         let phase = |&(phase, ratio): &(TimeCategory, f64)| PhaseTime { phase, seconds: vec![ratio / n as f64; n] };
         let elapsed_s = ratios.iter().map(|(_, ratio)| ratio / n as f64).sum();
-        OverheadBreakdown::of(ratios.iter().map(phase).collect(), elapsed_s, Some(1.0))
+        OverheadBreakdown::new(ratios.iter().map(phase).collect(), elapsed_s, Some(1.0))
     }
 
     #[test]

@@ -247,7 +247,7 @@ fn pid(rank: u32) -> i32 {
 }
 
 impl<W: Write + Send> ExportFormat for PerfettoWriter<W> {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         let calls = part.calls();
         self.kept = self.most_calls.filter(|&most| calls > most).map(CallFilter::counting);
@@ -343,7 +343,7 @@ impl<W: Write + Send> PerfettoWriter<W> {
 }
 
 impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         if self.kept.as_mut().is_some_and(|kept| kept.counts(state)) {
             return;
         }
@@ -386,7 +386,7 @@ impl<W: Write + Send> ReplayObserver for PerfettoWriter<W> {
         self.end(track, team.interval.end);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let Some((thread, _)) = self.call else { return };
         let track = self.thread(thread);
         self.n_flows += 1;

@@ -64,8 +64,8 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
         .flat_map(|activity| model.inclusive_s(region, activity))
         .sum();
     let invocations = model.ranks.iter().map(|rank| rank.totals(region).invocations).max().unwrap_or(0);
-    let times = EfficiencyTimes::of(&computation, model.region_elapsed_s(region), None);
-    let HostBalance { within, between } = HostBalance::of(model, &computation);
+    let times = EfficiencyTimes::from_computation(&computation, model.region_elapsed_s(region), None);
+    let HostBalance { within, between } = HostBalance::new(model, &computation);
     let n = model.ranks.len();
     let share = |share: Option<f64>| share.unwrap_or(0.0);
     let parallel = share(times.parallel());
@@ -100,7 +100,7 @@ fn figures(model: &Model, region: RegionIdx) -> Value {
 fn add_threads(figures: &mut Value, model: &Model, threads: &ThreadEfficiency) {
     let share = |share: Option<f64>| share.unwrap_or(0.0);
     let computing_s: Vec<f64> = threads.ranks.iter().map(RankCores::computing_s).collect();
-    let HostBalance { within, .. } = HostBalance::of(model, &computing_s);
+    let HostBalance { within, .. } = HostBalance::new(model, &computing_s);
     let (within, load_balance) = (share(within), share(threads.load_balance()));
     figures["numCpus"] = json!(threads.cores);
     figures["usefulTime"] = json!(ns(threads.sum.useful_s()));

@@ -180,7 +180,7 @@ fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
     let function = |within: Option<&CodePlace>, at: Option<u32>| {
         let name = within.map_or_else(String::new, |within| short(within.function_label()).to_owned());
         let full = within.and_then(|within| within.function.clone()).filter(|full| *full != name);
-        NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::of) }
+        NamedNode { kind: CallTreeNodeKind::Function, name, full_name: full, at: place(at).map(Caller::from_place) }
     };
     match step {
         ProgramNodeKind::Region(at) => {
@@ -201,7 +201,7 @@ fn named(model: &Model, calls: &CallTree, step: ProgramNodeKind) -> NamedNode {
         ProgramNodeKind::Function(call) => function(calls.callee(call).map(|node| &node.place), Some(call)),
         ProgramNodeKind::Call(leaf, operation) => {
             let name = format!("MPI_{}", operation_name(operation));
-            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::of) }
+            NamedNode { kind: CallTreeNodeKind::Call, name, full_name: None, at: place(leaf).map(Caller::from_place) }
         }
     }
 }

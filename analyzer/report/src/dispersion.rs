@@ -150,7 +150,7 @@ pub struct PatternRow {
 impl DispersionRows {
     /// Of a run; `ranking` says what is severe, `groups` how many groups of regions there are to be.
     pub(super) fn new(model: &Model, ranking: SeverityCriterion, groups: Option<usize>) -> DispersionRows {
-        let views = Dispersion::of(model);
+        let views = Dispersion::from_model(model);
         let activities = views.activities.each_ref().map(|index| index.and_then(|index| index.sid));
         let regions: Vec<Option<f64>> = views.regions.iter().map(|index| index.and_then(|index| index.sid)).collect();
         let mut severe_activities = [false; Activity::COUNT];
@@ -261,7 +261,7 @@ fn patterns(model: &Model, views: &Dispersion) -> Vec<PatternRow> {
         wanted.extend(regions.into_iter().take(MOST_PATTERNS).map(|(at, _)| (activity, at as RegionIdx)));
     }
     let row = |(activity, region)| {
-        let times = RegionTimes::of(model, region);
+        let times = RegionTimes::from_model(model, region);
         let times = times.activity(activity)?;
         Some(PatternRow {
             activity,

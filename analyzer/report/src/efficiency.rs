@@ -76,7 +76,7 @@ impl EfficiencyRow {
         let replay_s = replay_s.map(|ideal_s| ideal_s.max(times.max_computation_s));
         times.t_ideal_s = replay_s.or(times.t_ideal_s);
         let row = EfficiencyRow::from_times(times, load_balance::phase_profile_ideal(model, region), replay_s);
-        let hosts = load_balance::HostBalance::of(model, &model.inclusive_s(region, Activity::Computation));
+        let hosts = load_balance::HostBalance::new(model, &model.inclusive_s(region, Activity::Computation));
         let has_several = model.ranks.windows(2).any(|pair| pair[0].host != pair[1].host);
         EfficiencyRow {
             load_balance_within_hosts: hosts.within.filter(|_| has_several),

@@ -338,7 +338,7 @@ impl LoopTable {
         for (at, row) in rows.iter_mut().enumerate().filter(|(at, row)| row.main && !model.loops[*at].named) {
             let others = model.loops.iter().zip(&most_of).filter(|(other, _)| other.main);
             let others = others.filter(|(_, most)| AS_MANY * most_of[at] < **most);
-            let mut others = others.filter(|(other, _)| other.shares_kinds_with(&model.loops[at]));
+            let mut others = others.filter(|(other, _)| other.has_common_kinds(&model.loops[at]));
             if let Some((_, most)) = others.next() {
                 row.doubt_it(LoopDoubt::OtherRanks(*most as u32));
             }
@@ -457,7 +457,7 @@ fn event_loops(model: &Model, most_of: &[f64]) -> Vec<bool> {
     let mut are_events = vec![false; model.loops.len()];
     let is_free = |at: &usize| model.loops[*at].main && !model.loops[*at].named;
     for first in (0..model.loops.len()).filter(is_free) {
-        let is_alike = |at: &usize| *at == first || model.loops[*at].shares_kinds_with(&model.loops[first]);
+        let is_alike = |at: &usize| *at == first || model.loops[*at].has_common_kinds(&model.loops[first]);
         let alike: Vec<usize> = (0..model.loops.len()).filter(is_free).filter(is_alike).collect();
         let fewest = alike.iter().map(|&at| most_of[at]).fold(f64::MAX, f64::min);
         let differ = alike.iter().any(|&at| AS_MANY * fewest < most_of[at]);

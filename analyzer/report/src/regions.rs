@@ -221,7 +221,7 @@ impl RegionRow {
 ///
 /// Efficiencies are of `model`; times are of `times`, the same model of some activities alone or of all.
 pub(super) fn rows(model: &Model, times: &Model) -> Vec<RegionRow> {
-    let own_loops = OwnLoops::of(model);
+    let own_loops = OwnLoops::from_model(model);
     (0..model.regions.len() as u32).map(|idx| row(model, times, &own_loops, idx)).collect()
 }
 

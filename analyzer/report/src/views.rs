@@ -93,7 +93,7 @@ impl PageViews {
 fn by_row(rows: &RankRows, figures: impl Iterator<Item = f64>) -> Vec<f32> {
     let mut sums = vec![0.0; rows.len()];
     for (place, figure) in figures.enumerate() {
-        sums[rows.of(place)] += figure;
+        sums[rows.row_of(place)] += figure;
     }
     sums.into_iter().map(|sum| sum as f32).collect()
 }

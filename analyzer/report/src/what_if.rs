@@ -287,7 +287,7 @@ impl WhatIfTable {
         let error_s = self.replay_error.unwrap_or(0.0).abs() * self.measured_s.unwrap_or(0.0);
         let least_s = error_s.max(LEAST_SHOWN * self.measured_s.unwrap_or(0.0));
         let is_change =
-            |scenario: WhatIfScenario| scenario.moves_work() || matches!(scenario, WhatIfScenario::Faster(..));
+            |scenario: WhatIfScenario| scenario.is_redistribution() || matches!(scenario, WhatIfScenario::Faster(..));
         self.rows.iter().filter(move |row| row.is_asked || !is_change(row.scenario) || row.saved_s > least_s)
     }
 
@@ -338,7 +338,7 @@ impl WhatIfTable {
         let is_known = |&&(scenario, _): &&(WhatIfScenario, f64)| {
             // Who asks for it is answered.
             let mixes = || !model.asked.contains(&scenario) && mixes_codes(model, clusters, scenario);
-            all_is_known && !(scenario.moves_work() && (on_demand || mixes()))
+            all_is_known && !(scenario.is_redistribution() && (on_demand || mixes()))
         };
         let mut rows: Vec<PredictionRow> = followed.replays.iter().filter(is_known).map(row).collect();
         rows.sort_by_key(place);
@@ -354,7 +354,7 @@ impl WhatIfTable {
             (_, true) => vec![PredictionNote::OnDemand],
             _ => table.notes_on_balance(model, clusters),
         };
-        if all_is_known && measured_s.is_some() && followed.counts.depends_on_progress() {
+        if all_is_known && measured_s.is_some() && followed.counts.is_progress_dependent() {
             table.notes.push(PredictionNote::InferredProgress);
         }
         table
@@ -363,7 +363,7 @@ impl WhatIfTable {
     /// Returns what is to be said of predictions of balance.
     fn notes_on_balance(&self, model: &Model, clusters: &ClusterTable) -> Vec<PredictionNote> {
         let mut notes = Vec::new();
-        if !OwnLoops::of(model).is_empty() {
+        if !OwnLoops::from_model(model).is_empty() {
             notes.push(PredictionNote::OwnLoops);
         } else if clusters.are_apart() {
             notes.push(PredictionNote::OtherCode);
@@ -388,7 +388,7 @@ impl WhatIfTable {
     /// Returns whether balance of some work would save this share of the run's time.
     pub fn balance_gains(&self, least: f64) -> bool {
         let least_s = least * self.measured_s.unwrap_or(0.0);
-        self.rows.iter().any(|row| row.scenario.moves_work() && self.is_gain(row) && row.saved_s > least_s)
+        self.rows.iter().any(|row| row.scenario.is_redistribution() && self.is_gain(row) && row.saved_s > least_s)
     }
 
     /// The prediction that gains most, among scenarios about regions, ranks and real networks; of faster code only what was asked for. One that asks for balance in each iteration,

@@ -78,7 +78,7 @@ pub struct PartEfficiency {
 impl PartEfficiency {
     /// Computes the efficiencies of the model's ranks from their computation.
     fn from_model(model: &Model, computation: &[f64], elapsed_s: f64) -> PartEfficiency {
-        let times = EfficiencyTimes::of(computation, elapsed_s, None);
+        let times = EfficiencyTimes::from_computation(computation, elapsed_s, None);
         PartEfficiency {
             load_balance: times.load_balance(),
             communication: times.communication(),

@@ -8,7 +8,7 @@ use super::run::{
     CauseFigures, CoreFigures, CountedFigures, FunctionFigures, FunctionSums, RankFigures, RegionFigures, RunMetrics,
 };
 use lbprof_analysis::metrics::functions::computing;
-use lbprof_analysis::model::samples::HardwareCounts;
+use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{Model, RankModel};
 use lbprof_report::blocking::{BlockingTable, CauseRow};
 use lbprof_report::functions::{FunctionName, FunctionTable, RegionFunctions};
@@ -103,12 +103,12 @@ fn core_figures(table: &ThreadTable) -> CoreFigures {
 
 /// Returns what was counted in the computation of all ranks that count.
 fn counted(model: &Model) -> Option<CountedFigures> {
-    let mut sum = HardwareCounts::default();
+    let mut sum = HardwareCounters::default();
     let computing = model.ranks.iter().flat_map(|rank| computing(rank, None));
     for (_, time) in computing {
         sum.add(&time.counted);
     }
-    let HardwareCounts { instructions, cycles, seconds } = sum;
+    let HardwareCounters { instructions, cycles, seconds } = sum;
     let figures = CountedFigures { instructions: instructions as f64, cycles: cycles as f64, seconds };
     (instructions > 0 && cycles > 0 && seconds > 0.0).then_some(figures)
 }

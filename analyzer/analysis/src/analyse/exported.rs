@@ -1,4 +1,4 @@
-//! What is passed on of a part of a run while its ranks are followed, to be exported.
+//! Replays a part of a run for an export.
 
 use crate::model::{Model, RegionIdx};
 use crate::replay::{EndedRequest, MatchedMessage, ReplayObserver, StateInterval, TeamInterval};
@@ -31,7 +31,7 @@ pub trait ExportFormat: ReplayObserver {
     /// Before anything else: what the part has.
     ///
     /// Errors: it cannot be made of that.
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError>;
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError>;
 
     /// After the ranks were followed: whether it needs to see all of it once more.
     fn again(&mut self) -> bool {
@@ -44,7 +44,7 @@ pub struct RegionObserver<'a> {
     format: &'a mut dyn ExportFormat,
     /// By index of the region, whether it is or lies in the one that is wanted; `None`: all are.
     regions: Option<Vec<bool>>,
-    /// Whether the interval that came last does.
+    /// True if the interval that came last does.
     inside: bool,
 }
 
@@ -58,11 +58,11 @@ impl<'a> RegionObserver<'a> {
 }
 
 impl ReplayObserver for RegionObserver<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        let is_in = |regions: &Vec<bool>| regions.get(state.kind.region() as usize) == Some(&true);
-        self.inside = self.regions.as_ref().is_none_or(is_in);
+    fn on_interval(&mut self, state: &StateInterval) {
+        self.inside =
+            self.regions.as_ref().is_none_or(|regions| regions.get(state.kind.region() as usize) == Some(&true));
         if self.inside {
-            self.format.spends(state);
+            self.format.on_interval(state);
         }
     }
 
@@ -72,15 +72,15 @@ impl ReplayObserver for RegionObserver<'_> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
-            self.format.receives(message);
+            self.format.on_message(message);
         }
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
+    fn on_request_end(&mut self, ended: &EndedRequest) {
         if self.inside {
-            self.format.ends_request(ended);
+            self.format.on_request_end(ended);
         }
     }
 }

@@ -10,7 +10,7 @@ use lbprof_collector::format::RecordingMode;
 
 use self::exported::{ExportFormat, ExportSelection, RegionObserver};
 use self::observers::{RequiredObservers, RunObservers};
-use crate::metrics::cluster::{self, ClusterOrRank};
+use crate::metrics::cluster::{self};
 use crate::metrics::findings::findings;
 use crate::model::Model;
 use crate::model::replay_results::ReplayResults;
@@ -32,33 +32,33 @@ use crate::structure::{RunStructure, StructureOptions};
 use crate::transport::TransportFailure;
 use crate::views::TimelineView;
 
-/// How to analyse a run.
+/// The settings of an analysis.
 #[derive(Clone, Debug)]
 pub struct AnalysisOptions {
-    /// Whether to look up functions and lines.
+    /// True if to look up functions and lines.
     pub symbols: bool,
     /// Processor time after which no more of them are looked up.
     pub names_within: Duration,
-    /// What looks them up.
+    /// The readers that look up call sites.
     pub code_readers: CodeReaders,
-    /// What to find that is not marked.
+    /// The structure to find beyond what the program marks.
     pub wanted: StructureOptions,
     /// The region whose iterations are the main loop's, by its name, where the user says so.
     pub iteration_region: Option<String>,
-    /// How near ranks of one cluster are, where the user says so.
+    /// Maximum distance of ranks in one cluster, if the user gives it.
     pub cluster_radius: Option<f64>,
-    /// What the user asks of how long the run would take otherwise; `None`: ranks are not followed.
+    /// Requested what-if scenarios; `None`: ranks are not followed.
     pub asked: Option<Vec<AskedScenario>>,
-    /// Whether to keep what ranks did when, for a page.
+    /// True if to keep what ranks did when, for a page.
     pub watch: bool,
-    /// Whether to look at calls and messages one by one, for what they add up to.
+    /// True if to look at calls and messages one by one, for what they add up to.
     pub statistics: bool,
     /// Steps of all ranks together in a segment of the third pass, for tests; `None`: as many as serve best.
     pub segment_steps: Option<usize>,
 }
 
 impl Default for AnalysisOptions {
-    /// All that can be found.
+    /// Returns the settings that find everything.
     fn default() -> Self {
         AnalysisOptions {
             symbols: true,
@@ -75,7 +75,7 @@ impl Default for AnalysisOptions {
     }
 }
 
-/// What is done at the moment.
+/// The work that is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnalysisStage {
     /// The first pass over the records.
@@ -93,10 +93,10 @@ pub enum AnalysisStage {
 /// Why a run was not analysed.
 #[derive(Debug, thiserror::Error)]
 pub enum AnalysisError {
-    /// What is asked about the run does not have.
+    /// The run does not have what was requested.
     #[error(transparent)]
     Selection(#[from] SelectionError),
-    /// One of the processes that analyse it together failed.
+    /// A process that takes part in the analysis failed.
     #[error(transparent)]
     Failure(#[from] TransportFailure),
 }
@@ -106,9 +106,9 @@ pub enum AnalysisError {
 pub struct Analysis {
     /// Its model.
     pub model: Model,
-    /// What is known of the model's call sites.
+    /// Names and places of the model's call sites.
     pub names: ResolvedNames,
-    /// What ranks did when; `None` where that was not wanted, or they were not followed.
+    /// Activities of the ranks over time; `None` where that was not wanted, or they were not followed.
     pub watched: Option<TimelineView>,
 }
 
@@ -127,9 +127,9 @@ pub fn analyse(
     let mut watched = None;
     if options.asked.is_some() {
         model.asked = asked(&mut model, &first.names, options)?;
-        let all = ReplayScope::all(&model);
+        let all = ReplayScope::whole_run(&model);
         let scenarios = plan(&model, &model.asked);
-        let wanted = RequiredObservers::of(options);
+        let wanted = RequiredObservers::from_options(options);
         let found = first.follow_watched(
             (&model, &all),
             &model,
@@ -157,7 +157,7 @@ pub fn analyse_part(
     analyse_with(run, selection, options, None, &report)
 }
 
-/// The same, without predictions: what ranks do in the part goes to `format`.
+/// Exports a part without predictions: what ranks do in the part goes to `format`.
 ///
 /// Errors: what the run does not have, and what `format` cannot be made of.
 pub fn export_part(
@@ -198,7 +198,7 @@ fn analyse_with(
         (followed, watched, statistics) = match format {
             Some(format) => {
                 let part = ExportSelection { model: &model, places: &first.names.places, region };
-                format.begins(&part)?;
+                format.on_start(&part)?;
                 loop {
                     let watcher = &mut RegionObserver::new(&part, format);
                     let options = ReplayOptions { watcher: Some(watcher), ..ReplayOptions::new(&scope) };
@@ -209,8 +209,11 @@ fn analyse_with(
                 }
             }
             None => {
-                let wanted =
-                    if region.is_none() { RequiredObservers::of(options) } else { RequiredObservers::default() };
+                let wanted = if region.is_none() {
+                    RequiredObservers::from_options(options)
+                } else {
+                    RequiredObservers::default()
+                };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
                 let wishes = ReplayWishes { watchers: wanted, scenarios };
@@ -253,26 +256,29 @@ fn asked(
 /// Numbers of clusters of ranks that run the same code, and their ranks.
 fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> Vec<(u32, Vec<u32>)> {
     let found = cluster::clusters(&cluster::codes(model, places), options.cluster_radius);
-    let numbered = |part: ClusterOrRank| {
-        let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
-        Some((part.cluster? as u32 + 1, ranks))
-    };
-    found.parts().into_iter().filter_map(numbered).collect()
+    found
+        .parts()
+        .into_iter()
+        .filter_map(|part| {
+            let ranks = part.members.iter().filter_map(|&at| Some(model.ranks.get(at)?.rank)).collect();
+            Some((part.cluster? as u32 + 1, ranks))
+        })
+        .collect()
 }
 
-/// What is wanted of ranks that are followed.
+/// The desired output of a replay.
 struct ReplayWishes {
     watchers: RequiredObservers,
     scenarios: Vec<WhatIfScenario>,
 }
 
-/// Who receives what is done.
+/// The receiver of progress reports.
 type ProgressReport<'a> = &'a (dyn Fn(AnalysisStage) + Sync);
 
-/// What following the ranks gives, and what watchers have seen; of each nothing where ranks were not followed, or it was not wanted.
+/// The results of the replay, the timeline and the statistics; of each nothing where ranks were not followed, or it was not wanted.
 type ReplayOutcome = (Option<ReplayResults>, Option<TimelineView>, Option<RunStatistics>);
 
-/// What is known before a run is gathered.
+/// The results of the first pass, before the profile is gathered.
 struct RunPreparation<'a> {
     run: &'a RecordedRun,
     report: ProgressReport<'a>,
@@ -363,8 +369,9 @@ impl<'a> RunPreparation<'a> {
     }
 
     fn gather(&self, run: &RecordedRun) -> Result<Model, TransportFailure> {
-        let progress = |progress| (self.report)(AnalysisStage::AddingUp(progress));
-        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, progress)?;
+        let mut model = gather(run, &self.survey, &self.structure, &self.names.sampled, |progress| {
+            (self.report)(AnalysisStage::AddingUp(progress))
+        })?;
         model.problems.extend(self.names.problems.iter().cloned());
         model.problems.extend(spawned::where_recorded(&run.dir, &model.problems));
         Ok(model)

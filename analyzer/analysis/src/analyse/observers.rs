@@ -1,4 +1,4 @@
-//! Those who want to know what ranks do while they are followed, for the page and the statistics.
+//! The observers of the replay, for the page and the statistics.
 
 use bincode::{Decode, Encode};
 
@@ -10,7 +10,7 @@ use crate::replay::{MatchedMessage, ObserverState, ReplayObserver, SegmentObserv
 use crate::transport::codec::{decoded, encoded};
 use crate::views::{TimelineObserver, TimelineView};
 
-/// Which of them there are.
+/// The observers that the user's options require.
 #[derive(Clone, Copy, Default, Encode, Decode)]
 pub(super) struct RequiredObservers {
     watch: bool,
@@ -18,13 +18,13 @@ pub(super) struct RequiredObservers {
 }
 
 impl RequiredObservers {
-    /// Those that serve what the user wants.
-    pub(super) fn of(options: &AnalysisOptions) -> Self {
+    /// Returns the observers that `options` require.
+    pub(super) fn from_options(options: &AnalysisOptions) -> Self {
         RequiredObservers { watch: options.watch, statistics: options.statistics }
     }
 }
 
-/// Those who want to know what ranks do while they are followed.
+/// The observers of a whole run.
 #[derive(Default)]
 pub(super) struct RunObservers<'a> {
     watch: Option<TimelineObserver<'a>>,
@@ -45,7 +45,7 @@ impl<'a> RunObservers<'a> {
         (self.watch.is_some() || self.statistics.is_some()).then_some(self as &mut dyn ReplayObserver)
     }
 
-    /// What they have seen, if ranks were followed.
+    /// Returns the observations, if ranks were replayed.
     pub(super) fn finish(self, are_followed: bool) -> (Option<TimelineView>, Option<RunStatistics>) {
         (
             self.watch.filter(|_| are_followed).map(TimelineObserver::finish),
@@ -55,28 +55,40 @@ impl<'a> RunObservers<'a> {
 }
 
 impl ReplayObserver for RunObservers<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.watch.iter_mut().for_each(|watch| watch.spends(state));
-        self.statistics.iter_mut().for_each(|statistics| statistics.spends(state));
+    fn on_interval(&mut self, state: &StateInterval) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_interval(state);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_interval(state);
+        }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        self.watch.iter_mut().for_each(|watch| watch.receives(message));
-        self.statistics.iter_mut().for_each(|statistics| statistics.receives(message));
+    fn on_message(&mut self, message: &MatchedMessage) {
+        if let Some(watch) = &mut self.watch {
+            watch.on_message(message);
+        }
+        if let Some(statistics) = &mut self.statistics {
+            statistics.on_message(message);
+        }
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         let watchers = [
-            self.watch.as_ref().map(ReplayObserver::of_segment),
-            self.statistics.as_ref().map(ReplayObserver::of_segment),
+            self.watch.as_ref().map(ReplayObserver::fork_for_segment),
+            self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
         ];
         Some(Box::new(SegmentObservers(watchers.map(Option::flatten))))
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         let Some([watched, statistics]) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        self.watch.iter_mut().zip(watched).for_each(|(watch, seen)| watch.add(seen));
-        self.statistics.iter_mut().zip(statistics).for_each(|(statistics, seen)| statistics.add(seen));
+        for (watch, seen) in self.watch.iter_mut().zip(watched) {
+            watch.merge(seen);
+        }
+        for (statistics, seen) in self.statistics.iter_mut().zip(statistics) {
+            statistics.merge(seen);
+        }
     }
 }
 
@@ -84,23 +96,29 @@ impl ReplayObserver for RunObservers<'_> {
 struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
 
 impl ReplayObserver for SegmentObservers<'_> {
-    fn spends(&mut self, state: &StateInterval) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.spends(state));
+    fn on_interval(&mut self, state: &StateInterval) {
+        for watcher in self.0.iter_mut().flatten() {
+            watcher.on_interval(state);
+        }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        self.0.iter_mut().flatten().for_each(|watcher| watcher.receives(message));
+    fn on_message(&mut self, message: &MatchedMessage) {
+        for watcher in self.0.iter_mut().flatten() {
+            watcher.on_message(message);
+        }
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
         let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
-        own.for_each(|(watcher, seen)| watcher.add(seen));
+        for (watcher, seen) in own {
+            watcher.merge(seen);
+        }
     }
 }
 
 impl SegmentObserver for SegmentObservers<'_> {
-    fn seen(self: Box<Self>) -> ObserverState {
-        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::seen)))
+    fn into_state(self: Box<Self>) -> ObserverState {
+        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::into_state)))
     }
 }

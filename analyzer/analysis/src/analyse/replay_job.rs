@@ -1,4 +1,4 @@
-//! What a process needs to know to follow segments of a run for process 0.
+//! The input that another process needs to replay segments for process 0.
 
 use super::observers::{RequiredObservers, RunObservers};
 use crate::model::Model;
@@ -12,7 +12,7 @@ use crate::structure::survey::CallSurvey;
 use crate::transport::codec::{decoded, encoded};
 use crate::transport::{ProcessGroup, TransportFailure};
 
-/// What process 0 knows of the run, what it asks, and how long segments are.
+/// The model, the options and the length of segments, as process 0 knows them.
 pub(crate) struct ReplayJob {
     model: Model,
     structure: RunStructure,
@@ -50,7 +50,7 @@ impl ReplayJob {
     ) -> Result<(), TransportFailure> {
         let ReplayJob { model, structure, code, scenarios, segment_steps, .. } = self;
         let survey = own.with_sites(model.sites.clone());
-        let scope = ReplayScope::all(model);
+        let scope = ReplayScope::whole_run(model);
         let mut watchers = RunObservers::new(model, self.watchers);
         let mut part = watchers.any().map(|watchers| ScopeObserver::new(&scope, watchers));
         let options = ReplayOptions {

@@ -12,10 +12,10 @@ use crate::metrics::preemption::{MAX_SWITCHES_PER_S, PreemptionLoss, preemption,
 use crate::model::{Model, RankModel};
 use crate::read::open::n_recorded;
 
-/// What the figures of `model` show, those of its ranks that lost most to others first: only the first are reported.
+/// Returns the findings about the ranks of `model`, starting with the rank that lost most: only the first are reported.
 pub fn findings(model: &Model) -> Vec<Problem> {
-    let is_not_closed = |one: &&Problem| one.kind == ProblemKind::NotClosed;
-    let not_closed: BTreeSet<u32> = model.problems.iter().filter(is_not_closed).filter_map(|one| one.rank).collect();
+    let not_closed: BTreeSet<u32> =
+        model.problems.iter().filter(|one| one.kind == ProblemKind::NotClosed).filter_map(|one| one.rank).collect();
     let mut by_loss: Vec<(Option<PreemptionLoss>, &RankModel)> =
         model.ranks.iter().map(|rank| (preemption(rank), rank)).collect();
     let delayed_s = |lost: &Option<PreemptionLoss>| lost.map_or(0.0, |lost| lost.delayed_s);
@@ -50,8 +50,9 @@ fn of_run(model: &Model) -> Vec<Problem> {
         found.push(problem(ProblemKind::LeftOut, u64::from(model.facts.n_ranks) - n_recorded, detail));
     }
     // MPI_Finalize is a call, too, but says nothing of the program.
-    let finalize = |rank: &RankModel| u64::from(matches!(rank.end_reason, Some(EndReason::Finalize)));
-    let is_silent = model.ranks.iter().all(|rank| rank.calls <= finalize(rank)) && model.facts.selected.is_all();
+    let is_silent =
+        model.ranks.iter().all(|rank| rank.calls <= u64::from(matches!(rank.end_reason, Some(EndReason::Finalize))))
+            && model.facts.selected.is_all();
     if is_silent && model.elapsed_s() >= LONG_WITHOUT_CALLS_S {
         found.push(problem(ProblemKind::NothingSeen, 1, String::new()));
     }
@@ -68,7 +69,7 @@ fn of_run(model: &Model) -> Vec<Problem> {
     found
 }
 
-/// That the user says what the time between polls is, but the recorder has decided that already.
+/// Reports that the user's rule for the time between polls comes too late, because the recorder has applied one already.
 fn polling_decided(model: &Model) -> Option<Problem> {
     let sum = |polls: fn(&RankModel) -> u64| model.ranks.iter().map(polls).fold(0, u64::saturating_add);
     let (decided, all) = (sum(|rank| rank.polls.decided), sum(|rank| rank.polls.polls));
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
     use crate::model::samples::CpuTime;
 
-    /// What is found of a rank that ran for 10 s, with so many samples of 5 ms in the recorder's code.
+    /// Returns the finding for a rank that ran for 10 s with this number of 5 ms samples in the recorder's code.
     fn found_with(samples: usize) -> Option<String> {
         let mut rank = RankModel { end_s: 10.0, ..RankModel::default() };
         for _ in 0..samples {

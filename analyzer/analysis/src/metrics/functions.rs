@@ -1,5 +1,4 @@
-//! Which functions ranks compute in, by samples, and in which of them one rank spends more than the others
-//! (docs/metrics.md §7).
+//! Splits computation into functions by samples, and finds those in which one rank spends more than the others (docs/metrics.md §7).
 //!
 //! CPU time by samples is an estimate ([`CpuTime`]): x ± √v, v = Σ w² over the samples. Of P ranks with x₁ … x_P the excess of rank r over the mean is
 //!
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::Activity;
 
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledAt, SampledThreads};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, SampledThreads};
 use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::sampled_code::{SampledCode, SampledLink};
 
@@ -34,7 +33,7 @@ pub struct SampledEstimate {
 }
 
 impl SampledEstimate {
-    /// Whether it differs from 0 by more than its error explains.
+    /// Returns whether it differs from 0 by more than its error explains.
     pub fn is_significant(&self) -> bool {
         self.seconds.abs() >= SIGNIFICANT * self.error_s && self.seconds != 0.0
     }
@@ -56,7 +55,7 @@ impl CpuTimeComparison {
         self.own.add(&other.own);
     }
 
-    /// What the one has more than the mean of all `n` ranks, of which a sample stands for `period_s`.
+    /// Returns the excess of this rank over the mean of all `n` ranks, of which a sample stands for `period_s`.
     pub fn excess(&self, n: usize, period_s: f64) -> SampledEstimate {
         let n = n.max(1) as f64;
         let others = (self.all.squares - self.own.squares).max(0.0);
@@ -71,7 +70,7 @@ impl CpuTimeComparison {
 pub struct ExcessConcentration {
     /// The node of the function, with those that were put into it.
     pub node: u32,
-    /// What the rank spends there more than the mean.
+    /// The rank's excess over the mean.
     pub excess: SampledEstimate,
 }
 
@@ -85,18 +84,18 @@ pub struct FunctionTime {
 }
 
 impl FunctionTime {
-    /// It against the mean.
+    /// Compares the rank's time with the mean.
     pub fn compared(&self) -> CpuTimeComparison {
         CpuTimeComparison { all: self.over.sum, own: self.own }
     }
 }
 
-/// What the samples of ranks show of their computation.
+/// CPU time of the ranks' computation, by samples.
 pub struct FunctionTimes<'a> {
     model: &'a Model,
     code: &'a SampledCode,
     threads: SampledThreads,
-    /// How many ranks were sampled.
+    /// Number of sampled ranks.
     pub ranks: usize,
     /// CPU time that a sample stands for, in seconds: the mean of all samples.
     pub period_s: f64,
@@ -107,9 +106,14 @@ impl<'a> FunctionTimes<'a> {
     pub fn new(model: &'a Model, code: &'a SampledCode, threads: SampledThreads) -> Option<Self> {
         let ranks = model.ranks.iter().filter(|rank| is_sampled(rank)).count();
         let mut sum = CpuTime::default();
-        model.ranks.iter().flat_map(|rank| rank.samples.times(threads)).for_each(|(_, time)| sum.add(time));
-        let stated = || model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0);
-        let period_s = if sum.samples > 0 { sum.seconds / sum.samples as f64 } else { stated() };
+        for (_, time) in model.ranks.iter().flat_map(|rank| rank.samples.times(threads)) {
+            sum.add(time);
+        }
+        let period_s = if sum.samples > 0 {
+            sum.seconds / sum.samples as f64
+        } else {
+            model.ranks.iter().find_map(|rank| rank.samples.period_s()).unwrap_or(0.0)
+        };
         (ranks > 0).then_some(FunctionTimes { model, code, threads, ranks, period_s })
     }
 
@@ -124,7 +128,7 @@ impl<'a> FunctionTimes<'a> {
             }
             for (function, time) in of_rank {
                 let sums = functions.entry(function).or_default();
-                sums.over.add(&CpuTimeOverRanks::of(rank.rank, &time));
+                sums.over.add(&CpuTimeOverRanks::from_rank(rank.rank, &time));
                 if Some(position) == at {
                     sums.own = time;
                 }
@@ -156,7 +160,7 @@ impl<'a> FunctionTimes<'a> {
         sums
     }
 
-    /// The same by node.
+    /// Returns the CPU time by node.
     pub fn by_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut nodes = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (position, rank) in self.model.ranks.iter().enumerate() {
@@ -171,7 +175,7 @@ impl<'a> FunctionTimes<'a> {
         nodes
     }
 
-    /// The same, whatever calls led to the program's functions.
+    /// Returns the CPU time by node, whatever calls led to the program's functions.
     fn by_uncalled_node(&self, region: Option<RegionIdx>, at: Option<usize>) -> Vec<CpuTimeComparison> {
         let mut uncalled = vec![CpuTimeComparison::default(); self.code.nodes.len()];
         for (node, &to) in self.by_node(region, at).iter().zip(&self.code.uncalled) {
@@ -227,14 +231,16 @@ impl<'a> FunctionTimes<'a> {
     pub fn not_running(&self, region: Option<RegionIdx>) -> Vec<(usize, f64, f64)> {
         let of = |(at, rank): (usize, &RankModel)| {
             let mut sum = CpuTime::default();
-            computing(rank, region).for_each(|(_, time)| sum.add(time));
+            for (_, time) in computing(rank, region) {
+                sum.add(time);
+            }
             let wall = region.map_or_else(|| rank.inclusive(0), |region| rank.exclusive(region));
             (at, wall[Activity::Computation as usize] - sum.seconds, sum.squares.max(self.period_s.powi(2)))
         };
         self.model.ranks.iter().enumerate().filter(|(_, rank)| is_sampled(rank)).map(of).collect()
     }
 
-    /// What of that the rank at a place has more than the mean.
+    /// Returns the part of that time by which the rank at a place exceeds the mean.
     pub fn not_running_excess(&self, region: Option<RegionIdx>, at: usize) -> Option<SampledEstimate> {
         let all = self.not_running(region);
         let n = all.len().max(1) as f64;
@@ -246,7 +252,7 @@ impl<'a> FunctionTimes<'a> {
     }
 }
 
-/// Whether a rank was sampled, as far as its log shows.
+/// Returns whether a rank was sampled, as far as its log shows.
 pub fn is_sampled(rank: &RankModel) -> bool {
     rank.samples.period_s().is_some() || !rank.samples.times(SampledThreads::First).is_empty()
 }
@@ -266,8 +272,10 @@ pub fn executing(
         Some(region) => rank.samples.within(threads, region),
         None => rank.samples.times(threads),
     };
-    let counts = move |at: &SampledAt| threads != SampledThreads::First || at.activity == Activity::Computation;
-    times.iter().filter(move |(at, _)| counts(at)).map(|(at, time)| (at.node, time))
+    times
+        .iter()
+        .filter(move |(at, _)| threads != SampledThreads::First || at.activity == Activity::Computation)
+        .map(|(at, time)| (at.node, time))
 }
 
 #[cfg(test)]
@@ -277,7 +285,9 @@ mod tests {
     /// So many samples of 10 ms.
     fn samples(n: u32) -> CpuTime {
         let mut sum = CpuTime::default();
-        (0..n).for_each(|_| sum.add(&CpuTime::sample(0.01)));
+        for _ in 0..n {
+            sum.add(&CpuTime::sample(0.01));
+        }
         sum
     }
 

@@ -1,4 +1,5 @@
-//! What the processor counted in computation: instructions, how many of them in a cycle (IPC), how many cycles in a second of CPU time (frequency).
+//! Evaluates the hardware counters of computation: instructions, how many of them in a cycle (IPC), how many cycles in a second of CPU time
+//! (frequency).
 //!
 //! A rank may compute longer than others because it executes more instructions, which is the program's doing, or because each takes longer, by memory, frequency or
 //! neighbours. With Iₚ instructions in tₚ seconds on rank p, Ī and t̄ the means over ranks, and c̄ = t̄ / Ī seconds an instruction:
@@ -10,20 +11,20 @@
 //!
 //! The two add up to the excess of CPU time.
 
-use crate::model::samples::HardwareCounts;
+use crate::model::samples::HardwareCounters;
 
-/// What some ranks' processors counted, and that of one of them.
+/// Counters of some ranks together, and of one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HardwareTimes {
     /// Of all ranks that have counts.
-    pub all: HardwareCounts,
-    /// How many ranks these are.
+    pub all: HardwareCounters,
+    /// Number of these ranks.
     pub ranks: usize,
     /// Of the one that is compared with the mean.
-    pub own: HardwareCounts,
+    pub own: HardwareCounters,
 }
 
-/// What an excess of CPU time is due to, in seconds.
+/// The causes of an excess of CPU time, in seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExcessSplit {
     /// More instructions than the mean, at the mean speed.
@@ -33,12 +34,12 @@ pub struct ExcessSplit {
 }
 
 /// Instructions a cycle; `None` without cycles.
-pub fn ipc(counted: &HardwareCounts) -> Option<f64> {
+pub fn ipc(counted: &HardwareCounters) -> Option<f64> {
     (counted.cycles > 0).then(|| counted.instructions as f64 / counted.cycles as f64)
 }
 
 /// Cycles a second of CPU time; `None` without any.
-pub fn frequency_hz(counted: &HardwareCounts) -> Option<f64> {
+pub fn frequency_hz(counted: &HardwareCounters) -> Option<f64> {
     (counted.seconds > 0.0 && counted.cycles > 0).then(|| counted.cycles as f64 / counted.seconds)
 }
 
@@ -63,8 +64,8 @@ impl HardwareTimes {
 mod tests {
     use super::*;
 
-    fn counted(instructions: u64, cycles: u64, seconds: f64) -> HardwareCounts {
-        HardwareCounts { instructions, cycles, seconds }
+    fn counted(instructions: u64, cycles: u64, seconds: f64) -> HardwareCounters {
+        HardwareCounters { instructions, cycles, seconds }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What ranks wait for because of others that compute, in four parts (docs/metrics.md §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
+//! Splits the waiting for ranks that compute into four parts (docs/metrics.md §3; Lemeire & Dirkx 2003, §3.3 and eq. 8).
 //!
 //! ```text
 //!              start    iteration 0    iteration 1      At the start rank 0 alone computes for 2 s and 2 ranks wait:
@@ -29,14 +29,14 @@ pub struct ImbalanceSplit {
     pub unsplit_s: Option<f64>,
 }
 
-/// What is known of the ideal time, in seconds.
+/// Bounds and estimates of the ideal time, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IdealTimes {
     /// Σ_k max_p t_pk with what lies outside of iterations.
     pub by_iteration_s: Option<f64>,
     /// By replay.
     pub replay_s: Option<f64>,
-    /// Whether iterations are known for sure: else what the estimate says depends on which loop was found.
+    /// True if iterations are known for sure: else what the estimate says depends on which loop was found.
     pub is_sure: bool,
 }
 
@@ -165,7 +165,7 @@ mod tests {
             prop_assert!((speedup - 1.0 / (serial + (1.0 - serial) / p)).abs() <= 1e-9 * p);
         }
 
-        /// Where no more is waited alone than at all, the parts add up to P·T_ideal − Σ T_p.
+        /// The parts add up to P·T_ideal − Σ T_p, unless more is waited alone than in all.
         #[test]
         fn the_parts_add_up(
             computation in prop::collection::vec(0.0..10.0f64, 1..50),

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lbprof_collector::Activity;
 use serde::Serialize;
 
-use crate::model::{IterationSeries, Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
+use crate::model::{Model, RankModel, RegionIdx, SlowestInIteration, recorded_s};
 
 /// Load balance: the mean of the ranks' computation time over its maximum.
 ///
@@ -26,7 +26,7 @@ use crate::model::{IterationSeries, Model, RankModel, RegionIdx, SlowestInIterat
 ///
 /// Source: docs/metrics.md §1, eq. 3 of the paper.
 pub fn load_balance(computation: &[f64]) -> Option<f64> {
-    EfficiencyTimes::of(computation, 0.0, None).load_balance()
+    EfficiencyTimes::from_computation(computation, 0.0, None).load_balance()
 }
 
 /// The times of a run, a region or a group of ranks from which its efficiencies follow, in seconds.
@@ -46,7 +46,7 @@ pub struct EfficiencyTimes {
 
 impl EfficiencyTimes {
     /// The times of ranks that compute `computation` seconds each, one entry a rank.
-    pub fn of(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> EfficiencyTimes {
+    pub fn from_computation(computation: &[f64], elapsed_s: f64, t_ideal_s: Option<f64>) -> EfficiencyTimes {
         let n = computation.len().max(1) as f64;
         EfficiencyTimes {
             elapsed_s,
@@ -106,8 +106,8 @@ pub struct HostBalance {
 }
 
 impl HostBalance {
-    /// That of the model's ranks, which compute `computation` seconds each, one entry a rank.
-    pub fn of(model: &Model, computation: &[f64]) -> HostBalance {
+    /// Computes the load balance of the model's ranks, which compute `computation` seconds each, one entry a rank.
+    pub fn new(model: &Model, computation: &[f64]) -> HostBalance {
         let mut hosts: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (rank, seconds) in model.ranks.iter().zip(computation) {
             let (sum, n) = hosts.entry(&rank.host).or_default();
@@ -115,7 +115,7 @@ impl HostBalance {
         }
         let most_loaded = hosts.values().map(|(sum, n)| sum / n).fold(0.0, f64::max);
         let EfficiencyTimes { avg_computation_s: mean, max_computation_s: longest, .. } =
-            EfficiencyTimes::of(computation, 0.0, None);
+            EfficiencyTimes::from_computation(computation, 0.0, None);
         HostBalance { within: ratio(most_loaded, longest), between: ratio(mean, most_loaded) }
     }
 }
@@ -123,7 +123,7 @@ impl HostBalance {
 /// Factor by which an ideal time may exceed the elapsed time: clocks of different hosts may differ by so much, and times are rounded.
 const CLOCK_TOLERANCE: f64 = 1.005;
 
-/// Whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
+/// Returns whether an ideal time is above the elapsed time, both in seconds, by more than clocks may differ by.
 ///
 /// No ideal network makes a run slower. Such an estimate assumes that ranks wait for each other at the end of each iteration where they do
 /// not, and is not used.
@@ -157,10 +157,13 @@ pub struct PhaseProfileIdeal {
 /// the loop, but there is no meeting between: it counts together with the iteration that the rank enters the loop with ([`IterationSeries::entering`]).
 pub fn phase_profile_ideal(model: &Model, region: RegionIdx) -> Option<PhaseProfileIdeal> {
     let inside = outermost_iterated(model, region);
-    let slowest = |&idx: &RegionIdx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice);
     let ranks = || model.ranks.iter();
-    all_iterate(ranks(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &IterationEdges::of(ranks(), region, &inside)))
+    all_iterate(ranks(), region, &inside).then(|| {
+        PhaseProfileIdeal::from_slowest(
+            inside.iter().map(|&idx| model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+            &IterationEdges::measure(ranks(), region, &inside),
+        )
+    })
 }
 
 /// [`phase_profile_ideal`] of some ranks, as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
@@ -175,17 +178,20 @@ pub fn phase_profile_ideal_of(model: &Model, ranks: &[usize], region: RegionIdx)
         return phase_profile_ideal(model, region).filter(|_| is_all);
     }
     let chosen = || chosen(model, ranks);
-    let slowest = |&idx: &RegionIdx| match is_all {
-        true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
-        false => Cow::from(slowest_of(chosen(), idx)),
-    };
-    all_iterate(chosen(), region, &inside)
-        .then(|| PhaseProfileIdeal::of(inside.iter().map(slowest), &IterationEdges::of(chosen(), region, &inside)))
+    all_iterate(chosen(), region, &inside).then(|| {
+        PhaseProfileIdeal::from_slowest(
+            inside.iter().map(|&idx| match is_all {
+                true => Cow::from(model.slowest.get(idx as usize).map_or(&[][..], Vec::as_slice)),
+                false => Cow::from(slowest_of(chosen(), idx)),
+            }),
+            &IterationEdges::measure(chosen(), region, &inside),
+        )
+    })
 }
 
 impl PhaseProfileIdeal {
     /// From the slowest rank of each iteration of some regions, and what lies outside of all.
-    fn of(regions: impl Iterator<Item: AsRef<[SlowestInIteration]>>, edges: &IterationEdges) -> Self {
+    fn from_slowest(regions: impl Iterator<Item: AsRef<[SlowestInIteration]>>, edges: &IterationEdges) -> Self {
         let mut ideal = PhaseProfileIdeal { seconds: edges.outside_s, ..PhaseProfileIdeal::default() };
         for (at, slowest) in regions.enumerate() {
             for slowest in slowest.as_ref() {
@@ -199,7 +205,7 @@ impl PhaseProfileIdeal {
     }
 }
 
-/// What lies outside of the iterations of some regions.
+/// Time outside of the iterations of some regions.
 ///
 /// ```text
 ///   rank 0   |=5=|send|barrier|=5=|send|barrier|         the first 5 s come before its first call: they are outside of the loop
@@ -217,19 +223,20 @@ struct IterationEdges {
 }
 
 impl IterationEdges {
-    /// Those of the iterated regions `inside`, which lie in `region`.
-    fn of<'a>(
+    /// Measures the edges of the iterated regions `inside`, which lie in `region`.
+    fn measure<'a>(
         ranks: impl Iterator<Item = &'a RankModel> + Clone,
         region: RegionIdx,
         inside: &[RegionIdx],
     ) -> IterationEdges {
-        let regions = || (0..).zip(inside);
-        let series = |rank: &'a RankModel| regions().filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
+        let series = |rank: &'a RankModel| (0..).zip(inside).filter_map(|(at, &idx)| Some((at, rank.series(idx)?)));
         // A window may begin after them.
-        let is_there = |one: &IterationSeries, number: &&u32| one.numbers.binary_search(number).is_ok();
         let entered = |rank: &'a RankModel| {
             series(rank).flat_map(move |(at, one)| {
-                one.entering.iter().filter(move |number| is_there(one, number)).map(move |&number| (at, number))
+                one.entering
+                    .iter()
+                    .filter(move |number| one.numbers.binary_search(number).is_ok())
+                    .map(move |&number| (at, number))
             })
         };
         let numbers: BTreeSet<(usize, u32)> = ranks.clone().flat_map(entered).collect();
@@ -265,7 +272,7 @@ fn chosen<'a>(model: &'a Model, ranks: &'a [usize]) -> impl Iterator<Item = &'a 
     ranks.iter().filter_map(|&at| model.ranks.get(at))
 }
 
-/// Whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
+/// Returns whether each of `ranks` that computes in `region` has all the iterated regions `inside`, of which there is at least one.
 fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: RegionIdx, inside: &[RegionIdx]) -> bool {
     !inside.is_empty()
         && ranks.all(|rank| {
@@ -274,7 +281,7 @@ fn all_iterate<'a>(mut ranks: impl Iterator<Item = &'a RankModel>, region: Regio
         })
 }
 
-/// Whether time of `rank` in a region is known by iteration.
+/// Returns whether time of `rank` in a region is known by iteration.
 fn has_iterations(rank: &RankModel, region: RegionIdx) -> bool {
     rank.in_iterations.binary_search_by_key(&region, |&(idx, _)| idx).is_ok()
 }
@@ -304,7 +311,11 @@ fn outermost_iterated(model: &Model, region: RegionIdx) -> Vec<RegionIdx> {
 /// The times of `region`, all ranks together.
 pub fn times(model: &Model, region: RegionIdx) -> EfficiencyTimes {
     let ideal = phase_profile_ideal(model, region).map(|ideal| ideal.seconds);
-    EfficiencyTimes::of(&model.inclusive_s(region, Activity::Computation), model.region_elapsed_s(region), ideal)
+    EfficiencyTimes::from_computation(
+        &model.inclusive_s(region, Activity::Computation),
+        model.region_elapsed_s(region),
+        ideal,
+    )
 }
 
 /// The times of `region`, of some ranks as if there were no others: `ranks` are indices in [`Model::ranks`], ascending.
@@ -318,7 +329,7 @@ pub fn times_of(model: &Model, ranks: &[usize], region: RegionIdx) -> Efficiency
         0 => recorded_s(chosen()),
         _ => chosen().map(|rank| rank.inclusive(region).iter().sum()).fold(0.0, f64::max),
     };
-    EfficiencyTimes::of(
+    EfficiencyTimes::from_computation(
         &computation,
         elapsed_s,
         phase_profile_ideal_of(model, ranks, region).map(|ideal| ideal.seconds),
@@ -345,14 +356,14 @@ mod tests {
 
     #[test]
     fn without_an_ideal_time_there_is_no_micro_load_balance() {
-        let times = EfficiencyTimes::of(&[1.0, 3.0], 4.0, None);
+        let times = EfficiencyTimes::from_computation(&[1.0, 3.0], 4.0, None);
         assert_eq!((times.micro_load_balance(), times.transfer()), (None, None));
         assert_eq!((times.communication(), times.parallel()), (Some(0.75), Some(0.5)));
     }
 
     #[test]
     fn nothing_is_defined_in_no_time() {
-        let times = EfficiencyTimes::of(&[0.0], 0.0, Some(0.0));
+        let times = EfficiencyTimes::from_computation(&[0.0], 0.0, Some(0.0));
         assert_eq!((times.transfer(), times.communication(), times.parallel()), (None, None, None));
     }
 
@@ -366,7 +377,7 @@ mod tests {
             slack in 0.0..100.0f64,
         ) {
             let max = computation.iter().copied().fold(0.0, f64::max);
-            let times = EfficiencyTimes::of(&computation, max * factor + slack, Some(max * (1.0 + slack)));
+            let times = EfficiencyTimes::from_computation(&computation, max * factor + slack, Some(max * (1.0 + slack)));
             let product = times.load_balance().unwrap() * times.micro_load_balance().unwrap() * times.transfer().unwrap();
             let parallel = times.parallel().unwrap();
             prop_assert!((product - parallel).abs() <= 6.0 * f64::EPSILON * parallel);
@@ -379,13 +390,13 @@ mod tests {
             mut computation in prop::collection::vec(1e-3..1e3f64, 1..20),
             scale in 1e-3..1e3f64,
         ) {
-            let before = EfficiencyTimes::of(&computation, 2e3, None);
+            let before = EfficiencyTimes::from_computation(&computation, 2e3, None);
             let scaled: Vec<f64> = computation.iter().map(|t| t * scale).collect();
-            let scaled = EfficiencyTimes::of(&scaled, 2e3 * scale, None);
+            let scaled = EfficiencyTimes::from_computation(&scaled, 2e3 * scale, None);
             prop_assert!((before.parallel().unwrap() - scaled.parallel().unwrap()).abs() < 1e-12);
             prop_assert!((before.load_balance().unwrap() - scaled.load_balance().unwrap()).abs() < 1e-12);
             computation.reverse();
-            let after = EfficiencyTimes::of(&computation, 2e3, None);
+            let after = EfficiencyTimes::from_computation(&computation, 2e3, None);
             prop_assert!((before.avg_computation_s - after.avg_computation_s).abs() <= 1e-12 * before.avg_computation_s);
             prop_assert_eq!(before.max_computation_s, after.max_computation_s);
         }

@@ -12,7 +12,7 @@ const OF_MEDIAN_DISTANCE: f64 = 1.4826;
 /// The share of the median by which an outlier lies above it at least, however little the others differ.
 const LEAST_SHARE: f64 = 0.01;
 
-/// Which of some values are outliers upwards.
+/// The high outliers among some values.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HighOutliers {
     /// The median of all values.

@@ -14,7 +14,7 @@ use lbprof_collector::definition::RegionKind;
 
 use crate::model::{Model, RankModel, RegionIdx};
 
-/// What a rank's time goes to; every second of a run's P·T goes to exactly one.
+/// The categories of a rank's time; every second of a run's P·T goes to exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeCategory {
     /// Computation in regions that are useful work.
@@ -32,7 +32,7 @@ pub enum TimeCategory {
 }
 
 impl TimeCategory {
-    /// All of them, those that a program does for its result first.
+    /// The categories, starting with those that a program needs for its result.
     pub const ALL: [TimeCategory; 12] = [
         TimeCategory::Useful,
         TimeCategory::Serial,
@@ -60,7 +60,7 @@ impl TimeCategory {
         }
     }
 
-    /// Whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
+    /// Returns whether a run on one rank would have to do it, too: useful work, and work that one rank does in any case.
     pub fn is_work(self) -> bool {
         matches!(self, TimeCategory::Useful | TimeCategory::Serial)
     }
@@ -69,7 +69,7 @@ impl TimeCategory {
 /// The time of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseTime {
-    /// Which.
+    /// The category.
     pub phase: TimeCategory,
     /// T_phase,p: seconds that each rank spends in it; one entry a rank.
     pub seconds: Vec<f64>,
@@ -87,7 +87,7 @@ impl PhaseTime {
 pub struct OverheadBreakdown {
     /// T_seq: seconds that the same work takes on one rank.
     pub t_seq_s: f64,
-    /// Whether T_seq was given; else it is the sum over ranks of the phases that are work.
+    /// True if T_seq was given; else it is the sum over ranks of the phases that are work.
     pub is_given: bool,
     /// T: seconds from which efficiency and speedup follow.
     pub elapsed_s: f64,
@@ -98,9 +98,14 @@ pub struct OverheadBreakdown {
 impl OverheadBreakdown {
     /// The overheads of phases in which ranks spend `phases` seconds of `elapsed_s` each. `t_seq_s`: the time on one rank where
     /// it is known.
-    pub fn of(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
-        let work = || phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum();
-        OverheadBreakdown { t_seq_s: t_seq_s.unwrap_or_else(work), is_given: t_seq_s.is_some(), elapsed_s, phases }
+    pub fn new(phases: Vec<PhaseTime>, elapsed_s: f64, t_seq_s: Option<f64>) -> OverheadBreakdown {
+        OverheadBreakdown {
+            t_seq_s: t_seq_s
+                .unwrap_or_else(|| phases.iter().filter(|one| one.phase.is_work()).map(PhaseTime::total_s).sum()),
+            is_given: t_seq_s.is_some(),
+            elapsed_s,
+            phases,
+        }
     }
 
     /// Ovh_phase,p = T_phase,p / (T_seq/P): the phase's share of what a rank's part of the work would take alone, one entry a
@@ -139,7 +144,7 @@ impl OverheadBreakdown {
 /// T is [`Model::recorded_s`], as it is for all efficiencies; so with an assumed T_seq, and no region marked as control, E is the
 /// parallel efficiency.
 pub fn overheads(model: &Model, t_seq_s: Option<f64>) -> OverheadBreakdown {
-    OverheadBreakdown::of(phases(model), model.recorded_s(), t_seq_s)
+    OverheadBreakdown::new(phases(model), model.recorded_s(), t_seq_s)
 }
 
 /// Seconds below which a difference of times is but rounding: clocks have nanoseconds.
@@ -177,14 +182,18 @@ fn phase_of(activity: Activity, kind: RegionKind) -> TimeCategory {
     }
 }
 
-/// What the computation in each region is: what it is marked, or as "useful" is the default, what the region around it is.
+/// Returns the kind of computation in each region: what it is marked, or as "useful" is the default, what the region around it is.
 fn kinds(model: &Model) -> Vec<RegionKind> {
-    let marked = |idx: RegionIdx| model.regions[idx as usize].kind;
-    let kind = |idx| {
-        let chain = model.chain(idx);
-        chain.into_iter().map(marked).find(|kind| *kind != RegionKind::Useful).unwrap_or(RegionKind::Useful)
-    };
-    (0..model.regions.len() as RegionIdx).map(kind).collect()
+    (0..model.regions.len() as RegionIdx)
+        .map(|idx| {
+            let chain = model.chain(idx);
+            chain
+                .into_iter()
+                .map(|idx| model.regions[idx as usize].kind)
+                .find(|kind| *kind != RegionKind::Useful)
+                .unwrap_or(RegionKind::Useful)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -206,7 +215,7 @@ mod tests {
             phase(COLLECTIVE, &[2.0, 3.0]),
             phase(TimeCategory::Idle, &[0.0, 1.0]),
         ];
-        OverheadBreakdown::of(phases, 8.0, t_seq_s)
+        OverheadBreakdown::new(phases, 8.0, t_seq_s)
     }
 
     #[test]
@@ -233,12 +242,12 @@ mod tests {
             phase(TimeCategory::Serial, &[2.0, 0.0]),
             phase(TimeCategory::Control, &[1.0, 0.0]),
         ];
-        assert_eq!(OverheadBreakdown::of(phases, 7.0, None).t_seq_s, 10.0);
+        assert_eq!(OverheadBreakdown::new(phases, 7.0, None).t_seq_s, 10.0);
     }
 
     #[test]
     fn without_work_there_is_no_ratio() {
-        let overheads = OverheadBreakdown::of(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
+        let overheads = OverheadBreakdown::new(vec![phase(COLLECTIVE, &[2.0])], 2.0, None);
         assert_eq!(overheads.ratio(&overheads.phases[0]), None);
         assert_eq!((overheads.efficiency(), overheads.speedup()), (None, None));
         assert_eq!(OverheadBreakdown::default().speedup(), None);
@@ -259,7 +268,7 @@ mod tests {
             let of = |at: usize| scaled.iter().map(|rank| rank[at]).collect::<Vec<f64>>();
             let phases = [TimeCategory::Useful, TimeCategory::Control, COLLECTIVE, TimeCategory::Idle];
             let phases = phases.into_iter().enumerate().map(|(at, of_phase)| phase(of_phase, &of(at))).collect();
-            let overheads = OverheadBreakdown::of(phases, elapsed_s, t_seq);
+            let overheads = OverheadBreakdown::new(phases, elapsed_s, t_seq);
             let n = scaled.len() as f64;
             let expected = overheads.t_seq_s / (n * elapsed_s);
             prop_assert!((overheads.efficiency().unwrap() - expected).abs() <= 1e-12 * expected);

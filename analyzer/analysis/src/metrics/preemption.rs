@@ -1,4 +1,4 @@
-//! Which ranks shared their core with others, from the scheduler's figures for the thread that called MPI_Init (docs/metrics.md §7).
+//! Finds ranks that shared their core with others, from the scheduler's figures for the thread that called MPI_Init (docs/metrics.md §7).
 //!
 //! Time outside MPI is called computation, whether or not the rank had a core meanwhile. The system knows for how long a thread
 //! could have run but had no core (its run delay); sleeping and waiting for a disk are not in it. That delay lies partly in
@@ -34,10 +34,10 @@ pub const MIN_SHARE: f64 = 0.05;
 /// Least time between two samples of usage that is judged, in seconds; shorter runs prove nothing.
 pub const MIN_ELAPSED_S: f64 = 0.1;
 
-/// The same of time without a core, in MPI or outside, which the system counts to the nanosecond.
+/// Minimum time without a core, in MPI or outside, which the system counts to the nanosecond.
 pub const MIN_WITHOUT_CORE_S: f64 = 0.01;
 
-/// What a rank lost to other users of its core.
+/// The time that a rank lost to other users of its core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PreemptionLoss {
     /// Seconds outside of MPI.
@@ -45,13 +45,13 @@ pub struct PreemptionLoss {
     /// Seconds of those without a core though the rank could have run; the larger of the certain bound and, where it holds,
     /// the proportional share.
     pub delayed_s: f64,
-    /// Whether `delayed_s` is the certain bound, so that the rank lost at least that.
+    /// True if `delayed_s` is the certain bound, so that the rank lost at least that.
     pub certain: bool,
     /// Involuntary context switches a second.
     pub switches_per_s: f64,
 }
 
-/// What `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
+/// Returns the time that `rank` lost to other users of its core; `None` where it was not preempted, or that is not known.
 ///
 /// A rank was preempted where it was pushed off its core at least [`MIN_SWITCHES_PER_S`] and at least [`MIN_SHARE`] of its
 /// computation was delayed: by the certain bound, or by the proportional share where no more than [`MAX_SWITCHES_PER_S`] show

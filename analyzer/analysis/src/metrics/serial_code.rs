@@ -28,13 +28,13 @@ pub fn serial_times<'a>(rank: &RankModel, code: &'a SampledCode) -> Vec<SerialTi
         region: at.region,
         seconds: time.seconds,
         function: code.functions.get(code.responsible(at.node) as usize).map_or("", |function| function.name.as_str()),
-        names: names_around(code, at.node),
+        names: enclosing_names(code, at.node),
     });
     times.filter(|time| !time.names.iter().any(|name| is_outlined(name))).collect()
 }
 
 /// Returns the name of the function at a node, and of those around it, the innermost first.
-fn names_around(code: &SampledCode, node: u32) -> Vec<&str> {
+fn enclosing_names(code: &SampledCode, node: u32) -> Vec<&str> {
     let mut names = Vec::new();
     let mut next = Some(node);
     while let Some(node) = next {

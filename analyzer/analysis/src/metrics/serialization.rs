@@ -18,7 +18,7 @@
 /// Serialization and its parts, in seconds of elapsed time; none is negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SerializationTimes {
-    /// All of it: T_ideal − max_p T_p.
+    /// Total serialization: T_ideal − max_p T_p.
     pub total_s: f64,
     /// Different ranks are slow in turn: Σ_k max_p t_pk − max_p T_p, at most all. `None` where no iterations are known for sure.
     pub slow_in_turn_s: Option<f64>,
@@ -28,7 +28,7 @@ pub struct SerializationTimes {
 }
 
 impl SerializationTimes {
-    /// What is not known to be of either kind.
+    /// Returns the serialization attributed to neither kind.
     pub fn undivided_s(&self) -> f64 {
         if self.slow_in_turn_s.is_none() { self.total_s } else { 0.0 }
     }
@@ -56,10 +56,8 @@ mod tests {
 
     /// Of 3 ranks in 2 iterations: seconds by iteration and rank, the ideal time by replay as drawn, and the two parts.
     fn assert_parts(iterations: [[f64; 3]; 2], replay_s: f64, slow_in_turn_s: f64, chains_s: f64) {
-        let by_rank = |rank: usize| iterations.iter().map(|ranks| ranks[rank]).sum::<f64>();
-        let max_s = (0..3).map(by_rank).fold(0.0, f64::max);
-        let longest = |ranks: &[f64; 3]| ranks.iter().copied().fold(0.0, f64::max);
-        let by_iteration_s = iterations.iter().map(longest).sum();
+        let max_s = (0..3).map(|rank| iterations.iter().map(|ranks| ranks[rank]).sum::<f64>()).fold(0.0, f64::max);
+        let by_iteration_s = iterations.iter().map(|ranks| ranks.iter().copied().fold(0.0, f64::max)).sum();
         let found = serialization(max_s, replay_s, true, Some(by_iteration_s));
         assert_eq!((found.slow_in_turn_s, found.chains_s), (Some(slow_in_turn_s), Some(chains_s)));
         assert_eq!(found.total_s, slow_in_turn_s + chains_s);

@@ -1,4 +1,4 @@
-//! Which ranks slept or waited for I/O while they seemed to compute, from the CPU time of the thread that called MPI_Init
+//! Finds ranks that slept or waited for I/O while they seemed to compute, from the CPU time of the thread that called MPI_Init
 //! (docs/metrics.md §7).
 //!
 //! Time outside MPI is called computation, whether or not the rank used its core meanwhile. Of it a thread that neither ran nor wanted a
@@ -27,7 +27,7 @@ pub struct SleepTime {
     pub asleep_s: f64,
 }
 
-/// How long `rank` was asleep outside of MPI at least, as far as its CPU time shows; `None` where it is not known.
+/// Returns the minimum time that `rank` was asleep outside of MPI, by its CPU time; `None` where it is not known.
 pub fn asleep(rank: &RankModel) -> Option<SleepTime> {
     judge(rank.usage.as_ref()?, rank.inclusive(0)[Activity::Computation as usize])
 }

@@ -36,14 +36,14 @@ impl<'a> StatisticsObserver<'a> {
         })
     }
 
-    /// The same, which has seen nothing.
+    /// Returns an observer with the same settings and no observations.
     fn anew(&self) -> Self {
         let TimeWindows { length, states, .. } = &self.found.windows;
         let windows = TimeWindows::new(states.len(), *length, self.model.ranks.len());
         StatisticsObserver { model: self.model, found: RunStatistics { windows, ..RunStatistics::default() } }
     }
 
-    /// What was found.
+    /// Returns the statistics.
     pub fn finish(self) -> RunStatistics {
         self.found
     }
@@ -66,7 +66,7 @@ impl<'a> StatisticsObserver<'a> {
     }
 }
 
-/// Whether an operation sends a message, be it empty.
+/// Returns whether an operation sends a message, be it empty.
 fn sends(operation: u16) -> bool {
     matches!(
         Operation::semantics(operation),
@@ -101,7 +101,7 @@ impl TimeWindows {
 }
 
 impl ReplayObserver for StatisticsObserver<'_> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         if state.operation != 0 {
             self.counts(state);
         }
@@ -119,16 +119,16 @@ impl ReplayObserver for StatisticsObserver<'_> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         self.found.message_sizes.count(message.bytes);
         sent(&mut self.found, (message.from, message.to), MessageVolume { messages: 1, bytes: message.bytes });
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         Some(Box::new(self.anew()))
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         if let Some(seen) = decoded(&seen) {
             add(&mut self.found, seen);
         }
@@ -136,7 +136,7 @@ impl ReplayObserver for StatisticsObserver<'_> {
 }
 
 impl SegmentObserver for StatisticsObserver<'_> {
-    fn seen(self: Box<Self>) -> ObserverState {
+    fn into_state(self: Box<Self>) -> ObserverState {
         encoded(&self.found)
     }
 }
@@ -161,12 +161,22 @@ fn add(all: &mut RunStatistics, more: RunStatistics) {
     all.unlisted.add(unlisted.messages, unlisted.bytes);
     bound_pairs(all);
     all.message_sizes.add(&message_sizes);
-    sizes.into_iter().for_each(|(operation, sizes)| all.sizes.entry(operation).or_default().add(&sizes));
-    calls.into_iter().for_each(|(call, durations)| all.calls.entry(call).or_default().add(&durations));
-    communicators.into_iter().for_each(|(comm, on)| *all.communicators.entry(comm).or_default() += on);
+    for (operation, sizes) in sizes {
+        all.sizes.entry(operation).or_default().add(&sizes);
+    }
+    for (call, durations) in calls {
+        all.calls.entry(call).or_default().add(&durations);
+    }
+    for (comm, on) in communicators {
+        *all.communicators.entry(comm).or_default() += on;
+    }
     let sum = |all: &mut [Ns], more: &[Ns]| all.iter_mut().zip(more).for_each(|(ns, more)| *ns += more);
-    all.windows.states.iter_mut().zip(&windows.states).for_each(|(all, more)| sum(all, more));
-    all.windows.computation.iter_mut().zip(&windows.computation).for_each(|(all, more)| sum(all, more));
+    for (all, more) in all.windows.states.iter_mut().zip(&windows.states) {
+        sum(all, more);
+    }
+    for (all, more) in all.windows.computation.iter_mut().zip(&windows.computation) {
+        sum(all, more);
+    }
 }
 
 /// Lists the first pairs, where there are too many: in whatever groups segments are joined, these are the same, and so are their sums.

@@ -19,13 +19,13 @@
 
 use lbprof_collector::Activity;
 
+use crate::model::Model;
 use crate::model::threads::{ParallelRegion, TeamSeconds};
-use crate::model::{Model, RankModel};
 
 /// Share of a rank's time that teams of a size take at least where that is its number of cores.
 const MIN_SHARE: f64 = 0.01;
 
-/// What the cores of a rank do, in seconds of core time.
+/// The use of a rank's cores, in seconds of core time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankCores {
     /// n: the size of the largest team that takes 1 % of the rank's time; else 1.
@@ -67,13 +67,13 @@ impl RankCores {
     }
 
     /// X: waiting for mutexes, turns and tasks.
-    pub fn waits_s(&self) -> f64 {
+    pub fn waiting_s(&self) -> f64 {
         self.inside.mutex_s + self.inside.ordered_s + self.inside.tasks_s
     }
 
     /// A: all time but that in MPI, and waiting for it.
     pub fn outside_mpi_s(&self) -> f64 {
-        self.useful_s() + self.serial_s + self.inside.imbalance_s + self.waits_s() + self.inside.fork_join_s
+        self.useful_s() + self.serial_s + self.inside.imbalance_s + self.waiting_s() + self.inside.fork_join_s
     }
 
     /// o: the same by core.
@@ -87,8 +87,7 @@ fn cores(regions: &[ParallelRegion], window_s: f64) -> u32 {
     let mut sizes: Vec<u32> = regions.iter().map(|region| region.team).collect();
     sizes.sort_unstable();
     let elapsed_s = |size: u32| regions.iter().filter(|one| one.team == size).map(|one| one.elapsed_s).sum::<f64>();
-    let of_weight = |size: &&u32| elapsed_s(**size) >= MIN_SHARE * window_s;
-    sizes.iter().rev().find(of_weight).copied().unwrap_or(1).max(1)
+    sizes.iter().rev().find(|size| elapsed_s(**size) >= MIN_SHARE * window_s).copied().unwrap_or(1).max(1)
 }
 
 /// Efficiencies of the run's cores, and the times that they follow from, in seconds of core time.
@@ -112,9 +111,20 @@ impl ThreadEfficiency {
         if model.facts.selected.region.is_some() {
             return None;
         }
-        let computation_s = |rank: &RankModel| rank.inclusive(0)[Activity::Computation as usize];
-        let of_rank = |rank: &RankModel| RankCores::new(&rank.parallel, computation_s(rank), rank.end_s - rank.begin_s);
-        ThreadEfficiency::from_ranks(model.ranks.iter().map(of_rank).collect(), model.recorded_s())
+        ThreadEfficiency::from_ranks(
+            model
+                .ranks
+                .iter()
+                .map(|rank| {
+                    RankCores::new(
+                        &rank.parallel,
+                        rank.inclusive(0)[Activity::Computation as usize],
+                        rank.end_s - rank.begin_s,
+                    )
+                })
+                .collect(),
+            model.recorded_s(),
+        )
     }
 
     /// Returns those of ranks; `None` where none has several cores.
@@ -175,7 +185,7 @@ impl ThreadEfficiency {
     /// (A − S − L − X) / (A − S − L).
     pub fn waits(&self) -> Option<f64> {
         let balanced_s = self.without_serial_s() - self.sum.inside.imbalance_s;
-        ratio(balanced_s - self.sum.waits_s(), balanced_s)
+        ratio(balanced_s - self.sum.waiting_s(), balanced_s)
     }
 
     /// U / (A − S − L − X).

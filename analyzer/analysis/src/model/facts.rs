@@ -1,4 +1,4 @@
-//! What all ranks of a run agree on.
+//! Facts about a run that all ranks agree on.
 
 use bincode::{Decode, Encode};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use super::selected::SelectedPart;
 use super::summary::SummaryFacts;
 use crate::read::open::n_recorded;
 
-/// What all ranks agree on.
+/// Facts that all ranks agree on.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct RunFacts {
     /// The run's id.
@@ -22,7 +22,7 @@ pub struct RunFacts {
     pub recorded_ranks: RankList,
     /// The part of the run that everything is of.
     pub selected: SelectedPart,
-    /// What the time between unsuccessful polls was taken for.
+    /// The rule for the time between unsuccessful polls.
     pub polling: PollGapRule,
     /// Command line of the lowest rank.
     pub command: Vec<String>,
@@ -40,13 +40,13 @@ pub struct RunFacts {
     pub settings: Vec<String>,
     /// Seconds that the same work takes on one rank, where the user says so.
     pub t_seq_s: Option<f64>,
-    /// When the run was looked at, in seconds on its clock, if it had not ended; `None`: it had.
+    /// Time of the analysis on the run's clock, in seconds, if the run had not ended; `None`: it had.
     pub seen_at_s: Option<f64>,
-    /// What is special about a first look; `None`: all events were analysed.
+    /// Facts about a first look; `None`: all events were analysed.
     pub summary: Option<SummaryFacts>,
     /// The user's parameters.
     pub params: BTreeMap<String, f64>,
-    /// Whether times of different ranks can be compared.
+    /// True if times of different ranks can be compared.
     pub common_clock: bool,
     /// Largest bound of the clocks' error against rank 0's, in seconds; `None` where no offset was measured.
     pub clock_error_s: Option<f64>,
@@ -65,7 +65,7 @@ impl RunFacts {
 /// A communicator.
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Communicator {
-    /// The same on all members.
+    /// Id of the communicator, equal on all members.
     pub uid: u64,
     /// Its number in the log of the lowest rank that is in it: 0 is MPI_COMM_WORLD, 1 MPI_COMM_SELF.
     pub number: u32,

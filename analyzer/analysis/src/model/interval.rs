@@ -26,19 +26,19 @@ impl TimeInterval {
         self.end - self.begin
     }
 
-    /// What of it lies in `window`; where nothing does, it ends before it begins.
+    /// Returns the part of the interval in `window`; where nothing does, it ends before it begins.
     #[inline]
     pub fn within(self, window: TimeInterval) -> TimeInterval {
         TimeInterval { begin: self.begin.max(window.begin), end: self.end.min(window.end) }
     }
 
-    /// Whether it has no length.
+    /// Returns whether it has no length.
     #[inline]
     pub fn is_empty(self) -> bool {
         self.end <= self.begin
     }
 
-    /// Whether something happened within: after its begin, and at its end at the latest.
+    /// Returns whether something happened within: after its begin, and at its end at the latest.
     #[inline]
     pub fn has(self, time: Ns) -> bool {
         self.begin < time && time <= self.end

@@ -10,33 +10,33 @@ pub struct Loop {
     pub name: String,
     /// The loop around it, as an index.
     pub parent: Option<usize>,
-    /// Whether it is the main loop of its ranks.
+    /// True if it is the main loop of its ranks.
     pub main: bool,
-    /// Whether it has a region of its own: the main loop, and those in it that take much of its time.
+    /// True if it has a region of its own: the main loop, and those in it that take much of its time.
     pub is_region: bool,
     /// The ranks.
     pub ranks: Vec<u32>,
     /// Call sites whose calls end an iteration, with the operation's number.
     pub anchor: Vec<(Option<u32>, u16)>,
-    /// Which of such calls do.
+    /// The anchors that end an iteration.
     pub anchors: IterationAnchors,
-    /// What is known of these ends.
+    /// Reliability of these ends.
     pub ends: IterationEnds,
-    /// How well the number of iterations is known; of the main loop alone.
+    /// Uncertainty of the number of iterations; of the main loop alone.
     pub count: IterationCount,
-    /// Whether no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main
-    /// loop alone.
+    /// True if no other code of the program makes the calls that come once in each iteration, as far as their paths show; of the main loop
+    /// alone.
     pub is_unique: bool,
-    /// Whether one of the calls that come once in each iteration is in `main`; of the main loop alone.
+    /// True if one of the calls that come once in each iteration is in `main`; of the main loop alone.
     pub is_in_main: bool,
-    /// Whether nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
+    /// True if nothing but its rhythm makes it a loop around an inner one, whose iterations may be the program's.
     pub by_rhythm: bool,
-    /// Whether one of its calls is a collective operation.
+    /// True if one of its calls is a collective operation.
     pub has_collectives: bool,
     /// The iterations of other ranks that exchange messages with these, where they are as many ranks or more and make another number of
     /// them; of the main loop alone.
     pub others: Option<u32>,
-    /// What is found in the calls, where the user named what ends an iteration.
+    /// The loop detected in the calls, if the user named what ends an iteration.
     pub detected: Option<DetectedLoop>,
     /// Iterations within one of the main loop, on average; 1 of the main loop itself, less of one around it.
     pub for_each_main: f64,
@@ -44,40 +44,40 @@ pub struct Loop {
     pub in_parent: Option<(u32, u32)>,
     /// Share of the main loop's time that it takes, in 0..=1; above 1 of one around it.
     pub share_of_main: f64,
-    /// Whether the user said which call ends an iteration.
+    /// True if the user said which call ends an iteration.
     pub named: bool,
-    /// What each kind of call is to it, by the survey's index.
+    /// Class of each kind of call, by the survey's index.
     pub classes: Vec<TokenClass>,
 }
 
 impl Loop {
-    /// Whether calls of this kind are polls, and none of its own.
+    /// Returns whether calls of this kind are polls, and none of its own.
     pub fn polls(&self, token: u32) -> bool {
         matches!(self.classes.get(token as usize), Some(TokenClass::Neutral))
     }
 
-    /// How many kinds of calls belong to it.
+    /// Returns the number of kinds of calls that belong to the loop.
     pub fn kinds(&self) -> usize {
         self.classes.iter().filter(|class| class.is_of_loop()).count()
     }
 
-    /// Whether some kind of calls belongs to both loops.
-    pub fn shares_kinds_with(&self, other: &Loop) -> bool {
+    /// Returns whether some kind of calls belongs to both loops.
+    pub fn has_common_kinds(&self, other: &Loop) -> bool {
         self.classes.iter().zip(&other.classes).any(|(own, others)| own.is_of_loop() && others.is_of_loop())
     }
 
-    /// Whether calls of this kind end its iterations.
+    /// Returns whether calls of this kind end its iterations.
     pub fn ends_with(&self, token: u32) -> bool {
         self.classes.get(token as usize) == Some(&TokenClass::Anchor)
     }
 
-    /// Whether calls of this kind belong to it, in each iteration or in some.
+    /// Returns whether calls of this kind belong to it, in each iteration or in some.
     pub fn has(&self, token: u32) -> bool {
         let class = self.classes.get(token as usize);
         class.is_some_and(|class| class.is_of_loop() || *class == TokenClass::Occasional)
     }
 
-    /// Whether calls of this kind can come between those of the loop: its own, and polls.
+    /// Returns whether calls of this kind can come between those of the loop: its own, and polls.
     pub fn can_contain(&self, token: u32) -> bool {
         self.has(token) || self.classes.get(token as usize) == Some(&TokenClass::Neutral)
     }
@@ -90,7 +90,7 @@ pub struct DetectedLoop {
     pub iterations: u32,
     /// The call that ends one: its call site and operation.
     pub end: (Option<u32>, u16),
-    /// Whether an uninterrupted run of such calls ends only one.
+    /// True if an uninterrupted run of such calls ends only one.
     pub run: bool,
 }
 
@@ -114,10 +114,10 @@ pub enum NoLoopReason {
     NoSuchCallSite,
 }
 
-/// Which anchors end an iteration.
+/// The anchors that end an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct IterationAnchors {
-    /// Whether the last of an uninterrupted run of them does.
+    /// True if the last of an uninterrupted run of them does.
     pub run: bool,
     /// Every so manieth of them does.
     pub every: NonZeroU32,
@@ -130,7 +130,7 @@ impl Default for IterationAnchors {
     }
 }
 
-/// What a token means to the splitting of a rank's calls.
+/// The meaning of a token when a rank's calls are split.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum TokenClass {
     /// Not of the loop.
@@ -147,14 +147,14 @@ pub enum TokenClass {
 }
 
 impl TokenClass {
-    /// Whether a call of this class is the loop's.
+    /// Returns whether a call of this class is the loop's.
     #[inline]
     pub fn is_of_loop(self) -> bool {
         matches!(self, TokenClass::Inside | TokenClass::Anchor)
     }
 }
 
-/// What is known of the ends of a loop's iterations.
+/// Reliability of the ends of a loop's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum IterationEnds {
     /// The body may also be run to set up, or in part, without an iteration of the loop.
@@ -164,23 +164,23 @@ pub enum IterationEnds {
     Each,
 }
 
-/// How well the number of a loop's iterations is known.
+/// Uncertainty of the number of a loop's iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct IterationCount {
-    /// How many fewer there may be.
+    /// Number by which the count may be too high.
     pub fewer: u32,
-    /// How many more there may be.
+    /// Number by which the count may be too low.
     pub more: u32,
 }
 
-/// What the iterations of a rank carry, and which calls are in them.
+/// The bytes that the iterations of a rank carry, and the calls in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CarriedCalls {
-    /// How many iterations carry from half to twice as many bytes as the middle one of all.
+    /// Number of iterations that carry from half to twice the median of all bytes.
     pub alike: u32,
     /// Calls in all iterations.
     pub calls: u64,
-    /// How many of these calls are not the loop's.
+    /// Number of these calls that are not the loop's.
     pub foreign: u64,
     /// Bytes that the calls send and receive.
     pub bytes: u64,
@@ -193,8 +193,8 @@ pub struct FoundLoopOfRank {
     pub at: usize,
     /// Its iterations.
     pub iterations: u32,
-    /// How many of them consist of the same kinds of calls as the most common ones.
+    /// Number of iterations with the most common kinds of calls.
     pub alike: u32,
-    /// What they carry.
+    /// The bytes and calls of these iterations.
     pub carried: CarriedCalls,
 }

@@ -84,15 +84,15 @@ pub struct Model {
     pub alone: Option<SoloTime>,
     /// The what-if scenarios that the user asked for.
     pub asked: Vec<WhatIfScenario>,
-    /// What of ranks' threads these are about.
+    /// The requested figures of the ranks' threads.
     pub asked_threads: AskedThreads,
-    /// Who waited for whom, and how long the run would take otherwise; `None` where the ranks were not followed.
+    /// Results of the replay; `None` where the ranks were not followed.
     pub followed: Option<ReplayResults>,
-    /// What single calls and messages add up to; `None` where that was not wanted, or the ranks were not followed.
+    /// Statistics of single calls and messages; `None` where that was not wanted, or the ranks were not followed.
     pub statistics: Option<RunStatistics>,
-    /// What is missing or doubtful.
+    /// Missing or doubtful data.
     pub problems: Vec<Problem>,
-    /// What the figures show of the data beside that; of a part of the time or of the regions, what those of all show.
+    /// Findings beyond the problems; of a part of the time or of the regions, what those of all show.
     pub found: Vec<Problem>,
 }
 
@@ -137,7 +137,7 @@ impl Model {
         most_computed(self.ranks.iter(), &self.outermost_iterated)
     }
 
-    /// The same of some ranks, as if there were no others, and how many iterations of it they have: `ranks` are indices in
+    /// Returns the main loop of some ranks, as if there were no others, and the number of its iterations: `ranks` are indices in
     /// [`Model::ranks`].
     pub fn main_loop_of(&self, ranks: &[usize]) -> Option<(RegionIdx, usize)> {
         let chosen = || ranks.iter().filter_map(|&at| self.ranks.get(at));
@@ -152,10 +152,11 @@ impl Model {
     /// The sums of the ranks with these numbers, as if there were no others, without their iterations.
     pub fn sums_of(&self, ranks: &[u32]) -> Model {
         let chosen = self.ranks.iter().filter(|rank| ranks.binary_search(&rank.rank).is_ok());
-        let sums = |rank: &RankModel| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() };
         Model {
             facts: self.facts.clone(),
-            ranks: chosen.map(sums).collect(),
+            ranks: chosen
+                .map(|rank| RankModel { iterations: Vec::new(), in_iterations: Vec::new(), ..rank.clone() })
+                .collect(),
             regions: self.regions.clone(),
             sites: self.sites.clone(),
             slowest: vec![Vec::new(); self.regions.len()],
@@ -173,7 +174,7 @@ impl Model {
         self.ranks.iter().filter_map(|rank| rank.series(region)).flat_map(|series| &series.entering).copied().collect()
     }
 
-    /// Whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
+    /// Returns whether the time of `region` is known by iteration: it is iterated, or lies in a region that is.
     pub fn is_by_iteration(&self, region: RegionIdx) -> bool {
         self.slowest.get(region as usize).is_some_and(|slowest| !slowest.is_empty())
     }

@@ -1,4 +1,4 @@
-//! What is known of a rank.
+//! The model of a rank.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
@@ -25,18 +25,18 @@ pub struct RankModel {
     pub host: String,
     /// Its process id.
     pub pid: u32,
-    /// When its window begins (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
+    /// Begin of the window (MPI_Init returns), in nanoseconds of rank 0's CLOCK_MONOTONIC as far as that is known.
     pub begin_ns: i64,
-    /// When its window begins, on the run's clock, which is 0 when the first rank's does.
+    /// Begin of the window, on the run's clock, which is 0 when the first rank's does.
     pub begin_s: f64,
-    /// When its window ends (MPI_Finalize is entered, or the log ends).
+    /// End of the window (MPI_Finalize is entered, or the log ends).
     pub end_s: f64,
-    /// How its log ended, where it says so.
+    /// The reason why the log ended, if it states one.
     pub end_reason: Option<EndReason>,
     /// The status with which its process ended, where that is known: not of a process that was killed, nor of one that ended with 0
     /// after MPI_Finalize.
     pub exit_status: Option<i32>,
-    /// How long its process lived outside of the window.
+    /// Time of the process outside of the window.
     pub lifetime: ProcessLifetime,
     /// The call in which it was when its log ended, where it ended in one.
     pub pending: Option<PendingCall>,
@@ -53,15 +53,15 @@ pub struct RankModel {
     pub iterations: Vec<(RegionIdx, IterationSeries)>,
     /// The main loop found in its calls, where there is one.
     pub found: Option<FoundLoopOfRank>,
-    /// The same as `cells` by call site and operation; sorted.
+    /// Time, calls and bytes as in `cells`, by call site and operation; sorted.
     pub sites: Vec<(SiteTotalsKey, CallTotals)>,
-    /// The same of all other threads together; sorted.
+    /// Time, calls and bytes of all other threads together; sorted.
     pub other_sites: Vec<(SiteTotalsKey, CallTotals)>,
     /// Values of the user's counters by (region, counter); sorted.
     pub counters: Vec<((RegionIdx, u32), CounterTotals)>,
-    /// What its threads do in parallel regions; of a part of the time where the log has records.
+    /// Parallel regions of the rank's threads; of a part of the time where the log has records.
     pub parallel: Vec<ParallelRegion>,
-    /// Where these may run, as far as that is known.
+    /// The cores on which these may run, as far as that is known.
     pub placement: Option<ThreadPlacement>,
     /// Its samples.
     pub samples: RankSamples,
@@ -77,7 +77,7 @@ pub struct RankModel {
     pub other_threads: u32,
     /// Seconds that they spent in MPI.
     pub other_threads_mpi_s: f64,
-    /// What its first thread polled.
+    /// Polls of the first thread.
     pub polls: PollTimes,
     /// Resources used between the first and the last sample, where there are two.
     pub usage: Option<ResourceUsage>,
@@ -130,7 +130,7 @@ impl RankModel {
         self.begin_ns.saturating_add(((run_s - self.begin_s) * 1e9).round() as i64)
     }
 
-    /// When the run's clock is 0, on the clock of `begin_ns`.
+    /// Returns the zero of the run's clock, on the clock of `begin_ns`.
     pub fn zero_ns(&self) -> i64 {
         self.nanoseconds(0.0)
     }
@@ -211,7 +211,7 @@ pub struct PendingCall {
     pub operation: u16,
     /// Index in [`Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
-    /// When it began, in seconds from the begin of the rank's window.
+    /// Begin of the call, in seconds from the begin of the rank's window.
     pub since_begin_s: f64,
     /// The rank in MPI_COMM_WORLD that it receives from or sends to, where it names one.
     pub peer: Option<u32>,
@@ -223,7 +223,7 @@ pub struct PendingCall {
 pub struct PollTimes {
     /// Unsuccessful polls.
     pub polls: u64,
-    /// Those of them of which the recorder decided, in profile mode, what the time between them is.
+    /// Number of polls for which the recorder decided, in profile mode, what the time between them is.
     #[serde(skip)]
     pub decided: u64,
     /// Waits by polling.

@@ -15,15 +15,15 @@ pub struct Region {
     pub path: String,
     /// The region around it; of the first, itself.
     pub parent: RegionIdx,
-    /// What its time is.
+    /// The kind of time in the region.
     pub kind: RegionKind,
-    /// Whether its invocations are iterations.
+    /// True if its invocations are iterations.
     pub iterated: bool,
-    /// Whether it was found in the calls, not marked.
+    /// True if it was found in the calls, not marked.
     pub found: bool,
-    /// Whether it is code between calls, or a function around such code.
+    /// True if it is code between calls, or a function around such code.
     pub is_code: bool,
-    /// Whether it is a function around code between calls.
+    /// True if it is a function around code between calls.
     pub is_function: bool,
     /// The call of the function that is it, or whose code it is, as a node of the run's call tree; `None` for loops and marked regions, and
     /// where it is not known.

@@ -1,4 +1,4 @@
-//! What a thread's time is.
+//! The state of a thread in an interval.
 
 use bincode::{Decode, Encode};
 use lbprof_collector::Activity;
@@ -8,7 +8,7 @@ use super::region::RegionIdx;
 /// A time on the common clock, in nanoseconds.
 pub type Ns = i64;
 
-/// What an interval of a thread's time is: where it was, and what it did there.
+/// The state of a thread in an interval: where it was, and what it did there.
 ///
 /// The number is region · 16 + what: an [`Activity`], or one of the two below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
@@ -39,7 +39,7 @@ impl RegionState {
         RegionState(region << Self::BITS | Self::UNKNOWN)
     }
 
-    /// The same in another region.
+    /// Returns the state in another region.
     pub fn in_region(self, region: RegionIdx) -> RegionState {
         RegionState(region << Self::BITS | self.0 & ((1 << Self::BITS) - 1))
     }
@@ -54,12 +54,12 @@ impl RegionState {
         Activity::ALL.get((self.0 & ((1 << Self::BITS) - 1)) as usize).copied()
     }
 
-    /// Whether it is the delay of a message.
+    /// Returns whether it is the delay of a message.
     pub fn is_delay(self) -> bool {
         self.0 & ((1 << Self::BITS) - 1) == Self::DELAY
     }
 
-    /// Whether it is computation.
+    /// Returns whether it is computation.
     pub fn is_computation(self) -> bool {
         self.activity() == Some(Activity::Computation)
     }

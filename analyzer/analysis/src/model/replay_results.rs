@@ -1,4 +1,4 @@
-//! What following all ranks gives.
+//! The results of the replay.
 
 use super::region::Region;
 use super::region_state::{Ns, RegionState};
@@ -16,7 +16,7 @@ pub struct ReplayedThread {
     pub number: u32,
 }
 
-/// What could not be matched, and what was corrected.
+/// Unmatched operations and corrections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplayCounts {
@@ -46,7 +46,7 @@ pub struct ReplayCounts {
     pub progress_waits: u64,
     /// Steps of epochs on windows (post and start, complete and wait, locks) of which all other sides are known.
     pub epochs: u64,
-    /// Others with which ranks synchronise in epochs that are not known to have done so.
+    /// Number of partner ranks in synchronisation epochs that are not known to have taken part.
     pub unmatched_epochs: u64,
     /// Calls that ended, by the clocks, before what they waited for; they were moved.
     pub violations: u64,
@@ -59,7 +59,7 @@ pub struct ReplayCounts {
     pub behind_gaps: u64,
     /// Calls of other ranks with such ranks, or with ranks whose calls were recorded as sums: nothing is known of waiting in them.
     pub not_recorded: u64,
-    /// Whether a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
+    /// True if a considerable part of the work is handed out on demand, so that who does it depends on who is ready first.
     #[serde(skip)]
     pub hands_out_work: bool,
 }
@@ -109,11 +109,11 @@ impl ReplayCounts {
     }
 
     /// Returns whether a considerable part of the messages waited for the other rank to be in MPI again.
-    pub fn depends_on_progress(&self) -> bool {
+    pub fn is_progress_dependent(&self) -> bool {
         self.progress_waits > 0 && 50 * self.progress_waits >= self.messages
     }
 
-    /// Whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
+    /// Returns whether all that ranks wait for is known: else a replay would not wait for it, or wait as long as it was whatever changes.
     pub fn all_is_known(&self) -> bool {
         let unknown = self.unmatched_receives
             + self.unmatched_collectives
@@ -126,7 +126,7 @@ impl ReplayCounts {
     }
 }
 
-/// Who waited for whom in a run, and how long it would take otherwise.
+/// The results of a run's replay: waits, their causes and predictions.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct ReplayResults {
     /// World ranks of those that were followed, ascending.
@@ -137,7 +137,7 @@ pub struct ReplayResults {
     pub threads: Vec<ReplayedThread>,
     /// Waits in the part of the run that was selected, and their causes wherever they lie.
     pub blocking: BlockingTimes,
-    /// What-if scenarios, and the seconds that the part would take in each; none of a region.
+    /// What-if scenarios, each with the predicted time of the part in seconds; none of a region.
     pub replays: Vec<(WhatIfScenario, f64)>,
     /// The critical path of the part, by thread and kind; of a region none.
     pub critical_path: Vec<CriticalPathEntry>,
@@ -145,7 +145,7 @@ pub struct ReplayResults {
     pub delaying_code: Vec<DelayingCode>,
     /// Nanoseconds from the first begin of a selected rank's window to the last end, as corrected.
     pub elapsed: Ns,
-    /// What could not be matched, and what was corrected.
+    /// Unmatched operations and corrections.
     pub counts: ReplayCounts,
     /// Intervals of the threads' time, and causes of waits in it, that were kept at most: memory does not grow with the run.
     pub kept: usize,

@@ -10,22 +10,22 @@ use lbprof_collector::sample::{SamplingOutcome, SamplingSetup};
 
 use super::region::RegionIdx;
 
-/// What samples add up to.
+/// Sums over samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CpuTime {
-    /// How many there are.
+    /// Number of samples.
     pub samples: u64,
     /// CPU time for which they stand, in seconds.
     pub seconds: f64,
     /// Sum of the squares of what each stands for, in s²: the variance of `seconds`.
     pub squares: f64,
-    /// What the hardware counted in that time.
-    pub counted: HardwareCounts,
+    /// Hardware counters in that time.
+    pub counted: HardwareCounters,
 }
 
-/// What the hardware counted; all 0 where it counts nothing.
+/// Hardware counters; all 0 where it counts nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct HardwareCounts {
+pub struct HardwareCounters {
     /// Instructions.
     pub instructions: u64,
     /// Cycles.
@@ -34,9 +34,9 @@ pub struct HardwareCounts {
     pub seconds: f64,
 }
 
-impl HardwareCounts {
+impl HardwareCounters {
     /// Adds others.
-    pub fn add(&mut self, other: &HardwareCounts) {
+    pub fn add(&mut self, other: &HardwareCounters) {
         self.instructions = self.instructions.saturating_add(other.instructions);
         self.cycles = self.cycles.saturating_add(other.cycles);
         self.seconds += other.seconds;
@@ -46,7 +46,7 @@ impl HardwareCounts {
 impl CpuTime {
     /// A sample that stands for so many seconds.
     pub fn sample(seconds: f64) -> CpuTime {
-        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounts::default() }
+        CpuTime { samples: 1, seconds, squares: seconds * seconds, counted: HardwareCounters::default() }
     }
 
     /// Adds others.
@@ -63,25 +63,25 @@ impl CpuTime {
     }
 }
 
-/// Where samples hit: what the rank's first thread did then, and the code that ran.
+/// The position of samples: what the rank's first thread did then, and the code that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampledAt {
     /// The region.
     pub region: RegionIdx,
-    /// What the first thread did.
+    /// The first thread's activity.
     pub activity: Activity,
     /// The code, as a node of the run's sampled code.
     pub node: u32,
 }
 
-/// Which threads of a rank samples are of.
+/// The threads of a rank that samples belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledThreads {
     /// The one that called MPI_Init.
     First,
-    /// Others that call MPI.
+    /// Further threads that call MPI.
     WithMpi,
-    /// Those that do not: of OpenMP, of libraries.
+    /// Threads that do not call MPI: of OpenMP, of libraries.
     WithoutMpi,
     /// Any, at times for which nothing is known of the first one: calls were recorded as sums, records are missing, or recording was paused. Region and activity
     /// say nothing.
@@ -89,7 +89,7 @@ pub enum SampledThreads {
 }
 
 impl SampledThreads {
-    /// All of them.
+    /// The groups of threads.
     pub const ALL: [SampledThreads; 4] =
         [SampledThreads::First, SampledThreads::WithMpi, SampledThreads::WithoutMpi, SampledThreads::Unplaced];
 }
@@ -97,16 +97,16 @@ impl SampledThreads {
 /// The samples of some threads of a rank together.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadSamples {
-    /// How many threads they are.
+    /// Number of threads.
     pub threads: u32,
-    /// Where they hit, at what the rank's first thread did then; sorted.
+    /// Sampled CPU time, by the state of the rank's first thread; sorted.
     pub times: Vec<(SampledAt, CpuTime)>,
 }
 
 /// The samples of a rank.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RankSamples {
-    /// How it was sampled, where its log says so.
+    /// The sampling settings, if the log states them.
     pub sampling: Option<SamplingSetup>,
     /// By [`SampledThreads`].
     pub of: [ThreadSamples; SampledThreads::ALL.len()],
@@ -121,7 +121,7 @@ impl RankSamples {
         sampling.map(|sampling| sampling.period_ns as f64 * 1e-9)
     }
 
-    /// Where samples of some threads hit.
+    /// Returns the sampled CPU time of some threads.
     pub fn times(&self, threads: SampledThreads) -> &[(SampledAt, CpuTime)] {
         &self.of[threads as usize].times
     }
@@ -131,7 +131,7 @@ impl RankSamples {
         self.times(threads).iter().map(|(_, time)| time.seconds).sum()
     }
 
-    /// Those in a region alone.
+    /// Returns the sampled CPU time of one region, inner regions excluded.
     pub fn within(&self, threads: SampledThreads, region: RegionIdx) -> &[(SampledAt, CpuTime)] {
         let times = self.times(threads);
         let begin = times.partition_point(|(at, _)| at.region < region);
@@ -143,7 +143,7 @@ impl RankSamples {
 /// CPU time over ranks, of those that have any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CpuTimeOverRanks {
-    /// How many they are.
+    /// Number of ranks.
     pub ranks: u32,
     /// Of all of them.
     pub sum: CpuTime,
@@ -156,8 +156,8 @@ pub struct CpuTimeOverRanks {
 }
 
 impl CpuTimeOverRanks {
-    /// That of one rank.
-    pub fn of(rank: u32, time: &CpuTime) -> CpuTimeOverRanks {
+    /// Creates the sums of one rank.
+    pub fn from_rank(rank: u32, time: &CpuTime) -> CpuTimeOverRanks {
         CpuTimeOverRanks { ranks: 1, sum: *time, min_s: time.seconds, max_s: time.seconds, max_rank: rank }
     }
 

@@ -10,9 +10,9 @@ use super::moment::WindowBoundary;
 pub struct SelectedPart {
     /// Ranks, ascending, those without a log among them.
     pub ranks: Option<Vec<u32>>,
-    /// Where the window begins.
+    /// Begin of the window.
     pub from: Option<WindowBoundary>,
-    /// Where it ends.
+    /// End of the window.
     pub to: Option<WindowBoundary>,
     /// Path of the region.
     pub region: Option<String>,
@@ -28,7 +28,7 @@ impl SelectedPart {
         self.activities.as_deref().unwrap_or(&[Activity::Computation])
     }
 
-    /// Whether it is all of the run.
+    /// Returns whether it is all of the run.
     pub fn is_all(&self) -> bool {
         *self == SelectedPart::default()
     }

@@ -10,9 +10,9 @@ use super::RegionIdx;
 pub struct IterationSeries {
     /// Numbers of the iterations, ascending.
     pub numbers: Vec<u32>,
-    /// When each began, in seconds on the run's clock; NaN where it is not known.
+    /// Begin of each iteration, in seconds on the run's clock; NaN where it is not known.
     pub begin_s: Vec<f64>,
-    /// When each ended; NaN where it is not known.
+    /// End of each iteration; NaN where it is not known.
     pub end_s: Vec<f64>,
     /// Seconds in each activity, inner regions included, at the index of the activity's number; empty where the rank
     /// spends none.
@@ -29,8 +29,8 @@ impl IterationSeries {
     /// The largest number of regions that are kept by iteration: memory grows with them.
     pub const MAX_PARTS: usize = 8;
 
-    /// Whether the computation of the iteration with this number is known.
-    pub fn knows_computation(&self, number: u32) -> bool {
+    /// Returns whether the computation of the iteration with this number is known.
+    pub fn has_computation(&self, number: u32) -> bool {
         self.entering.binary_search(&number).is_err()
     }
 
@@ -41,7 +41,7 @@ impl IterationSeries {
 
     /// Each iteration, as if `rank` were the slowest in it.
     pub(crate) fn slowest(&self, rank: u32) -> Vec<SlowestInIteration> {
-        SlowestInIteration::each(rank, &self.numbers, &self.seconds)
+        SlowestInIteration::from_rank(rank, &self.numbers, &self.seconds)
     }
 
     /// The iteration with this number, as if `rank` were the slowest in it; without any time where the rank has none.
@@ -49,7 +49,7 @@ impl IterationSeries {
         let at = self.numbers.partition_point(|&one| one < number);
         let is_there = self.numbers.get(at) == Some(&number);
         let own = Activity::ALL.map(|activity| if is_there { vec![self.seconds_at(activity, at)] } else { Vec::new() });
-        let one = SlowestInIteration::each(rank, &[number], &own).pop();
+        let one = SlowestInIteration::from_rank(rank, &[number], &own).pop();
         one.unwrap_or_default()
     }
 }
@@ -71,10 +71,16 @@ pub struct SlowestInIteration {
 
 impl SlowestInIteration {
     /// From the seconds by activity that `rank` spends in each of the iterations of these numbers; columns as those of [`IterationSeries`].
-    pub(crate) fn each(rank: u32, numbers: &[u32], seconds: &[Vec<f64>; Activity::COUNT]) -> Vec<SlowestInIteration> {
+    pub(crate) fn from_rank(
+        rank: u32,
+        numbers: &[u32],
+        seconds: &[Vec<f64>; Activity::COUNT],
+    ) -> Vec<SlowestInIteration> {
         let mut all_s = vec![0.0; numbers.len()];
         for column in seconds {
-            all_s.iter_mut().zip(column).for_each(|(sum, seconds)| *sum += seconds);
+            for (sum, seconds) in all_s.iter_mut().zip(column) {
+                *sum += seconds;
+            }
         }
         let at = |activity: Activity, at: usize| seconds[activity as usize].get(at).copied().unwrap_or(0.0);
         let of = |(place, (&iteration, all_s)): (usize, (&u32, f64))| {

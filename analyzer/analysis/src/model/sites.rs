@@ -26,11 +26,11 @@ pub struct CallSiteTable {
     /// Call sites, each after its parent; by module and offset once [`CallSiteTable::sorted`], those in no module last.
     pub call_sites: Vec<CallSite>,
     /// Addresses at which samples were taken, at most [`MOST_ADDRESSES`].
-    pub sampled: BTreeSet<ModuleAddress>,
+    pub sampled: BTreeSet<SiteAddress>,
     /// Calls by which the program came to samples.
     pub chains: Vec<SampleChain>,
     /// The addresses at which samples were taken, and by which of the chains the program had come there; likewise.
-    pub sampled_by: BTreeSet<(ModuleAddress, u32)>,
+    pub sampled_by: BTreeSet<(SiteAddress, u32)>,
     modules_by_key: HashMap<Vec<u8>, u32>,
     functions_by_key: HashMap<ScriptFunction, u32>,
     sites_by_key: HashMap<CallSite, u32>,
@@ -39,14 +39,14 @@ pub struct CallSiteTable {
 
 /// An address: index in [`CallSiteTable::modules`] of the file that it lies in, and its place there as that file's own tables state it; `None`, and the
 /// address itself, where it lies in none.
-pub type ModuleAddress = (Option<u32>, u64);
+pub type SiteAddress = (Option<u32>, u64);
 
 /// Calls by which the program came to samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SampleChain {
     /// The addresses to which they return, the innermost first.
-    pub callers: Vec<ModuleAddress>,
-    /// Whether there may be more around them.
+    pub callers: Vec<SiteAddress>,
+    /// True if there may be more around them.
     pub is_cut: bool,
 }
 
@@ -143,7 +143,7 @@ impl CallSiteTable {
         self.chains_by_key.get(&SampleChain { callers: callers.collect(), is_cut }).copied()
     }
 
-    /// Which are left does not depend on the order of merging.
+    /// Keeps samples up to a limit. The order of merging does not matter.
     fn limit_sampled(&mut self) {
         while self.sampled.len() > MOST_ADDRESSES {
             self.sampled.pop_last();
@@ -198,8 +198,7 @@ impl CallSiteTable {
         let sampled =
             other.sampled.iter().map(|&(module, offset)| (module.map(|module| modules[module as usize]), offset));
         self.sampled.extend(sampled);
-        let of_module = |module: Option<u32>| module.map(|module| modules[module as usize]);
-        let moved = |&(module, offset): &ModuleAddress| (of_module(module), offset);
+        let moved = |&(module, offset): &SiteAddress| (module.map(|module| modules[module as usize]), offset);
         let chains: Vec<u32> = other
             .chains
             .iter()
@@ -210,7 +209,7 @@ impl CallSiteTable {
         indices
     }
 
-    /// The same in an order that does not depend on that of entering, and the new index of each old one.
+    /// Returns the table in an order that does not depend on that of entering, and the new index of each old entry.
     pub fn sorted(mut self) -> (CallSiteTable, Vec<u32>) {
         let mut modules = self.modules.clone();
         modules.sort_by(|a, b| (&a.path, &a.build_id).cmp(&(&b.path, &b.build_id)));
@@ -234,28 +233,29 @@ impl CallSiteTable {
         };
         let sampled = self.sampled.iter().map(|&(at, offset)| (at.and_then(module), offset)).collect();
         all.sampled = sampled;
-        let moved = |&(at, offset): &ModuleAddress| (at.and_then(module), offset);
+        let moved = |&(at, offset): &SiteAddress| (at.and_then(module), offset);
         let chains: Vec<SampleChain> = (self.chains.iter())
             .map(|chain| SampleChain { callers: chain.callers.iter().map(moved).collect(), ..*chain })
             .collect();
-        let sampled_by: Vec<(ModuleAddress, u32)> =
+        let sampled_by: Vec<(SiteAddress, u32)> =
             self.sampled_by.iter().map(|(at, chain)| (moved(at), *chain)).collect();
         let mut by_order: Vec<&SampleChain> = chains.iter().collect();
         by_order.sort();
         for chain in by_order {
             all.chain(chain.clone());
         }
-        let place = |chain: u32| all.chains_by_key[&chains[chain as usize]];
-        all.sampled_by = sampled_by.into_iter().map(|(at, chain)| (at, place(chain))).collect();
+        all.sampled_by =
+            sampled_by.into_iter().map(|(at, chain)| (at, (all.chains_by_key[&chains[chain as usize]]))).collect();
         let places = self.places_by_level();
-        let own = |at: &u32| {
+        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
+        order.sort_by_key(|at| {
             let site = &self.call_sites[*at as usize];
             (site.own_order(), places[*at as usize])
-        };
-        let mut order: Vec<u32> = (0..self.call_sites.len() as u32).collect();
-        order.sort_by_key(own);
+        });
         let mut indices = vec![0; order.len()];
-        (0..).zip(&order).for_each(|(new, &old)| indices[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            indices[old as usize] = new;
+        }
         all.call_sites = order.iter().map(|&old| self.call_sites[old as usize]).collect();
         for site in &mut all.call_sites {
             site.parent = site.parent.map(|parent| indices[parent as usize]);
@@ -283,20 +283,22 @@ impl CallSiteTable {
                 let around = site.parent.map(|parent| places[parent as usize].1);
                 (site.own_order(), site.cut, around)
             });
-            (0..).zip(level).for_each(|(place, at)| places[at as usize].1 = place);
+            for (place, at) in (0..).zip(level) {
+                places[at as usize].1 = place;
+            }
         }
         places
     }
 }
 
-/// What [`CallSiteTable`] are made of, tables by key left aside.
+/// The lists of a [`CallSiteTable`], without the tables by key.
 type ListedTables = (
     Vec<Module>,
     Vec<ScriptFunction>,
     Vec<CallSite>,
-    BTreeSet<ModuleAddress>,
+    BTreeSet<SiteAddress>,
     Vec<SampleChain>,
-    BTreeSet<(ModuleAddress, u32)>,
+    BTreeSet<(SiteAddress, u32)>,
 );
 
 impl Encode for CallSiteTable {
@@ -309,9 +311,12 @@ impl Encode for CallSiteTable {
 impl<Context> Decode<Context> for CallSiteTable {
     fn decode<D: Decoder<Context = Context>>(decoder: &mut D) -> Result<CallSiteTable, DecodeError> {
         let (modules, functions, call_sites, sampled, chains, sampled_by) = ListedTables::decode(decoder)?;
-        let of_module = |(module, at): (&Module, u32)| (key(&module.path, &module.build_id).to_vec(), at);
         Ok(CallSiteTable {
-            modules_by_key: modules.iter().zip(0..).map(of_module).collect(),
+            modules_by_key: modules
+                .iter()
+                .zip(0..)
+                .map(|(module, at)| (key(&module.path, &module.build_id).to_vec(), at))
+                .collect(),
             functions_by_key: functions.iter().cloned().zip(0..).collect(),
             sites_by_key: call_sites.iter().copied().zip(0..).collect(),
             chains_by_key: chains.iter().cloned().zip(0..).collect(),
@@ -327,7 +332,7 @@ impl<Context> Decode<Context> for CallSiteTable {
 
 bincode::impl_borrow_decode!(CallSiteTable);
 
-/// What distinguishes a module from others.
+/// Returns the key that distinguishes a module from others.
 fn key<'a>(path: &'a str, build_id: &'a [u8]) -> &'a [u8] {
     if build_id.is_empty() { path.as_bytes() } else { build_id }
 }
@@ -369,7 +374,7 @@ pub struct CallSite {
     pub column: Option<u32>,
     /// Index of the site from which the function around this one was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
-    /// Whether an outermost one was called from somewhere that is not known.
+    /// True if an outermost one was called from somewhere that is not known.
     pub cut: bool,
 }
 

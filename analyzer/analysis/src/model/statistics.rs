@@ -1,4 +1,4 @@
-//! What single calls and messages add up to: who sends to whom, how large and how long they are, and what ranks do when.
+//! Statistics of single calls and messages: who sends to whom, how large and how long they are, and what ranks do when.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -19,11 +19,11 @@ pub struct RunStatistics {
     pub message_sizes: SizeHistogram,
     /// By number of the operation: what its calls send, write or contribute.
     pub sizes: BTreeMap<u16, SizeHistogram>,
-    /// How long calls take, by call site (NONE: not known) and number of the operation.
+    /// Durations of calls, by call site (NONE: not known) and number of the operation.
     pub calls: FxHashMap<(u32, u16), CallDurations>,
     /// By index of the communicator; NONE: calls on none, or on one that is not known.
     pub communicators: BTreeMap<u32, CommunicatorCalls>,
-    /// What ranks do when.
+    /// Activities of ranks over time.
     pub windows: TimeWindows,
 }
 
@@ -47,7 +47,7 @@ impl MessageVolume {
 /// Number of classes of sizes: of 0, 1, 2 and 3, 4 to 7 bytes, and so on, up to 2⁶⁴ − 1.
 pub const CLASSES: usize = 65;
 
-/// How many messages or calls there are of which size.
+/// Number of messages or calls by size.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct SizeHistogram {
     /// By the number of bits of the size.
@@ -68,7 +68,9 @@ impl SizeHistogram {
 
     /// Adds others.
     pub fn add(&mut self, other: &SizeHistogram) {
-        self.classes.iter_mut().zip(&other.classes).for_each(|(all, more)| all.add(more.messages, more.bytes));
+        for (all, more) in self.classes.iter_mut().zip(&other.classes) {
+            all.add(more.messages, more.bytes);
+        }
     }
 
     /// The classes that occur, as their least and largest size and what there is of it.
@@ -81,12 +83,12 @@ impl SizeHistogram {
     }
 }
 
-/// How long calls take, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
+/// Durations of calls, in nanoseconds. Whole numbers: in whatever groups calls are added, the sums are the same.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CallDurations {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
-    /// All together.
+    /// Total duration.
     sum: u128,
     /// Their squares.
     squares: u128,
@@ -142,7 +144,7 @@ impl CallDurations {
 /// Calls on a communicator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CommunicatorCalls {
-    /// How many.
+    /// Number of calls.
     pub calls: u64,
     /// Nanoseconds in them, of all ranks.
     pub time: i128,
@@ -173,10 +175,10 @@ pub const WAITING: usize = lbprof_collector::Activity::COUNT;
 /// States in windows: the activities by number, and then waiting.
 pub const STATES: usize = WAITING + 1;
 
-/// What ranks do when: windows of time, all equally long.
+/// Activities of ranks in windows of time: windows of time, all equally long.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct TimeWindows {
-    /// How long each is.
+    /// Length of each window.
     pub length: Ns,
     /// By window, nanoseconds of all ranks in each state: activities without what they wait, and waiting.
     pub states: Vec<[Ns; STATES]>,
@@ -191,7 +193,9 @@ mod tests {
     #[test]
     fn sizes_fall_into_powers_of_two() {
         let mut sizes = SizeHistogram::default();
-        [0, 1, 2, 3, 4, 7, 8, u64::MAX].into_iter().for_each(|size| sizes.count(size));
+        for size in [0, 1, 2, 3, 4, 7, 8, u64::MAX] {
+            sizes.count(size);
+        }
         let found: Vec<(u64, u64, u64)> =
             sizes.occurring().map(|(from, to, volume)| (from, to, volume.messages)).collect();
         let expected = [(0, 0, 1), (1, 1, 1), (2, 3, 2), (4, 7, 2), (8, 15, 1), (1 << 63, u64::MAX, 1)];
@@ -203,13 +207,19 @@ mod tests {
         let s = 1_000_000_000;
         let times = [s, 2 * s, 4 * s, 9 * s, 4 * s];
         let mut all = CallDurations::default();
-        times.iter().zip(0..).for_each(|(&time, rank)| all.count(time, rank));
+        for (&time, rank) in times.iter().zip(0..) {
+            all.count(time, rank);
+        }
         assert_eq!((all.calls, all.mean_s(), all.min, all.max), (5, Some(4.0), (s, 0), (9 * s, 3)));
         // √((9 + 4 + 0 + 25 + 0) / 5)
         assert!((all.deviation_s().unwrap() - 7.6_f64.sqrt()).abs() < 1e-12);
         let (mut one, mut other) = (CallDurations::default(), CallDurations::default());
-        times[..2].iter().zip(0..).for_each(|(&time, rank)| one.count(time, rank));
-        times[2..].iter().zip(2..).for_each(|(&time, rank)| other.count(time, rank));
+        for (&time, rank) in times[..2].iter().zip(0..) {
+            one.count(time, rank);
+        }
+        for (&time, rank) in times[2..].iter().zip(2..) {
+            other.count(time, rank);
+        }
         one.add(&other);
         assert_eq!(one, all);
     }
@@ -217,12 +227,14 @@ mod tests {
     #[test]
     fn the_deviation_of_many_long_calls_that_hardly_differ_is_known() {
         let (mut all, hour) = (CallDurations::default(), 3_600_000_000_000);
-        [hour - 3, hour + 3].into_iter().for_each(|time| all.count(time, 0));
+        for time in [hour - 3, hour + 3] {
+            all.count(time, 0);
+        }
         // A million million of them.
-        (0..40).for_each(|_| {
+        for _ in 0..40 {
             let half = all;
             all.add(&half);
-        });
+        }
         assert!((all.deviation_s().unwrap() - 3e-9).abs() < 1e-20);
     }
 }

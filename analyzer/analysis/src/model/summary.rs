@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use crate::read::first_look::AnalysisEstimate;
 
-/// What is special about a model that was made without the analysis of all events.
+/// Facts about a model that was made without the analysis of all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SummaryFacts {
-    /// Whether the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
+    /// True if the user asked for it (`--summary`); false: it was chosen because of `estimated_s`.
     pub asked: bool,
-    /// What the analysis of all events would take.
+    /// Estimated effort of the analysis of all events.
     #[serde(flatten)]
     pub estimate: AnalysisEstimate,
     /// Ranks whose figures come from their summaries.

@@ -1,4 +1,4 @@
-//! What the threads of a rank do in parallel regions of OpenMP.
+//! The threads of a rank in OpenMP parallel regions.
 
 use bincode::{Decode, Encode};
 
@@ -24,7 +24,7 @@ pub struct TeamSeconds {
 }
 
 impl TeamSeconds {
-    /// The same for so many times the threads.
+    /// Returns the times for `factor` times the threads.
     pub fn scaled(self, factor: f64) -> TeamSeconds {
         self.zip(TeamSeconds::default(), |own, _| own * factor)
     }
@@ -54,7 +54,7 @@ impl std::ops::AddAssign for TeamSeconds {
 pub struct ParallelRegion {
     /// Index in [`super::Model::sites`]; `None` where the recorder did not know it.
     pub site: Option<u32>,
-    /// Whether the thread that called MPI_Init starts it.
+    /// True if the thread that called MPI_Init starts it.
     pub is_of_first: bool,
     /// Threads of a team.
     pub team: u32,
@@ -66,11 +66,11 @@ pub struct ParallelRegion {
     pub time: TeamSeconds,
     /// The longest work of a thread, summed over instances.
     pub longest_s: f64,
-    /// What each thread does, by its number.
+    /// Members of the team, by number.
     pub members: Vec<RegionMember>,
 }
 
-/// What a thread does in a parallel region.
+/// The times of a thread in a parallel region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct RegionMember {
     /// Work.
@@ -111,7 +111,7 @@ pub struct AskedFunction {
     pub saved_shares: Vec<Vec<f64>>,
 }
 
-/// Where the threads of a rank's largest team may run.
+/// The cores on which the threads of a rank's largest team may run.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct ThreadPlacement {
     /// Threads of the team.

@@ -17,7 +17,7 @@ pub struct BlockingTimes {
     pub causes: BTreeMap<(u32, RegionState), f64>,
     /// Nanoseconds that the first thread waited because of the second.
     pub pairs: BTreeMap<(u32, u32), f64>,
-    /// Where a region is selected, the same as `causes` of waits in all regions.
+    /// The `causes` of waits in all regions, if a region is selected.
     pub causes_in_any_region: BTreeMap<(u32, RegionState), f64>,
 }
 
@@ -98,7 +98,7 @@ impl WaitState {
     }
 }
 
-/// Where and why a thread waited.
+/// The place and reason of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
 pub struct WaitKey {
     /// The thread.
@@ -113,10 +113,10 @@ pub struct WaitKey {
     pub state: WaitState,
 }
 
-/// How often and how long.
+/// Number and duration of waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct WaitSums {
-    /// How often.
+    /// Number of waits.
     pub count: u64,
     /// Nanoseconds before what it waited for was done.
     pub waiting: Ns,

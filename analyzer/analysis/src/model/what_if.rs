@@ -1,4 +1,4 @@
-//! What may be asked of a run: how long would it take, if?
+//! The scenarios that the replay can predict: how long would it take, if?
 
 use bincode::{Decode, Encode};
 
@@ -9,7 +9,7 @@ use super::region::RegionIdx;
 pub enum WhatIfScenario {
     /// On an ideal network: T_ideal.
     Ideal,
-    /// As it was: the measured time, to see how far replays can be trusted.
+    /// The run as it was: the measured time, to see how far replays can be trusted.
     Measured,
     /// On a network with this latency in seconds, and bytes per second.
     Network(f64, f64),
@@ -17,7 +17,7 @@ pub enum WhatIfScenario {
     Balanced(RegionIdx),
     /// With an iterated region balanced in each iteration: each rank computes in it what the mean of the ranks does in that iteration.
     BalancedEach(RegionIdx),
-    /// The same with all iterations that lie in no others, and what ranks compute at the edges of found loops.
+    /// Each iteration balanced, including those outside of all others, and the computation at the edges of detected loops.
     RunBalancedEach,
     /// With every region balanced by itself: each rank computes in it, without inner regions, what the mean of the ranks does that compute in it.
     RegionsBalanced,
@@ -32,8 +32,8 @@ pub enum WhatIfScenario {
 }
 
 impl WhatIfScenario {
-    /// Whether ranks would do other parts of the work.
-    pub fn moves_work(self) -> bool {
+    /// Returns whether ranks would do other parts of the work.
+    pub fn is_redistribution(self) -> bool {
         match self {
             WhatIfScenario::Balanced(_) | WhatIfScenario::BalancedEach(_) | WhatIfScenario::RunBalancedEach => true,
             WhatIfScenario::RegionsBalanced | WhatIfScenario::RankAsMean(_) => true,

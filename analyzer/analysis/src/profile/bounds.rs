@@ -1,4 +1,4 @@
-//! When the iterations of a region were on a rank.
+//! The times of a region's iterations on a rank.
 
 use lbprof_collector::profile;
 use lbprof_collector::record::NONE;
@@ -13,7 +13,7 @@ pub(super) struct IterationBounds {
 }
 
 impl IterationBounds {
-    pub(super) fn of(one: &profile::RegionInvocation) -> Self {
+    pub(super) fn from_iteration(one: &profile::RegionInvocation) -> Self {
         IterationBounds { number: one.iteration, outer: one.outer, begin: Some(one.begin), end: Some(one.end) }
     }
 

@@ -1,4 +1,4 @@
-//! How much of the run one rank alone computes, from samples of who computes when.
+//! Estimates the time in which one rank alone computes, from samples of the ranks' states.
 //!
 //! Ranks are streamed one by one, so that nobody ever sees two of them side by side. But each can be asked what it does at given
 //! instants, and the answers of all ranks add up:
@@ -44,7 +44,7 @@ const OVERLAP: f32 = 0.05;
 /// Share of the slices in which something is known of all ranks, below which nothing is said.
 const LEAST_KNOWN: f64 = 0.95;
 
-/// What the ranks do at one instant. Times are in seconds.
+/// The states of the ranks at one instant. Times are in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 struct ConcurrencySample {
     /// Ranks that compute.
@@ -53,10 +53,10 @@ struct ConcurrencySample {
     rank: u32,
     since_s: f32,
     until_s: f32,
-    /// How long ago the last of the others stopped computing, and when the first will go on.
+    /// Time since the last of the others stopped computing, and until the first resumes.
     others_since_s: f32,
     others_until_s: f32,
-    /// Whether nothing is known of some rank.
+    /// True if nothing is known of some rank.
     unknown: bool,
 }
 
@@ -81,7 +81,7 @@ impl ConcurrencySample {
         self.unknown |= other.unknown;
     }
 
-    /// Whether the one rank that computes does serial work.
+    /// Returns whether the one rank that computes does serial work.
     fn is_serial(&self) -> bool {
         let overlap_s = OVERLAP * (self.since_s + self.until_s);
         self.since_s - self.others_since_s <= overlap_s && self.until_s - self.others_until_s <= overlap_s
@@ -107,7 +107,9 @@ impl ConcurrencySlices {
             other.coarsen();
         }
         let at = (other.first - self.first) as usize;
-        self.samples.iter_mut().skip(at).zip(&other.samples).for_each(|(own, other)| own.add(other));
+        for (own, other) in self.samples.iter_mut().skip(at).zip(&other.samples) {
+            own.add(other);
+        }
         self
     }
 
@@ -187,12 +189,13 @@ impl ConcurrencySlices {
     fn coarsen(&mut self) {
         self.level += 1;
         let (first, last) = (self.first >> 1, (self.first + self.samples.len() as i64 - 1) >> 1);
-        let kept = |slice: i64| {
-            let at = usize::try_from(half(self.level, slice) - self.first).ok();
-            at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
-        };
         if !self.samples.is_empty() {
-            self.samples = (first..=last).map(kept).collect();
+            self.samples = (first..=last)
+                .map(|slice| {
+                    let at = usize::try_from(half(self.level, slice) - self.first).ok();
+                    at.and_then(|at| self.samples.get(at)).copied().unwrap_or(NOBODY)
+                })
+                .collect();
         }
         self.first = first;
     }
@@ -204,8 +207,8 @@ impl ConcurrencySlices {
     }
 }
 
-/// Which of the two slices that make up `slice` of `level` its instant lies in: one or the other without any order, so that no
-/// rhythm of a program can keep time with them.
+/// Returns in which half of `slice` of `level` the sample's instant lies: one or the other without any order, so that no rhythm of a
+/// program can keep time with them.
 fn half(level: u32, slice: i64) -> i64 {
     let mut mixed = (slice as u64 ^ u64::from(level) << 58).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -222,11 +225,11 @@ fn seconds(from_ns: i64, to_ns: i64) -> f32 {
     to_ns.saturating_sub(from_ns) as f32 * 1e-9
 }
 
-/// What a rank does in a span of its time.
+/// The state of a rank in a span of its time.
 #[derive(Clone, Copy)]
 enum RankState {
     Computing,
-    /// It is in MPI; when it computed last, in ticks.
+    /// In MPI; when it computed last, in ticks.
     Waiting {
         since: u64,
     },
@@ -247,7 +250,7 @@ pub struct RankSampler {
     time: ThreadTime,
     /// Since when it is in its state.
     from: u64,
-    /// When it last computed.
+    /// Time at which it last computed.
     computed: u64,
 }
 
@@ -267,7 +270,7 @@ impl RankSampler {
         }
     }
 
-    /// The same of which only this time is sampled.
+    /// Restricts the sampler to a span of time.
     pub fn within(self, span: TickSpan) -> Self {
         RankSampler { within: span, ..self }
     }
@@ -380,7 +383,7 @@ impl RankSampler {
                     break;
                 }
                 if instant >= from_ns {
-                    let sample = self.at(state, from_ns, instant, to_ns);
+                    let sample = self.sample_between(state, from_ns, instant, to_ns);
                     self.all.add(slice, &sample);
                 }
                 slice += 1;
@@ -389,7 +392,7 @@ impl RankSampler {
     }
 
     /// The sample of an instant between two others.
-    fn at(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
+    fn sample_between(&self, state: RankState, from_ns: i64, instant: i64, to_ns: i64) -> ConcurrencySample {
         let until_s = seconds(instant, to_ns);
         match state {
             RankState::Computing => ConcurrencySample {
@@ -408,7 +411,7 @@ impl RankSampler {
     }
 }
 
-/// Whether a marker begins or ends serial work.
+/// Returns whether a marker begins or ends serial work.
 fn cuts(record: &Record, is_serial: &impl Fn(u32) -> bool) -> bool {
     let ends = [Operation::RegionEnter, Operation::RegionLeave];
     ends.iter().any(|&one| one as u16 == record.operation) && is_serial(record.request)
@@ -432,11 +435,13 @@ mod tests {
     /// The samples of a rank that computes and is in calls by turns, for so many nanoseconds each, from `begin` on.
     fn rank(number: u32, begin: u64, turns: &[(u64, u64)]) -> ConcurrencySlices {
         let mut now = begin;
-        let record = |&(computes, waits): &(u64, u64)| {
-            now += computes + waits;
-            Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
-        };
-        let records: Vec<Record> = turns.iter().map(record).collect();
+        let records: Vec<Record> = turns
+            .iter()
+            .map(|&(computes, waits)| {
+                now += computes + waits;
+                Record { end: now, ..Record::new(Operation::Barrier, now - waits) }
+            })
+            .collect();
         let mut sampler = RankSampler::new(number, clock());
         let mut head = BatchHead { previous_end: begin, ..BatchHead::default() };
         for batch in records.chunks(7) {

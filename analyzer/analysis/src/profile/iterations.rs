@@ -37,7 +37,7 @@ impl RankBuilder<'_> {
         }
         for (id, region) in sums.regions {
             let idx = self.region(id);
-            let ended = region.iterations.iter().map(IterationBounds::of);
+            let ended = region.iterations.iter().map(IterationBounds::from_iteration);
             bounds.entry(idx).or_default().splice(0..0, ended);
             if self.part.tables.in_iterated(idx) {
                 let times = times.entry(idx).or_default();
@@ -92,7 +92,9 @@ impl RankBuilder<'_> {
         self.rank.iterations.reverse();
         if let Some((found, numbers)) = entering {
             let series = self.rank.iterations.iter_mut().filter(|(idx, _)| *idx == found);
-            series.for_each(|(_, series)| series.entering.clone_from(&numbers));
+            for (_, series) in series {
+                series.entering.clone_from(&numbers);
+            }
         }
     }
 
@@ -104,10 +106,10 @@ impl RankBuilder<'_> {
         let computation =
             times.column(Activity::Computation).iter().fold(0, |sum: u64, ticks| sum.saturating_add(*ticks));
         let seconds = Activity::ALL.map(|activity| self.column_s(times.column(activity), n));
-        self.part.slowest.insert(idx, SlowestInIteration::each(self.rank.rank, times.numbers(), &seconds));
+        self.part.slowest.insert(idx, SlowestInIteration::from_rank(self.rank.rank, times.numbers(), &seconds));
         self.rank.in_iterations.push((idx, self.seconds(computation)));
         if self.part.tables.regions[idx as usize].iterated {
-            let (begin_s, end_s) = self.begins_and_ends(times.numbers(), bounds);
+            let (begin_s, end_s) = self.iteration_bounds(times.numbers(), bounds);
             let numbers = times.numbers().to_vec();
             self.rank
                 .iterations
@@ -155,8 +157,8 @@ impl RankBuilder<'_> {
         seconds
     }
 
-    /// When the iterations of these numbers began and ended, as in [`IterationSeries`]; both lists are sorted.
-    fn begins_and_ends(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
+    /// Returns begin and end of the iterations of these numbers, as in [`IterationSeries`]; both lists are sorted.
+    fn iteration_bounds(&self, numbers: &[u32], bounds: &[IterationBounds]) -> (Vec<f64>, Vec<f64>) {
         let time = |ticks: Option<u64>| ticks.map_or(f64::NAN, |ticks| self.since_begin(ticks));
         let mut bounds = bounds.iter().peekable();
         let of = |number: &u32| {

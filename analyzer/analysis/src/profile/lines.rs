@@ -4,7 +4,7 @@
 use bincode::{Decode, Encode};
 
 use crate::model::exact_sum;
-use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounts};
+use crate::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
 
 /// Seconds, and squares of them: every number from 2⁻²⁸ (4e−9) to 2⁴⁶ is exact.
 type ExactSeconds = exact_sum::ExactSum<80>;
@@ -25,16 +25,16 @@ pub(super) struct LineTimes {
 }
 
 impl LineTimes {
-    /// That of one rank.
-    pub(super) fn of(rank: u32, time: &CpuTime) -> LineTimes {
+    /// Creates the sums of one rank.
+    pub(super) fn from_rank(rank: u32, time: &CpuTime) -> LineTimes {
         LineTimes {
             ranks: 1,
             samples: time.samples,
-            seconds: ExactSeconds::of(time.seconds),
-            squares: ExactSeconds::of(time.squares),
+            seconds: ExactSeconds::from_f64(time.seconds),
+            squares: ExactSeconds::from_f64(time.squares),
             instructions: time.counted.instructions,
             cycles: time.counted.cycles,
-            counted: ExactSeconds::of(time.counted.seconds),
+            counted: ExactSeconds::from_f64(time.counted.seconds),
             min_s: time.seconds,
             max_s: time.seconds,
             max_rank: rank,
@@ -63,7 +63,7 @@ impl LineTimes {
     /// The sums as numbers.
     pub(super) fn finish(self) -> CpuTimeOverRanks {
         let LineTimes { ranks, samples, instructions, cycles, min_s, max_s, max_rank, .. } = self;
-        let counted = HardwareCounts { instructions, cycles, seconds: self.counted.number() };
+        let counted = HardwareCounters { instructions, cycles, seconds: self.counted.number() };
         let sum = CpuTime { samples, seconds: self.seconds.number(), squares: self.squares.number(), counted };
         CpuTimeOverRanks { ranks, sum, min_s, max_s, max_rank }
     }
@@ -78,8 +78,8 @@ mod tests {
     /// The sum over ranks 0 and on, joined after the first `cut` of them.
     fn joined(seconds: &[f64], cut: usize) -> CpuTimeOverRanks {
         let of = |at: usize| {
-            let counted = HardwareCounts { seconds: seconds[at] / 3.0, ..HardwareCounts::default() };
-            LineTimes::of(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
+            let counted = HardwareCounters { seconds: seconds[at] / 3.0, ..HardwareCounters::default() };
+            LineTimes::from_rank(at as u32, &CpuTime { counted, ..CpuTime::sample(seconds[at]) })
         };
         let part = |from: usize, to: usize| {
             (from..to).map(of).fold(LineTimes::default(), |mut all, one| {
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn the_time_of_one_rank_stays_as_it_is() {
         let time = CpuTime::sample(0.003_217);
-        assert_eq!(LineTimes::of(5, &time).finish(), CpuTimeOverRanks::of(5, &time));
+        assert_eq!(LineTimes::from_rank(5, &time).finish(), CpuTimeOverRanks::from_rank(5, &time));
     }
 
     proptest! {

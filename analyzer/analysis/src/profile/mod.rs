@@ -78,9 +78,12 @@ pub fn gather(
     code: &SampledCode,
     progress: impl Fn(FoldProgress) + Sync,
 ) -> Result<Model, TransportFailure> {
-    let input = || encoded(&(&survey.sites, structure, code));
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    let part = pass::fold(run, (RecordPass::Profile, input), start, progress)?;
+    let part = pass::fold(
+        run,
+        (RecordPass::Profile, || encoded(&(&survey.sites, structure, code))),
+        |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+        progress,
+    )?;
     let summed_up = part.as_ref().map(|part| part.summed_up).unwrap_or_default();
     let mut model = part.map(|part| part.finish(structure)).unwrap_or_default();
     if run.is_first_look {
@@ -104,7 +107,7 @@ pub fn gather(
     Ok(model)
 }
 
-/// What a process needs to fold its ranks for another one.
+/// The input that a process needs to fold its ranks for another one.
 pub(crate) struct GatherInput {
     survey: CallSurvey,
     structure: RunStructure,
@@ -125,8 +128,14 @@ pub(crate) fn gather_part(
     input: &GatherInput,
 ) -> pass::PartialFold<impl MergeHigher + Encode + Decode<()> + use<>> {
     let GatherInput { survey, structure, code } = input;
-    let start = |header: &LogHeader| RankGather::new((run, header), survey, structure, code);
-    pass::PartialFold { output: pass::fold_ranks(run, &run.headers, start, |_| ()) }
+    pass::PartialFold {
+        output: pass::fold_ranks(
+            run,
+            &run.headers,
+            |header: &LogHeader| RankGather::new((run, header), survey, structure, code),
+            |_| (),
+        ),
+    }
 }
 
 /// The fold of one rank.
@@ -150,14 +159,14 @@ struct RankGather<'a> {
     pending: Option<Record>,
     /// Asks the first thread what it does; `None` where nothing is known of the rank's clock.
     sampler: Option<RankSampler>,
-    /// What the first thread polled.
+    /// Polls of the first thread.
     polls: PollSums,
     /// The polls of which the recorder decided, in profile mode.
     polls_decided: u64,
     problems: Vec<Problem>,
-    /// Whether summaries are read in place of events.
+    /// True if summaries are read in place of events.
     is_first_look: bool,
-    /// Whether the log is read as it was recorded.
+    /// True if the log is read as it was recorded.
     is_as_recorded: bool,
     summed_up: SummarizedRanks,
     stated: RankSummary,
@@ -203,7 +212,9 @@ impl<'a> RankGather<'a> {
     /// Adds what the recorder has summed up.
     fn absorb(&mut self, batch: &ProfileBatch) {
         if batch.head.thread == 0 {
-            self.sampler.iter_mut().for_each(|sampler| sampler.absorb(batch));
+            for sampler in self.sampler.iter_mut() {
+                sampler.absorb(batch);
+            }
             self.polls.add(&batch.profile.polls);
             self.polls_decided = self.polls_decided.saturating_add(batch.profile.polls.polls);
         }
@@ -211,18 +222,17 @@ impl<'a> RankGather<'a> {
             0 => self.first.get_or_insert_with(|| {
                 ThreadSums::new(&batch.head, self.span).with_samples(&batch.head, self.samples.take())
             }),
-            _ => self.others.of(&batch.head, self.span),
+            _ => self.others.thread_sums_mut(&batch.head, self.span),
         };
         thread.absorb(batch);
     }
 
-    /// Whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
+    /// Returns whether its summaries can be held against its records: those are all there, and as they were when they were summed up.
     fn can_compare(&self) -> bool {
-        let is_partial = |problem: &Problem| problem.kind.severity() != Severity::Note;
         self.span == TickSpan::ALL
             && self.is_as_recorded
             && !self.is_first_look
-            && !self.problems.iter().any(is_partial)
+            && !self.problems.iter().any(|problem| problem.kind.severity() != Severity::Note)
     }
 }
 
@@ -231,14 +241,18 @@ impl RankPass for RankGather<'_> {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
                 self.parallel.records(&head, &records);
                 let thread = match head.thread {
                     0 => self.first.get_or_insert_with(|| {
                         ThreadSums::new(&head, self.span).with_samples(&head, self.samples.take())
                     }),
-                    _ => self.others.of(&head, self.span),
+                    _ => self.others.thread_sums_mut(&head, self.span),
                 };
                 match self.placer.as_mut().filter(|_| head.thread == 0) {
                     Some(placer) => thread.placed_records(&head, &records, placer, &self.definitions),
@@ -248,10 +262,12 @@ impl RankPass for RankGather<'_> {
                     if let Some(sampler) = &mut self.sampler {
                         sampler.records(&head, &records, |region| self.definitions.is_serial(region));
                     }
-                    let is_call = |record: &&Record| record.operation < Operation::RegionEnter as u16;
                     // After it there may be the end of the program.
                     let last = records.iter().rfind(|record| record.operation != Operation::ProgramEnd as u16);
-                    self.pending = last.filter(|record| record.end == 0).filter(is_call).copied();
+                    self.pending = last
+                        .filter(|record| record.end == 0)
+                        .filter(|record| record.operation < Operation::RegionEnter as u16)
+                        .copied();
                 }
             }
             LogItem::Profile(batch) => self.absorb(&batch),

@@ -25,7 +25,7 @@ pub(super) struct OtherThreadSums {
 
 impl OtherThreadSums {
     /// The thread of a batch that begins with `head`.
-    pub(super) fn of(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
+    pub(super) fn thread_sums_mut(&mut self, head: &BatchHead, span: TickSpan) -> &mut ThreadSums {
         // Adding to long lists takes a while: the longer they are, the more is added at once.
         if self.apart.len() >= MOST_APART.max(self.sums.rest.sites.len() / 64) && !self.apart.contains_key(&head.thread)
         {
@@ -48,15 +48,19 @@ impl OtherThreadSums {
             let mut halves = all.into_iter();
             let mut added = Vec::new();
             while let Some(mut one) = halves.next() {
-                halves.next().into_iter().for_each(|other| one.add_other(other));
+                if let Some(other) = halves.next() {
+                    one.add_other(other);
+                }
                 added.push(one);
             }
             all = added;
         }
-        all.into_iter().for_each(|one| self.sums.add_other(one));
+        for one in all {
+            self.sums.add_other(one);
+        }
     }
 
-    /// How many have records, and their sums.
+    /// Returns the number of threads with records, and their sums.
     pub(super) fn finish(mut self) -> (u32, ThreadTotals) {
         self.add_up();
         (u32::try_from(self.numbers.len()).unwrap_or(u32::MAX), self.sums)
@@ -78,7 +82,7 @@ mod tests {
             for thread in 1..=n {
                 let head = BatchHead { thread, first, previous_end: begin, ..BatchHead::default() };
                 let call = Record { end: begin + 10, ..Record::new(Operation::Barrier, begin) };
-                others.of(&head, TickSpan::ALL).records(&head, &[call]);
+                others.thread_sums_mut(&head, TickSpan::ALL).records(&head, &[call]);
                 assert!(others.apart.len() <= MOST_APART);
             }
         }

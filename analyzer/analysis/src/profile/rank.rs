@@ -243,8 +243,7 @@ impl<'a> RankBuilder<'a> {
             sum.invocations = sum.invocations.saturating_add(calls.map(|(_, cell)| cell.calls).sum());
         }
         let has_time = |at: usize| {
-            let is_in = |id: &u32| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at));
-            sums.regions.keys().any(is_in)
+            sums.regions.keys().any(|id| matches!(FoundRegion::of_number(*id), Some(FoundRegion::Found { in_loop, .. }) if in_loop == Some(at)))
         };
         let inner = std::mem::take(&mut self.inner_iterations);
         let is_whole = self.span == TickSpan::ALL;
@@ -263,7 +262,7 @@ impl<'a> RankBuilder<'a> {
         self.iterations(sums);
     }
 
-    /// Where samples hit.
+    /// Adds the samples of the rank.
     fn samples(&mut self, sums: &SampleSums) {
         let Some(code) = self.code else { return };
         let mut lines: BTreeMap<SampledLine, CpuTime> = BTreeMap::new();
@@ -287,7 +286,7 @@ impl<'a> RankBuilder<'a> {
                 ThreadSamples { threads: sums.threads(threads), times: times.into_iter().collect() };
         }
         let rank = self.rank.rank;
-        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::of(rank, &time))));
+        self.part.lines.extend(lines.into_iter().map(|(line, time)| (line, LineTimes::from_rank(rank, &time))));
     }
 
     /// The other threads, so many, and their sums.
@@ -300,7 +299,7 @@ impl<'a> RankBuilder<'a> {
         self.any_thread(sums, 1);
     }
 
-    /// What is kept of all threads; `whose` is the place in `site_sums`.
+    /// Adds the sums that any thread has; `whose` is the place in `site_sums`.
     fn any_thread(&mut self, all: &ThreadTotals, whose: usize) {
         let sums = &all.rest;
         for (key, cell) in &sums.sites {
@@ -399,7 +398,7 @@ fn in_found_loop(sums: &ThreadTotals, id: u32) -> u32 {
     if id != 0 && sums.regions.contains_key(&within) { within } else { id }
 }
 
-/// Whether an activity is the program's in MPI.
+/// Returns whether an activity is the program's in MPI.
 fn is_mpi(activity: Activity) -> bool {
     !matches!(activity, Activity::Computation | Activity::Recorder)
 }

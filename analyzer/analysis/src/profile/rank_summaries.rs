@@ -13,7 +13,7 @@ use crate::profile::sums::ThreadTotals;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub(super) struct SummarizedRanks {
     pub(super) ranks: u32,
-    /// Those of them whose summaries have no iterations.
+    /// Number of ranks whose summaries have no iterations.
     pub(super) without_iterations: u32,
 }
 
@@ -26,7 +26,7 @@ impl SummarizedRanks {
     }
 }
 
-/// What sums state: records and calls, and time, calls and bytes by activity.
+/// The sums that summaries state: records and calls, and time, calls and bytes by activity.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct StatedSums {
     records: u64,
@@ -34,7 +34,7 @@ struct StatedSums {
     cells: [ProfileCell; Activity::COUNT],
 }
 
-/// What a rank's summaries state, of its first thread and of all others.
+/// The sums stated by a rank's summaries, for its first thread and for all others.
 #[derive(Default)]
 pub(super) struct RankSummary {
     first: Option<StatedSums>,
@@ -54,7 +54,7 @@ impl RankSummary {
         }
     }
 
-    /// What is wrong with them, if the rank's events add up to `first` and `others`.
+    /// Returns the contradiction between the summaries and the events, which add up to `first` and `others`.
     pub(super) fn contradicts(&self, first: Option<&ThreadTotals>, others: &ThreadTotals) -> Option<Problem> {
         let of_first = self.first.as_ref().and_then(|stated| difference(stated, &first.map(found).unwrap_or_default()));
         let of_others = self.others.as_ref().and_then(|stated| difference(stated, &found(others)));
@@ -63,11 +63,13 @@ impl RankSummary {
     }
 }
 
-/// What the records of a thread, or of several, add up to.
+/// Sums up the records of one or more threads.
 fn found(totals: &ThreadTotals) -> StatedSums {
     let mut sums = StatedSums { records: totals.rest.records, calls: totals.rest.calls, ..StatedSums::default() };
     for region in totals.regions.values() {
-        sums.cells.iter_mut().zip(&region.cells).for_each(|(sum, cell)| sum.add(cell));
+        for (sum, cell) in sums.cells.iter_mut().zip(&region.cells) {
+            sum.add(cell);
+        }
     }
     sums
 }
@@ -81,10 +83,12 @@ fn difference(stated: &StatedSums, found: &StatedSums) -> Option<String> {
         (stated != found)
             .then(|| format!("its summary states another {what} in {} than its events have", activity.name()))
     };
-    let of_count = |(what, stated, found): (&str, u64, u64)| {
-        (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
-    };
-    counts.into_iter().find_map(of_count).or_else(|| ticks.into_iter().find_map(of_activity))
+    counts
+        .into_iter()
+        .find_map(|(what, stated, found)| {
+            (stated != found).then(|| format!("its summary states {stated} {what}, its events are {found}"))
+        })
+        .or_else(|| ticks.into_iter().find_map(of_activity))
 }
 
 /// Takes back what is known by iteration: where it is not known of all ranks, the longest of an iteration is not known either.
@@ -99,6 +103,8 @@ pub(super) fn forget_iterations(model: &mut Model) {
 
 /// Takes back what is known by samples: summaries have none, and those of the other ranks alone would be taken for those of all.
 pub(super) fn forget_samples(model: &mut Model) {
-    model.ranks.iter_mut().for_each(|rank| rank.samples = RankSamples::default());
+    for rank in model.ranks.iter_mut() {
+        rank.samples = RankSamples::default();
+    }
     model.lines.clear();
 }

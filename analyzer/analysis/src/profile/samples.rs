@@ -23,7 +23,7 @@ use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::model::samples::{CpuTime, HardwareCounts, SampledThreads};
+use crate::model::samples::{CpuTime, HardwareCounters, SampledThreads};
 use crate::model::sites::CallSiteTable;
 use crate::read::definitions::RankDefinitions;
 use crate::read::known_threads::RankThreads;
@@ -43,7 +43,7 @@ struct ThreadSample {
     /// The stack of the sampled code.
     stack: u32,
     time: CpuTime,
-    /// Where the recorder found the first thread, where there are only sums of its calls.
+    /// The recorder's own placement of samples, if only sums of the first thread's calls exist.
     place: Option<sample::Place>,
 }
 
@@ -53,19 +53,19 @@ pub struct SortedSamples {
     all: Vec<ThreadSample>,
     /// Most of them that are kept.
     most: usize,
-    /// One in so many of a thread's samples is kept.
+    /// Sampling interval: every n-th sample of a thread is kept.
     every: u64,
-    /// Which thread of the rank each one is that has any.
+    /// The group of each thread that has samples.
     whose: Vec<SampledThreads>,
 }
 
 impl SortedSamples {
-    /// None yet, and never more than `most`.
+    /// Creates an empty list of at most `most` samples.
     fn at_most(most: usize) -> SortedSamples {
         SortedSamples { most, every: 1, ..SortedSamples::default() }
     }
 
-    /// Those of the rank of `header` in `span`; `None` where it has none.
+    /// Reads the samples in `span` of the rank with this header; `None` where it has none.
     pub(super) fn read(
         of: (&RecordedRun, &LogHeader),
         code: (&CallSiteTable, &SampledCode),
@@ -74,7 +74,7 @@ impl SortedSamples {
         SortedSamples::read_at_most(of, code, (span, MOST_SAMPLES))
     }
 
-    /// The same, and never more than `most`.
+    /// Reads at most `most` samples.
     fn read_at_most(
         (run, header): (&RecordedRun, &LogHeader),
         (sites, code): (&CallSiteTable, &SampledCode),
@@ -98,11 +98,13 @@ impl SortedSamples {
                     }
                 }
                 LogItem::Samples { head, samples: list } => {
-                    let is_known = |place: &sample::Place| place.0 == 0 || definitions.regions.contains_key(&place.0);
                     let mut found =
                         places.places().filter(|_| (places.thread, places.first) == (head.thread, head.first));
                     for (number, sample) in (head.first..).zip(&list) {
-                        let place = found.next().flatten().filter(is_known);
+                        let place = found
+                            .next()
+                            .flatten()
+                            .filter(|place| place.0 == 0 || definitions.regions.contains_key(&place.0));
                         let path = sample.call_path;
                         let at = (sample.location.module, sample.location.offset, path);
                         let mut chain = || *chains.entry(path).or_insert_with(|| sites.chain_of(&definitions, path));
@@ -146,7 +148,7 @@ impl SortedSamples {
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
         if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
-            time.counted = HardwareCounts { instructions, cycles, seconds: time.seconds };
+            time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
         self.all.push(ThreadSample { ticks: sample.ticks, thread, stack, time, place });
@@ -163,11 +165,13 @@ pub fn of_first_thread(
     let Some(SortedSamples { all, whose, .. }) = SortedSamples::read_at_most(of, code, (TickSpan::ALL, most)) else {
         return Vec::new();
     };
-    let is_first = |one: &&ThreadSample| whose[one.thread as usize] == SampledThreads::First;
-    all.iter().filter(is_first).map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds)).collect()
+    all.iter()
+        .filter(|one| whose[one.thread as usize] == SampledThreads::First)
+        .map(|one| (one.ticks, code.1.leaf_of(one.stack), one.time.seconds))
+        .collect()
 }
 
-/// Which of the rank's threads the one of this number is.
+/// Returns the group of the rank's thread with this number.
 fn threads_of(facts: &RankThreads, number: Option<u32>) -> SampledThreads {
     match number {
         Some(number) if facts.is_first(number) => SampledThreads::First,
@@ -183,7 +187,7 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
         samples: time.samples,
         seconds: factor * time.seconds,
         squares: factor * factor * time.squares,
-        counted: HardwareCounts {
+        counted: HardwareCounters {
             instructions: counted.instructions.saturating_mul(n),
             cycles: counted.cycles.saturating_mul(n),
             seconds: factor * counted.seconds,
@@ -191,19 +195,19 @@ fn standing_for(time: CpuTime, n: u64) -> CpuTime {
     }
 }
 
-/// Where samples hit: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
+/// The position of samples: the region's id in the rank's log, what the first thread did, the stack of the sampled code.
 pub type SamplePlace = (u32, Activity, u32);
 
 /// A rank's samples while its first thread's records are folded.
 pub(super) struct PlacedSamples {
     samples: SortedSamples,
     next: usize,
-    /// What the first thread does; `None` before its first record.
+    /// The first thread's state; `None` before its first record.
     time: Option<ThreadTime>,
     sums: SampleSums,
 }
 
-/// Where the samples of a rank hit.
+/// Sampled CPU time of a rank by position.
 #[derive(Default)]
 pub struct SampleSums {
     /// The threads that have any there, by [`SampledThreads`].
@@ -212,11 +216,11 @@ pub struct SampleSums {
     pub times: [FxHashMap<SamplePlace, CpuTime>; SampledThreads::ALL.len()],
 }
 
-/// Where samples are for whose time nothing is known.
+/// Position of samples at unknown times.
 const UNPLACED: (u32, Activity) = (0, Activity::Computation);
 
 impl SampleSums {
-    /// How many threads have samples.
+    /// Returns the number of threads that have samples.
     pub fn threads(&self, whose: SampledThreads) -> u32 {
         self.threads[whose as usize].len() as u32
     }
@@ -228,7 +232,7 @@ impl SampleSums {
 }
 
 impl PlacedSamples {
-    /// None of `samples` is placed yet.
+    /// Takes `samples`, none of which is placed yet.
     pub(super) fn new(samples: SortedSamples) -> Self {
         PlacedSamples { samples, next: 0, time: None, sums: SampleSums::default() }
     }
@@ -253,7 +257,7 @@ impl PlacedSamples {
         self.time = Some(ThreadTime::new(head));
     }
 
-    /// Whether samples lie before the end of a record, or at it.
+    /// Returns whether samples lie before the end of a record, or at it.
     #[inline(always)]
     pub(super) fn are_due(&self, record: &Record) -> bool {
         self.samples.all.get(self.next).is_some_and(|next| next.ticks <= record.end.max(record.begin))
@@ -293,7 +297,7 @@ impl PlacedSamples {
         next
     }
 
-    /// Where samples hit. Those after the last record are of no interest: no time of the rank is known there.
+    /// Returns the sums of the samples. Those after the last record are of no interest: no time of the rank is known there.
     pub(super) fn finish(self) -> SampleSums {
         self.sums
     }
@@ -318,10 +322,14 @@ mod tests {
     #[test]
     fn of_very_many_samples_each_of_the_kept_ones_stands_for_its_neighbours() {
         let mut samples = SortedSamples::at_most(8);
-        (0..64).for_each(|number| samples.add(0, number, (0, None), &sample(number)));
+        for number in 0..64 {
+            samples.add(0, number, (0, None), &sample(number));
+        }
         assert!(samples.all.len() <= 8);
         let mut sum = CpuTime::default();
-        samples.all.iter().for_each(|one| sum.add(&one.time));
+        for one in samples.all.iter() {
+            sum.add(&one.time);
+        }
         let one_s = 1e-3;
         assert!((sum.seconds - 64.0 * one_s).abs() < 1e-9, "{sum:?}");
         // Fewer and larger ones: the error grows.
@@ -335,7 +343,9 @@ mod tests {
         //       100                   200                     300                     500                    600    700
         let mut samples = SortedSamples::at_most(100);
         let ticks = [90, 150, 200, 201, 300, 400, 500, 501, 650, 710];
-        (0..).zip(ticks).for_each(|(number, ticks)| samples.add(0, number, (0, None), &sample(ticks)));
+        for (number, ticks) in (0..).zip(ticks) {
+            samples.add(0, number, (0, None), &sample(ticks));
+        }
         // Another thread has one, while records are missing.
         samples.add(1, 0, (0, None), &sample(450));
         samples.all.sort_by_key(|one| one.ticks);

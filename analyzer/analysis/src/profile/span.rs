@@ -21,7 +21,7 @@ use lbprof_collector::{Activity, Operation, Record};
 
 use crate::profile::times::TimesByRegion;
 
-/// What crosses the begin of the span.
+/// The records that cross the begin of the span.
 #[derive(Clone, Copy)]
 enum SpanCrossing {
     Nothing,
@@ -31,7 +31,7 @@ enum SpanCrossing {
     Marker(Activity, u64),
 }
 
-/// Where in its thread a fold is.
+/// The position of a fold in its thread.
 #[derive(Clone, Copy)]
 enum FoldPosition {
     Before(SpanCrossing),
@@ -218,7 +218,7 @@ impl SpanFold {
         }
     }
 
-    /// Where the next record stands.
+    /// Returns the position of the next record.
     pub fn head(&self) -> BatchHead {
         self.fold.head()
     }
@@ -247,29 +247,31 @@ impl SpanFold {
         }
     }
 
-    /// How often a region was entered with as many open as may be.
+    /// Returns the number of regions entered beyond the maximum depth.
     pub fn too_deep(&self) -> u64 {
         self.fold.too_deep()
     }
 
-    /// Whether sums of profile mode lie across an end of the span, so that they were left out.
+    /// Returns whether sums of profile mode lie across an end of the span, so that they were left out.
     pub fn is_uncut(&self) -> bool {
         self.uncut
     }
 }
 
-/// Whether `record` comes before a span that begins at `edge`, or in one that ends there.
+/// Returns whether `record` comes before a span that begins at `edge`, or in one that ends there.
 fn is_before(record: &Record, edge: u64) -> bool {
     record.begin < edge || (record.begin == edge && record.operation == Operation::RegionLeave as u16)
 }
 
 /// The first of `records` that come before `edge` and have ended there.
 fn whole_before(records: &[Record], edge: u64) -> &[Record] {
-    let is_whole = |record: &&Record| {
-        let is_part_before = record.begin == edge && record.is_part();
-        (is_before(record, edge) || is_part_before) && record.end <= edge
-    };
-    let n = records.iter().take_while(is_whole).count();
+    let n = records
+        .iter()
+        .take_while(|record| {
+            let is_part_before = record.begin == edge && record.is_part();
+            (is_before(record, edge) || is_part_before) && record.end <= edge
+        })
+        .count();
     records.get(..n).unwrap_or_default()
 }
 

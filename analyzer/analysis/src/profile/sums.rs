@@ -1,4 +1,4 @@
-//! What a thread's records add up to, in a form that stays small however many iterations there are.
+//! Sums up a thread's records in memory that does not grow with the number of iterations.
 //!
 //! Sums are kept by region; of iterations, which may be as short as a call, only their time, in columns of those activities that occur
 //! ([`crate::profile::times`]). The collector's fold puts it there at once: a row of all sums for each region and iteration, as in a profile,
@@ -40,17 +40,17 @@ pub struct ThreadTotals {
     pub begin: u64,
     /// By region id.
     pub regions: BTreeMap<u32, RegionSums>,
-    /// All sums that do not grow with iterations; `cells` and `iterations` are empty.
+    /// The sums that do not grow with iterations; `cells` and `iterations` are empty.
     pub rest: ThreadProfile,
-    /// Where the thread's records end.
+    /// Position after the thread's last record.
     pub end: BatchHead,
-    /// When each region of `end.open` was entered.
+    /// Time at which each region of `end.open` was entered.
     pub entered: Vec<u64>,
-    /// Whether sums of profile mode lie across an end of the span that counts, and are left out.
+    /// True if sums of profile mode lie across an end of the span that counts, and are left out.
     pub uncut: bool,
-    /// How often a region was entered with as many open as may be.
+    /// Number of regions entered beyond the maximum depth.
     pub too_deep: u64,
-    /// Where samples hit.
+    /// Sums of samples.
     pub samples: SampleSums,
 }
 
@@ -70,7 +70,9 @@ impl ThreadTotals {
     pub fn add_other(&mut self, other: ThreadTotals) {
         for (region, more) in other.regions {
             let own = self.regions.entry(region).or_default();
-            own.cells.iter_mut().zip(&more.cells).for_each(|(own, more)| own.add(more));
+            for (own, more) in own.cells.iter_mut().zip(&more.cells) {
+                own.add(more);
+            }
         }
         self.rest = mem::take(&mut self.rest).merge(other.rest);
         self.uncut |= other.uncut;
@@ -90,10 +92,12 @@ impl ThreadSums {
         }
     }
 
-    /// The same of a rank's first thread, with the rank's samples.
+    /// Adds the samples of the rank to a fold of its first thread.
     pub fn with_samples(self, head: &BatchHead, samples: Option<SortedSamples>) -> Self {
         let mut placed = samples.map(PlacedSamples::new);
-        placed.iter_mut().for_each(|samples| samples.skip_to(head));
+        for samples in placed.iter_mut() {
+            samples.skip_to(head);
+        }
         ThreadSums { samples: placed, ..self }
     }
 
@@ -124,7 +128,7 @@ impl ThreadSums {
         }
     }
 
-    /// The same with each call, and the computation before it, in the region and interval that `placer` says.
+    /// Folds each call, with the computation before it, into the region and interval that `placer` gives.
     pub fn placed_records(
         &mut self,
         head: &BatchHead,
@@ -151,7 +155,9 @@ impl ThreadSums {
                 self.place(&rest[call], before);
                 self.fold.advance(rest[call].begin);
                 let region = self.fold.placed_in().0;
-                self.samples.iter_mut().for_each(|samples| samples.advance(rest[call].begin, region));
+                for samples in self.samples.iter_mut() {
+                    samples.advance(rest[call].begin, region);
+                }
             }
             self.place(&rest[call], placed);
             self.fold(std::slice::from_ref(&rest[call]));
@@ -185,11 +191,13 @@ impl ThreadSums {
         self.go_to(&batch.head);
         self.fold.absorb(batch);
         // When its calls were, sums do not say.
-        self.samples.iter_mut().for_each(|samples| samples.skip_to(&batch.next));
+        for samples in self.samples.iter_mut() {
+            samples.skip_to(&batch.next);
+        }
         self.take();
     }
 
-    /// All sums.
+    /// Returns all sums.
     pub fn finish(mut self) -> ThreadTotals {
         self.fold.end();
         self.take();
@@ -197,18 +205,20 @@ impl ThreadSums {
         // A marked region of which iterations have no time has none of its own.
         let has_some =
             |&(region, ref times): &(u32, ActivityTicks)| !times.is_empty() || FoundRegion::of_number(region).is_some();
-        for (region, times) in self.fold.take_times().all().filter(has_some) {
+        for (region, times) in self.fold.take_times().into_regions().filter(has_some) {
             self.sums.regions.entry(region).or_default().times.append(&times);
         }
         let samples = self.samples.map(PlacedSamples::finish).unwrap_or_default();
         ThreadTotals { begin: self.begin, uncut: self.fold.is_uncut(), too_deep, samples, ..self.sums }
     }
 
-    /// Where records are missing before `head`, goes on after them: their time belongs to nothing.
+    /// Skips to `head` if records before it are missing: their time belongs to nothing.
     fn go_to(&mut self, head: &BatchHead) {
         if self.fold.head().first != head.first {
             self.fold.skip_to(head);
-            self.samples.iter_mut().for_each(|samples| samples.skip_to(head));
+            for samples in self.samples.iter_mut() {
+                samples.skip_to(head);
+            }
         }
     }
 

@@ -52,15 +52,15 @@ pub struct RankDefinitions {
     pub params: BTreeMap<String, f64>,
     /// The system's ids of threads, by their numbers.
     pub threads: BTreeMap<u32, u32>,
-    /// How the rank was sampled, where the log says so.
+    /// The sampling settings, if the log states them.
     pub sampling: Option<SamplingSetup>,
     /// Threads of which there are samples, by id.
     pub sampled_threads: BTreeMap<u32, SampledThread>,
     /// Calls on the way to where samples were taken, by id.
     pub sample_callers: BTreeMap<u32, SampleCaller>,
-    /// What threads did in parallel regions, by id.
+    /// Times of threads in parallel regions, by id.
     pub parallel: BTreeMap<u32, ParallelSums>,
-    /// Where the threads of the largest team may run.
+    /// The cores on which the threads of the largest team may run.
     pub team_placement: Option<TeamPlacement>,
     /// Instants on both clocks.
     pub instants: Vec<ClockPair>,
@@ -68,9 +68,9 @@ pub struct RankDefinitions {
     pub offsets: Vec<ClockOffset>,
     /// The first sample of resources, and the last where there is a second.
     pub usage: (Option<ResourceUsage>, Option<ResourceUsage>),
-    /// When the window began, in ticks.
+    /// Begin of the window, in ticks.
     pub window_begin: Option<u64>,
-    /// When it ended.
+    /// End of the window.
     pub window_end: Option<u64>,
     /// Why and when the log ended.
     pub end: Option<(EndReason, u64)>,
@@ -177,7 +177,7 @@ impl RankDefinitions {
         (callers, is_cut)
     }
 
-    /// Whether a region is marked as serial work.
+    /// Returns whether a region is marked as serial work.
     pub fn is_serial(&self, id: u32) -> bool {
         self.regions.get(&id).is_some_and(|region| region.kind == RegionKind::Serial)
     }
@@ -203,13 +203,12 @@ impl RankDefinitions {
 
     /// The problems that the recorder met, as those of `rank`.
     pub fn problems_of(&self, rank: u32) -> impl Iterator<Item = Problem> + '_ {
-        let problem = move |(&kind, (count, detail)): (&ProblemKind, &(u64, String))| Problem {
+        self.problems.iter().map(move |(&kind, (count, detail))| Problem {
             kind,
             rank: Some(rank),
             count: *count,
             detail: detail.clone(),
-        };
-        self.problems.iter().map(problem)
+        })
     }
 }
 

@@ -29,27 +29,27 @@ use crate::read::files::LogInventory;
 use crate::read::span::TickSpan;
 use crate::transport::{ProcessGroup, TransportFailure};
 
-/// What process 0 asks of the others.
+/// A request from process 0 to the others.
 #[derive(Debug, Encode, Decode)]
 pub(crate) enum ProcessCommand {
     /// Open the run of this number.
     Open(OpenRun),
     /// Open all files, and look at some of the ranks: shares of the files overlap.
     OpenByRank,
-    /// These logs are the run's: ranks, and numbers among those of the rank.
+    /// Sets the logs of the run: ranks, and numbers among those of the rank.
     Choose(Vec<(u32, usize)>),
     /// Do a pass over the run of this number.
     Pass {
         /// The run's number.
         number: u64,
-        /// Which pass.
+        /// The pass.
         pass: RecordPass,
         /// Over what.
         part: RunPart,
-        /// What the pass needs to know, in a form of its own.
+        /// The encoded input of the pass.
         input: Vec<u8>,
     },
-    /// All is done.
+    /// Ends the process's work.
     End,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct OpenRun {
     number: u64,
     dir: Vec<u8>,
     names: RunFileNames,
-    /// What it takes on disk, if that is known.
+    /// Size on disk, if known.
     pub(crate) bytes_on_disk: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct RunPart {
     pub(crate) ranks: Option<Vec<u32>>,
     pub(crate) spans: BTreeMap<u32, TickSpan>,
     pub(crate) polling: PollGapRule,
-    /// Whether ranks' summaries are read in place of their events.
+    /// True if ranks' summaries are read in place of their events.
     pub(crate) is_first_look: bool,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct DistributedRun {
 }
 
 impl LeaderProcess {
-    /// That of `team`, whose process 0 this one is.
+    /// Creates the leader of `team`, which is process 0.
     pub fn new(team: ProcessGroup) -> LeaderProcess {
         LeaderProcess { team, opened: AtomicU64::new(0) }
     }
@@ -166,7 +166,7 @@ impl LeaderProcess {
         self.team.broadcast(&command)?;
         let ProcessCommand::Open(run) = command else { unreachable!("it was made above") };
         let folder = run.share(&self.team);
-        let found = folder.as_ref().map(LogInventory::all).map_err(Clone::clone);
+        let found = folder.as_ref().map(LogInventory::of_all_ranks).map_err(Clone::clone);
         let shares = self.team.gather(found)?.unwrap_or_default();
         let (Ok(folder), true) = (folder, are_apart(&shares)) else {
             // The ranks of a node do not follow one another: all open all files, and each takes some of the ranks.
@@ -174,7 +174,9 @@ impl LeaderProcess {
             let (folder, own) = run.by_rank(&self.team);
             let mut shares = self.team.gather(Ok(LogInventory::of_ranks(&folder, own)))?.unwrap_or_default();
             // All see the same files.
-            shares.iter_mut().skip(1).for_each(|share| (share.of_rings, share.of_nodes) = Default::default());
+            for share in shares.iter_mut().skip(1) {
+                (share.of_rings, share.of_nodes) = Default::default();
+            }
             return Ok((number, folder, shares));
         };
         Ok((number, folder, shares))
@@ -185,7 +187,7 @@ impl LeaderProcess {
     }
 }
 
-/// Whether the ranks of each share are above those of all before it.
+/// Returns whether the ranks of each share are above those of all before it.
 fn are_apart(shares: &[LogInventory]) -> bool {
     let ranks: Vec<_> = shares.iter().filter_map(LogInventory::ranks).collect();
     ranks.windows(2).all(|pair| pair[0].end() < pair[1].start())

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct OpenedLog {
     pub(crate) rank: u32,
-    /// Which of the rank's logs it is.
+    /// Number of the log among those of its rank.
     pub(crate) number: usize,
     /// The name of its file.
     pub(crate) name: String,
@@ -25,26 +25,26 @@ pub(crate) struct OpenedLog {
 /// Why a log has no header.
 #[derive(Clone, Debug, Encode, Decode)]
 pub(crate) struct LogOpenError {
-    /// Whether there is nothing in it.
+    /// True if there is nothing in it.
     pub(crate) is_empty: bool,
-    /// What is wrong, in words.
+    /// The problem, in words.
     pub(crate) text: String,
 }
 
-/// What a process found in the files that it opened.
+/// The logs in the files that a process opened.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub(crate) struct LogInventory {
     /// The logs, by rank and number.
     pub(crate) logs: Vec<OpenedLog>,
-    /// What is wrong with files of rings.
+    /// Problems of ring files.
     pub(crate) of_rings: Vec<Problem>,
-    /// What is wrong with node files.
+    /// Problems of node files.
     pub(crate) of_nodes: Vec<Problem>,
 }
 
 impl LogInventory {
-    /// All logs of the ranks in `folder`.
-    pub(crate) fn all(folder: &RunFolder) -> LogInventory {
+    /// Opens the logs of every rank in `folder`.
+    pub(crate) fn of_all_ranks(folder: &RunFolder) -> LogInventory {
         let all = 0..folder.ranks().count();
         LogInventory::of_ranks(folder, all)
     }
@@ -56,11 +56,10 @@ impl LogInventory {
             chosen.flat_map(|rank| (0..folder.logs_of(rank)).map(move |number| (rank, number))).collect();
         let open = |&(rank, number): &(u32, usize)| {
             let opened = folder.open_log(rank, number);
-            let not_opened = |error: OpenError| LogOpenError {
+            let header = opened.map(|log| log.header().clone()).map_err(|error| LogOpenError {
                 is_empty: matches!(error, OpenError::Short { found: 0, .. }),
                 text: error.to_string(),
-            };
-            let header = opened.map(|log| log.header().clone()).map_err(not_opened);
+            });
             OpenedLog { rank, number, name: folder.name_of_log(rank, number), header }
         };
         let (of_rings, of_nodes) = folder.problems_of_rings_and_nodes();
@@ -81,7 +80,7 @@ impl LogInventory {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles {
     folder: RunFolder,
-    /// Where other processes have opened files, too: what this one knows of them.
+    /// The logs that other processes have opened: what this one knows of them.
     others: Option<Arc<RemoteLogs>>,
 }
 
@@ -97,8 +96,8 @@ pub(crate) struct RemoteLogs {
 }
 
 impl RunFiles {
-    /// All of them are opened.
-    pub(crate) fn all(folder: RunFolder) -> RunFiles {
+    /// Opens every file of the folder.
+    pub(crate) fn open_all(folder: RunFolder) -> RunFiles {
         RunFiles { folder, others: None }
     }
 
@@ -118,13 +117,15 @@ impl RunFiles {
 
     /// From here on log `number` is the only one of its rank.
     pub(crate) fn choose(&mut self, chosen: &[(u32, usize)]) {
-        chosen.iter().for_each(|&(rank, number)| self.folder.choose(rank, number));
+        for &(rank, number) in chosen.iter() {
+            self.folder.choose(rank, number);
+        }
     }
 
     /// The folder that has the log of `rank`.
-    pub(crate) fn of(&self, rank: u32) -> &RunFolder {
+    pub(crate) fn folder_of_rank(&self, rank: u32) -> &RunFolder {
         match &self.others {
-            Some(others) if !others.own.contains(&rank) => others.all(),
+            Some(others) if !others.own.contains(&rank) => others.folder(),
             _ => &self.folder,
         }
     }
@@ -136,15 +137,17 @@ impl RunFiles {
 }
 
 impl RemoteLogs {
-    /// Which logs count.
+    /// Sets the logs that count.
     pub(crate) fn choose(&self, chosen: Vec<(u32, usize)>) {
         let _ = self.chosen.set(chosen);
     }
 
-    fn all(&self) -> &RunFolder {
+    fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
             let mut folder = RunFolder::with_names(&self.dir, self.names.clone());
-            self.chosen.get().into_iter().flatten().for_each(|&(rank, number)| folder.choose(rank, number));
+            for &(rank, number) in self.chosen.get().into_iter().flatten() {
+                folder.choose(rank, number);
+            }
             folder
         })
     }

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use bincode::{Decode, Encode};
 use lbprof_collector::at_end::{AtEnd, AtEndError};
 use lbprof_collector::format::{BlockKind, LogHeader};
-use lbprof_collector::index::IndexEntry;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, OpenError};
 use lbprof_collector::{Problem, ProblemKind};
@@ -15,7 +14,7 @@ use serde::Serialize;
 use crate::read::open::RecordedRun;
 use crate::read::thread_facts::are_summaries_enough;
 
-/// How long the analysis of all events would take.
+/// Estimated effort of the analysis of all events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Encode, Decode)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnalysisEstimate {
@@ -36,13 +35,13 @@ const RECORDS_PER_SECOND: (f64, f64) = (4e6, 1.5e6);
 /// The time from which on a first look is taken where the user does not say what he wants.
 pub const LONG_S: f64 = 60.0;
 
-/// What a rank's log is read for.
+/// The part of a rank's log that is read.
 pub enum RankItems {
-    /// All that is in it.
+    /// The whole log.
     All(Box<RankLog>),
-    /// The same without its summaries, because others' are read, or they are not of all.
+    /// The whole log without its summaries, because other summaries are read, or because they do not cover everything.
     Events(Box<RankLog>),
-    /// What it ends with.
+    /// The summaries at the log's end.
     AtEnd(VecDeque<LogItem>),
 }
 
@@ -63,19 +62,19 @@ impl RankItems {
 }
 
 impl RecordedRun {
-    /// The same run of which each rank's summary is read in place of its events, where it has one.
+    /// Returns the run with each rank's summary in place of its events, where it has one.
     pub fn first_look(self) -> RecordedRun {
         RecordedRun { is_first_look: true, ..self }
     }
 
-    /// What there is to read of the rank that `header` is of.
+    /// Opens the items to read of the rank with this header.
     ///
     /// Errors: as those of [`RecordedRun::log`].
     pub fn items(&self, header: &LogHeader) -> Result<RankItems, OpenError> {
         if !self.is_first_look {
             let log = Box::new(self.log(header)?);
             // Threads may go on while another one is in MPI_Finalize: their rings hold what no summary is of.
-            let has_rings = self.files.of(header.rank).has_rings(header.rank);
+            let has_rings = self.files.folder_of_rank(header.rank).has_rings(header.rank);
             return Ok(if has_rings { RankItems::Events(log) } else { RankItems::All(log) });
         }
         let problem = match self.at_end(header.rank) {
@@ -99,10 +98,10 @@ impl RecordedRun {
     ///
     /// Errors: what is wrong with it.
     pub(super) fn at_end(&self, rank: u32) -> Result<Option<AtEnd>, AtEndError> {
-        self.files.of(rank).at_end(rank)
+        self.files.folder_of_rank(rank).at_end(rank)
     }
 
-    /// How long the analysis of all events would take.
+    /// Estimates the effort of the analysis of all events.
     pub fn estimate(&self) -> AnalysisEstimate {
         let records =
             self.headers.par_iter().map(|header| self.records_of(header.rank)).reduce(|| 0, u64::saturating_add);
@@ -112,18 +111,19 @@ impl RecordedRun {
     }
 
     fn records_of(&self, rank: u32) -> u64 {
-        let is_of_events = |entry: &&IndexEntry| entry.kind == BlockKind::Records as u8;
-        match self.files.of(rank).index(rank) {
-            Ok(Some(entries)) => {
-                entries.iter().filter(is_of_events).map(|entry| entry.records).fold(0, u64::saturating_add)
-            }
+        match self.files.folder_of_rank(rank).index(rank) {
+            Ok(Some(entries)) => entries
+                .iter()
+                .filter(|entry| entry.kind == BlockKind::Records as u8)
+                .map(|entry| entry.records)
+                .fold(0, u64::saturating_add),
             // What is wrong with it is reported when it is read.
-            Ok(None) | Err(_) => self.files.of(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
+            Ok(None) | Err(_) => self.files.folder_of_rank(rank).log_bytes(rank) / BYTES_OF_A_RECORD,
         }
     }
 }
 
-/// That what a log ends with cannot be used.
+/// Reports that the end of a log cannot be used.
 fn of_end(rank: u32, error: &AtEndError) -> Problem {
     Problem { kind: ProblemKind::SummaryWrong, rank: Some(rank), count: 1, detail: error.to_string() }
 }

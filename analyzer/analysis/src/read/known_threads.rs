@@ -1,4 +1,4 @@
-//! What is known of a rank's threads before its log is read, as far as that was asked.
+//! Caches facts about a rank's threads that are needed before its log is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use lbprof_collector::gap_use::GapUses;
 use parking_lot::Mutex;
 
-/// What was found of ranks so far.
+/// Known facts by rank.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KnownThreads(Arc<Mutex<BTreeMap<u32, Arc<RankThreads>>>>);
 
-/// What must be known of a rank's threads before its log is read.
+/// The facts about a rank's threads that are needed before its log is read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RankThreads {
     /// Threads whose records are merged with those of the first.
     pub(crate) leading: BTreeSet<u32>,
-    /// How its threads spend long gaps between polls.
+    /// Use of long gaps between polls.
     pub(crate) gap_uses: Arc<GapUses>,
 }
 
 impl RankThreads {
-    /// Whether the log is read as it was recorded.
+    /// Returns whether the log is read as it was recorded.
     pub(crate) fn is_empty(&self) -> bool {
         self.leading.is_empty() && self.gap_uses.is_empty()
     }
 
-    /// Whether a thread counts as the rank's first.
+    /// Returns whether a thread counts as the rank's first.
     pub(crate) fn is_first(&self, thread: u32) -> bool {
         thread == 0 || self.leading.contains(&thread)
     }

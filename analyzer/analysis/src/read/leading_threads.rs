@@ -1,4 +1,4 @@
-//! Which threads take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
+//! Finds the threads that take the place of a rank's first thread while it sleeps, as in pthread_join or at a condition variable.
 //!
 //! A rank's time is that of the thread that called MPI_Init, unless that one sleeps for most of the run and others, one after the other, call MPI
 //! meanwhile: then the rank is what these do. The summaries at a log's end show it.
@@ -17,8 +17,9 @@ const MOST: f64 = 0.5;
 
 /// Returns the threads whose records are to be merged with those of the first one; none where it is itself at work.
 pub(super) fn leading_threads(header: &LogHeader, found: &AtEnd) -> BTreeSet<u32> {
-    let is_first = |summary: &&ThreadSummary| summary.thread() == 0;
-    let Some(first) = found.summaries.iter().find(is_first) else { return BTreeSet::new() };
+    let Some(first) = found.summaries.iter().find(|summary| summary.thread() == 0) else {
+        return BTreeSet::new();
+    };
     let mut definitions = RankDefinitions::default();
     for definition in found.definitions.iter().cloned() {
         definitions.add(definition);
@@ -65,7 +66,7 @@ fn recorded_ticks(summary: &ThreadSummary) -> u64 {
     summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end)
 }
 
-/// Whether two threads recorded at the same time.
+/// Returns whether two threads recorded at the same time.
 fn overlap(one: &ThreadSummary, other: &ThreadSummary) -> bool {
     one.batch.head.previous_end < other.batch.next.previous_end
         && other.batch.head.previous_end < one.batch.next.previous_end

@@ -22,7 +22,7 @@ use crate::read::known_threads::KnownThreads;
 use crate::read::span::TickSpan;
 use crate::transport::TransportFailure;
 
-/// What the names of folders begin with that the recorder makes by default.
+/// Prefix of the folders that the recorder makes by default.
 pub const DEFAULT_FOLDER: &str = "lbprof-out";
 
 /// Most ranks that are looked for one by one when a log states an absurd number of them.
@@ -33,23 +33,23 @@ pub(crate) const MAX_EXPECTED: u64 = 1 << 24;
 pub struct RecordedRun {
     /// The folder.
     pub dir: PathBuf,
-    /// What is in it.
+    /// Files of the folder.
     pub(super) files: RunFiles,
     /// The header of each rank's log, by rank; never empty.
     pub headers: Vec<LogHeader>,
-    /// What is missing or was left out.
+    /// Missing or ignored data.
     pub problems: Vec<Problem>,
     /// The ranks that alone are looked at, ascending, those without a log among them; `None`: all.
     pub selected: Option<Vec<u32>>,
     /// The time of each rank that counts; of ranks that are not here, all.
     pub spans: BTreeMap<u32, TickSpan>,
-    /// What the time between unsuccessful polls is taken for.
+    /// The rule for the time between unsuccessful polls.
     pub polling: PollGapRule,
     /// The processes that have opened it together; `None`: this one alone.
     pub(crate) together: Option<DistributedRun>,
-    /// Whether ranks' summaries are read in place of their events.
+    /// True if ranks' summaries are read in place of their events.
     pub is_first_look: bool,
-    /// What is known of ranks' threads, as far as that was asked.
+    /// Cached facts about the ranks' threads.
     pub(super) known_threads: KnownThreads,
 }
 
@@ -62,7 +62,7 @@ pub enum RunError {
     /// The folder does not exist.
     #[error("{}: there is no such folder", .0.display())]
     Missing(PathBuf),
-    /// It is no folder.
+    /// The path is no folder.
     #[error("{}: not a folder: name the folder that holds the rank-*.lbp or node-*.lbp files", .0.display())]
     NotAFolder(PathBuf),
     /// The folder could not be read.
@@ -70,7 +70,7 @@ pub enum RunError {
     Unreadable {
         /// The folder.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The folder holds no logs.
@@ -89,14 +89,14 @@ pub enum RunError {
         /// The rank.
         rank: u32,
     },
-    /// None of the logs can be read.
+    /// The folder has no readable log.
     #[error("{}: {}: {first}", path.display(), of_logs(*n))]
     NoneReadable {
         /// The folder.
         path: PathBuf,
-        /// How many logs it holds.
+        /// Number of logs.
         n: usize,
-        /// What is wrong with the first.
+        /// Problem of the first log.
         first: String,
     },
 }
@@ -104,7 +104,7 @@ pub enum RunError {
 /// Why a run could not be opened by several processes.
 #[derive(Debug, thiserror::Error)]
 pub enum DistributedOpenError {
-    /// As by one process.
+    /// An error that a single process would report as well.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The processes cannot go on.
@@ -112,7 +112,7 @@ pub enum DistributedOpenError {
     Failure(#[from] TransportFailure),
 }
 
-/// That none of so many logs is.
+/// Describes that none of `n` logs can be read.
 fn of_logs(n: usize) -> String {
     match n {
         1 => "its only log cannot be read".to_owned(),
@@ -145,8 +145,8 @@ impl RecordedRun {
     fn open_folder(dir: &Path) -> Result<RecordedRun, RunError> {
         is_folder(dir)?;
         let folder = RunFolder::list(dir).map_err(|error| unreadable(dir, error))?;
-        let found = LogInventory::all(&folder);
-        Ok(RecordedRun::of_logs(dir, RunFiles::all(folder), vec![found])?.0)
+        let found = LogInventory::of_all_ranks(&folder);
+        Ok(RecordedRun::of_logs(dir, RunFiles::open_all(folder), vec![found])?.0)
     }
 
     /// Opens the run in `dir` together with the other processes, of which each opens its share of the files. What it takes on disk is known as
@@ -171,7 +171,7 @@ impl RecordedRun {
 
     /// The run of which a process has these files, and the headers of the logs in them.
     pub(crate) fn of_share(dir: &Path, folder: RunFolder, headers: Vec<LogHeader>) -> RecordedRun {
-        RecordedRun { dir: dir.into(), headers, files: RunFiles::all(folder), ..RecordedRun::default() }
+        RecordedRun { dir: dir.into(), headers, files: RunFiles::open_all(folder), ..RecordedRun::default() }
     }
 
     /// The run that these logs are of, those of ascending ranks as processes found them, and the number of the log of each rank that counts.
@@ -225,18 +225,24 @@ impl RecordedRun {
         }
     }
 
-    /// The same run of which only `ranks`, ascending, are looked at: only their logs are read, and only they can be missing.
+    /// Returns the run restricted to `ranks`, ascending: only their logs are read, and only they can be missing.
     pub fn with_ranks(&self, ranks: &[u32]) -> RecordedRun {
         let is_selected = |rank: u32| ranks.binary_search(&rank).is_ok();
         let headers: Vec<LogHeader> = self.headers.iter().filter(|header| is_selected(header.rank)).cloned().collect();
-        let is_theirs = |problem: &&Problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected);
-        let mut problems: Vec<Problem> = self.problems.iter().filter(is_theirs).cloned().collect();
-        let has_log = |rank: &u32| headers.binary_search_by_key(rank, |header| header.rank).is_ok();
+        let mut problems: Vec<Problem> = self
+            .problems
+            .iter()
+            .filter(|problem| problem.rank.map_or(problem.kind != ProblemKind::MissingRank, is_selected))
+            .cloned()
+            .collect();
         let has_ended = |rank: &u32| {
-            let says_so = |problem: &Problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank);
-            problems.iter().any(says_so)
+            problems.iter().any(|problem| problem.kind == ProblemKind::EndedInInit && problem.rank == Some(*rank))
         };
-        let missing: Vec<u32> = ranks.iter().copied().filter(|rank| !has_log(rank) && !has_ended(rank)).collect();
+        let missing: Vec<u32> = ranks
+            .iter()
+            .copied()
+            .filter(|rank| headers.binary_search_by_key(rank, |header| header.rank).is_err() && !has_ended(rank))
+            .collect();
         if !missing.is_empty() {
             let detail = format!("of {}: {}", CountedNoun(ranks.len() as u64, "selected rank"), ranges(&missing));
             let count = missing.len() as u64;
@@ -259,7 +265,7 @@ impl RecordedRun {
         &self.headers[begin..end.max(begin)]
     }
 
-    /// Whether several processes have opened it.
+    /// Returns whether several processes have opened it.
     pub fn is_read_together(&self) -> bool {
         self.together.is_some()
     }
@@ -283,7 +289,7 @@ impl RecordedRun {
         RecordedRun { is_first_look: part.is_first_look, ..run.with_spans(part.spans).polling(part.polling) }
     }
 
-    /// The same run of which only these times of ranks are looked at.
+    /// Returns the run restricted to these spans of the ranks' time.
     pub fn with_spans(self, spans: BTreeMap<u32, TickSpan>) -> RecordedRun {
         RecordedRun { spans, ..self }
     }
@@ -299,12 +305,12 @@ impl RecordedRun {
         Ok(self.merged_log(header, &facts.leading)?.deciding(self.polling, facts.gap_uses.clone()))
     }
 
-    /// The same with polls as they were recorded.
+    /// Opens the log with polls as they were recorded.
     pub fn log_as_it_is(&self, header: &LogHeader) -> Result<RankLog, OpenError> {
-        self.files.of(header.rank).open(header.rank)
+        self.files.folder_of_rank(header.rank).open(header.rank)
     }
 
-    /// The same run of which the time between unsuccessful polls is taken for what `polling` says.
+    /// Returns the run with the time between unsuccessful polls counted as `polling` says.
     pub fn polling(self, polling: PollGapRule) -> RecordedRun {
         RecordedRun { polling, known_threads: KnownThreads::default(), ..self }
     }
@@ -327,7 +333,6 @@ fn unreadable(dir: &Path, error: io::Error) -> RunError {
 
 /// The folder in `parent` that the recorder may have made and whose run began last; else the newest without a run.
 fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
-    let nothing = || RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into()));
     let entries = fs::read_dir(parent).map_err(|error| RunError::Unreadable { path: parent.into(), error })?;
     entries
         .flatten()
@@ -337,10 +342,10 @@ fn newest_folder(parent: &Path) -> Result<PathBuf, RunError> {
         .map(|path| (began(&path), modified(&path), path.strip_prefix("./").unwrap_or(&path).to_owned()))
         .max()
         .map(|(_, _, path)| path)
-        .ok_or_else(nothing)
+        .ok_or_else(|| RunError::NothingHere(fs::canonicalize(parent).unwrap_or_else(|_| parent.into())))
 }
 
-/// When the run in `path` began, in seconds since 1970, as the log of its lowest rank says.
+/// Returns the start of the run in `path`, in seconds since 1970, as stated by the log of its lowest rank.
 fn began(path: &Path) -> Option<u64> {
     folder::started_unix_s(path)
 }
@@ -383,7 +388,8 @@ fn majority(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> Vec<LogCand
     own
 }
 
-/// One log a rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have, becomes a problem.
+/// Selects one log for each rank, ascending by rank, and its number. Another one of a rank, and one of a rank that the run does not have,
+/// becomes a problem.
 fn chosen(logs: Vec<LogCandidate>, problems: &mut Vec<Problem>) -> (Vec<LogHeader>, Vec<(u32, usize)>) {
     let mut headers: Vec<LogHeader> = Vec::with_capacity(logs.len());
     let mut numbers = Vec::with_capacity(logs.len());
@@ -414,8 +420,9 @@ fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     let mut present: Vec<u32> = headers.iter().map(|header| header.rank).chain(ended.iter().copied()).collect();
     present.sort_unstable();
     let missing = if !recorded.is_empty() && recorded.len() <= MAX_EXPECTED {
-        let is_missing = |rank: &u32| *rank < n_ranks && present.binary_search(rank).is_err();
-        runs(&recorded.iter().filter(is_missing).collect::<Vec<_>>())
+        runs(
+            &recorded.iter().filter(|rank| *rank < n_ranks && present.binary_search(rank).is_err()).collect::<Vec<_>>(),
+        )
     } else {
         gaps(&present, n_ranks)
     };
@@ -429,8 +436,9 @@ fn missing_ranks(headers: &[LogHeader], ended: &[u32]) -> Option<Problem> {
     (count > 0).then_some(Problem { kind: ProblemKind::MissingRank, rank: None, count, detail })
 }
 
-/// What the hosts of the logs that are there say about why others are missing: a rank between two ranks of one host ran there most
-/// likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host shares.
+/// Describes the hosts of the existing logs, which hint at the reason why others are missing: a rank between two ranks of one host ran
+/// there most likely, and logs that it wrote would be with theirs; logs of one host alone may be those of a folder that no other host
+/// shares.
 ///
 /// `headers`: ascending by rank; `missing`: runs from first to last rank, none of them among the headers.
 fn hosts_around(headers: &[LogHeader], missing: &[(u32, u32)]) -> String {
@@ -484,17 +492,20 @@ pub fn ranges(ranks: &[u32]) -> String {
 
 fn in_words(runs: &[(u32, u32)]) -> String {
     const MOST: usize = 8;
-    let word = |&(first, last): &(u32, u32)| match last - first {
-        0 => first.to_string(),
-        1 => format!("{first}, {last}"),
-        _ => format!("{first}-{last}"),
-    };
-    let shown: Vec<String> = runs.iter().take(MOST).map(word).collect();
+    let shown: Vec<String> = runs
+        .iter()
+        .take(MOST)
+        .map(|&(first, last)| match last - first {
+            0 => first.to_string(),
+            1 => format!("{first}, {last}"),
+            _ => format!("{first}-{last}"),
+        })
+        .collect();
     let more = if runs.len() > MOST { " …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
-/// How many of the `n_ranks` ranks were to record; `recorded` is empty where all were, may name a rank twice, and may name
+/// Returns the number of ranks, of `n_ranks`, that were to record; `recorded` is empty where all were, may name a rank twice, and may name
 /// ranks that there are not.
 pub fn n_recorded(recorded: &RankList, n_ranks: u32) -> u64 {
     if recorded.is_empty() || recorded.len() > MAX_EXPECTED {

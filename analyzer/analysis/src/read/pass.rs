@@ -21,9 +21,9 @@ use crate::read::distributed_run::RecordPass;
 use crate::read::open::RecordedRun;
 use crate::transport::TransportFailure;
 
-/// What a rank's log is folded into, item by item, in the log's order.
+/// A fold over a rank's log, item by item, in the log's order.
 pub trait RankPass {
-    /// What remains of the rank.
+    /// The result for the rank.
     type Output: MergeHigher + Send;
 
     /// Takes the next item of the log.
@@ -39,12 +39,12 @@ pub trait MergeHigher: Sized {
     fn merge(self, higher: Self) -> Self;
 }
 
-/// What is reported while a fold runs, from any thread.
+/// The progress of a fold, reported from any thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldProgress {
     /// So many more records were read.
     Records(u64),
-    /// One more rank is done.
+    /// A further rank is done.
     Rank,
 }
 
@@ -66,14 +66,18 @@ where
     let Some(together) = &run.together else { return Ok(fold_ranks(run, &run.headers, start, progress)) };
     let own = run.own_headers();
     let scale = ProgressScale::new(own.len(), run.headers.len());
-    let fold = || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) };
-    match together.pass((pass, run.part()), input(), fold, PartialFold::merge)? {
+    match together.pass(
+        (pass, run.part()),
+        input(),
+        || PartialFold { output: fold_ranks(run, own, &start, |done| scale.show(done, &progress)) },
+        PartialFold::merge,
+    )? {
         Some(part) => Ok(part.output),
         None => Ok(fold_ranks(run, &run.headers, start, progress)),
     }
 }
 
-/// What a process has of a fold; nothing where it has no ranks.
+/// The partial result of a fold; nothing where it has no ranks.
 #[derive(Encode, Decode)]
 pub(crate) struct PartialFold<T> {
     pub(crate) output: Option<T>,
@@ -107,7 +111,9 @@ impl ProgressScale {
             FoldProgress::Rank => {
                 let before = self.done.fetch_add(1, Relaxed);
                 let shown = |ranks: u64| ranks * self.all / self.own;
-                (shown(before)..shown(before + 1)).for_each(|_| progress(FoldProgress::Rank));
+                for _ in shown(before)..shown(before + 1) {
+                    progress(FoldProgress::Rank);
+                }
             }
         }
     }

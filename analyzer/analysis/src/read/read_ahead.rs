@@ -7,7 +7,7 @@ use rayon::Scope;
 /// Work under way.
 pub struct ReadAhead<T> {
     from: Receiver<T>,
-    /// What came out, once that was seen.
+    /// The result, once the work is done.
     done: Option<T>,
 }
 
@@ -25,7 +25,7 @@ impl<T: Send> ReadAhead<T> {
         ReadAhead { from, done: None }
     }
 
-    /// Whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
+    /// Returns whether it is done, or was broken off: [`ReadAhead::wait`] does not wait then.
     pub fn is_over(&mut self) -> bool {
         if self.done.is_none() {
             match self.from.try_recv() {
@@ -37,7 +37,7 @@ impl<T: Send> ReadAhead<T> {
         true
     }
 
-    /// What came out; `None` where it was broken off. A thread of the pool works itself meanwhile, for there may be no other.
+    /// Waits for the result; `None` where it was broken off. A thread of the pool works itself meanwhile, for there may be no other.
     pub fn wait(mut self) -> Option<T> {
         while !self.is_over() {
             if rayon::yield_now().is_none() {

@@ -12,7 +12,7 @@ pub struct TickSpan {
 }
 
 impl TickSpan {
-    /// All time.
+    /// The whole time.
     pub const ALL: TickSpan = TickSpan { begin: 0, end: u64::MAX };
 
     /// The tick of the span that is next to `ticks`.

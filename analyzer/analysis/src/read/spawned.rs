@@ -8,7 +8,7 @@ use lbprof_collector::place::open_file;
 use lbprof_collector::problem::{Problem, ProblemKind};
 use lbprof_collector::starter::{RunStarter, STARTER_FILE};
 
-/// What the file in a run's folder says.
+/// Reads the file in a run's folder that names its starter.
 fn starter_of(run: &Path) -> Option<RunStarter> {
     /// The file is two short lines.
     const LONGEST: u64 = 64;
@@ -21,7 +21,7 @@ fn starter_of(run: &Path) -> Option<RunStarter> {
     RunStarter::parse(&text)
 }
 
-/// Where spawned processes were recorded, as a detail of the problem that says that there are some; `None`: nowhere here.
+/// Returns the folders of recorded spawned processes, as a detail of the problem that reports them; `None`: nowhere here.
 pub fn where_recorded(run: &Path, problems: &[Problem]) -> Option<Problem> {
     if !problems.iter().any(|problem| problem.kind == ProblemKind::Spawned) {
         return None;

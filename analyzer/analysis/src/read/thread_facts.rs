@@ -1,5 +1,5 @@
-//! What must be known of a rank's threads before its log is read: which of them take the first one's place, and how they spend long gaps between
-//! unsuccessful polls ([`lbprof_collector::gap_use`] judges).
+//! Reads facts about a rank's threads that are needed before its log is read: which of them take the first one's place, and how they spend
+//! long gaps between unsuccessful polls ([`lbprof_collector::gap_use`] judges).
 //!
 //! Most programs have no such gaps, which the log's summaries show. Only where they take time is the log read for them, before the passes.
 
@@ -28,14 +28,14 @@ const NEGLIGIBLE: f64 = 0.002;
 /// Most samples of a thread that are kept: 16 MB.
 const MOST_SAMPLES: usize = 1 << 20;
 
-/// Whether a thread spends notable time in gaps between polls that may be waiting.
+/// Returns whether a thread spends notable time in gaps between polls that may be waiting.
 fn has_long_gaps(summary: &ThreadSummary) -> bool {
     let ticks = summary.batch.next.previous_end.saturating_sub(summary.batch.head.previous_end);
     let polls = &summary.batch.profile.polls;
     polls.computation as f64 > NEGLIGIBLE * ticks as f64
 }
 
-/// Whether the summaries of a log are what its records are taken for.
+/// Returns whether the summaries of a log are what its records are taken for.
 pub(super) fn are_summaries_enough(header: &LogHeader, found: &AtEnd) -> bool {
     !found.summaries.is_empty()
         && !found.summaries.iter().any(has_long_gaps)
@@ -171,11 +171,13 @@ struct ThreadCpuSamples {
 
 /// Returns every other sample, which stands for its neighbour, too.
 fn halve(samples: &[CpuSample]) -> Vec<CpuSample> {
-    let merge = |pair: &[CpuSample]| {
-        let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
-        CpuSample { weight_ns, ..pair[0] }
-    };
-    samples.chunks(2).map(merge).collect()
+    samples
+        .chunks(2)
+        .map(|pair| {
+            let weight_ns = pair.iter().map(|sample| sample.weight_ns).sum();
+            CpuSample { weight_ns, ..pair[0] }
+        })
+        .collect()
 }
 
 /// Returns what the log says of the CPU time of a thread.

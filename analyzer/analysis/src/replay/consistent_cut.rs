@@ -1,4 +1,4 @@
-//! Where a run can be cut: at the end of a collective in which each rank waits for all others.
+//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
 //!
 //! ```text
 //!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
@@ -17,8 +17,8 @@ use bincode::{Decode, Encode};
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::{CommunicationPattern, SynchronisesWith};
 
+use crate::model::Model;
 use crate::model::region_state::{Ns, RegionState};
-use crate::model::{Communicator, Model};
 use crate::replay::comm_members::CommMembers;
 use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 
@@ -27,7 +27,7 @@ use crate::replay::timeline::{CommEvent, CommRole, TimelineStep};
 pub struct ConsistentCut {
     /// Index of its communicator.
     pub comm: u32,
-    /// When the last rank entered it.
+    /// Time at which the last rank entered.
     pub last: Ns,
     /// The place of that rank.
     pub last_rank: u32,
@@ -38,11 +38,11 @@ pub struct ConsistentCut {
 /// A rank at the end of the collective.
 #[derive(Clone, Debug, Encode, Decode)]
 pub struct RankAtCut {
-    /// When it left it.
+    /// Time at which the rank left.
     pub end: Ns,
     /// The kind of its time in it.
     pub kind: RegionState,
-    /// How many steps it has done.
+    /// Number of steps that are done.
     pub steps: usize,
     /// The lists of ranks that its events have named.
     pub lists: Vec<Arc<[u32]>>,
@@ -52,12 +52,14 @@ pub struct RankAtCut {
 pub fn communicators_of_all(model: &Model, members: &CommMembers) -> Vec<bool> {
     let n_ranks = model.ranks.len() as u64;
     // Members are listed when first asked for, and of most communicators nobody asks.
-    let may_have_all = |comm: &Communicator| comm.group.len().saturating_add(comm.remote.len()) >= n_ranks;
     let has_all = |comm: u32| match members.world_ranks(comm) {
         None => true,
         Some(members) => model.ranks.iter().all(|rank| members.binary_search(&rank.rank).is_ok()),
     };
-    (0..).zip(&model.communicators).map(|(index, comm)| may_have_all(comm) && has_all(index)).collect()
+    (0..)
+        .zip(&model.communicators)
+        .map(|(index, comm)| (comm.group.len().saturating_add(comm.remote.len()) >= n_ranks) && has_all(index))
+        .collect()
 }
 
 /// The communicator of a call at whose end a run may be cut; `of_all`: as [`communicators_of_all`] has them.

@@ -1,4 +1,4 @@
-//! What a call needs of others before it can end, and how it waited for that: what matching finds out, and sinks are given.
+//! The needs of a call, and how it waited for them: what matching finds out, and sinks are given.
 
 use lbprof_collector::Operation;
 use lbprof_collector::semantics::CompletionEffect;
@@ -13,7 +13,7 @@ use crate::model::waits::WaitState;
 /// Something that a call waits for.
 #[derive(Clone, Copy, Debug)]
 pub struct CallNeed {
-    /// Who does it, and when.
+    /// The thread that satisfies the need, and when.
     pub by: EndedBy,
     /// The clocks of who does it.
     pub clocks: NeedClock,
@@ -25,33 +25,33 @@ pub struct CallNeed {
     pub state: WaitState,
     /// The delay of the message after it.
     pub delay: Option<RegionState>,
-    /// Whether the call can't have ended before: clocks that say so are wrong.
+    /// True if the call can't have ended before: clocks that say so are wrong.
     pub certain: bool,
-    /// Whether it was waited for, not only found.
+    /// True if it was waited for, not only found.
     pub waits: bool,
 }
 
 /// The clocks of who does what is needed.
 #[derive(Clone, Copy, Debug)]
 pub enum NeedClock {
-    /// Those noted.
+    /// Clocks that were noted.
     Noted(NotedClocks),
-    /// Those of a thread when it came back to MPI, in a slot of [`crate::replay::thread::ThreadPresence::Back`].
+    /// Clocks of a thread when it returned to MPI, in a slot of [`crate::replay::thread::ThreadPresence::Back`].
     Back(u32, u8),
 }
 
 /// A call that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedCall<'a> {
-    /// Whose.
+    /// The thread.
     pub thread: u32,
     /// The call.
     pub step: &'a TimelineStep,
-    /// When it began and ended, by clocks as corrected.
+    /// Begin and end, by corrected clocks.
     pub time: TimeInterval,
-    /// What it needed.
+    /// Needs of the call.
     pub needs: &'a [CallNeed],
-    /// How it waited; `None`: it did not.
+    /// The wait; `None`: it did not.
     pub wait: Option<CallWait<'a>>,
 }
 
@@ -60,9 +60,9 @@ pub struct EndedCall<'a> {
 pub struct CallWait<'a> {
     /// Until when.
     pub until: Ns,
-    /// What ended it last.
+    /// The need that was satisfied last.
     pub last: &'a CallNeed,
-    /// Whether it ended with that alone, whatever else came later.
+    /// True if it ended with that alone, whatever else came later.
     alone: bool,
 }
 
@@ -74,21 +74,21 @@ impl<'a> EndedCall<'a> {
         EndedCall { wait: call.find_wait(), ..call }
     }
 
-    /// When all that it needed was done, at its begin at the earliest.
+    /// Returns the time at which all needs were satisfied, at the earliest the begin of the call.
     #[inline]
     pub fn done_at(&self) -> Ns {
         let TimeInterval { begin, end } = self.time;
         self.needs.iter().map(|need| need.by.at).max().unwrap_or(begin).clamp(begin, end)
     }
 
-    /// What it waited for, where it waited.
+    /// Returns the needs that the call waited for.
     #[inline]
     pub fn waited_for(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let alone = self.wait.filter(|wait| wait.alone).map(|wait| wait.last);
         self.waits().filter(move |need| alone.is_none_or(|last| std::ptr::eq(*need, last)))
     }
 
-    /// What was done by others while it waited.
+    /// Returns the needs that others satisfied during the wait.
     #[inline]
     fn waits(&self) -> impl Iterator<Item = &'a CallNeed> + Clone {
         let (begin, thread) = (self.time.begin, self.thread);

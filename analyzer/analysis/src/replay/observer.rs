@@ -1,4 +1,4 @@
-//! Who wants to know what threads do while they are followed: the records are gone afterwards.
+//! Observers of the replay: the records are gone afterwards.
 
 use bincode::{Decode, Encode};
 
@@ -12,98 +12,99 @@ use crate::replay::timeline::CallFacts;
 /// Receives what threads do, in the order in which they are followed.
 pub trait ReplayObserver: Send {
     /// A thread did one thing for some time. Of a thread these come in the order of time.
-    fn spends(&mut self, state: &StateInterval);
+    fn on_interval(&mut self, state: &StateInterval);
 
     /// A thread ran a parallel region with a team, in the computation that was reported last. Of a thread these come in the order of time.
     fn on_team(&mut self, _team: &TeamInterval) {}
 
     /// A message has arrived, in the call that was reported last.
-    fn receives(&mut self, message: &MatchedMessage);
+    fn on_message(&mut self, message: &MatchedMessage);
 
     /// A request of a send is over, or that of a receive which was cancelled, in the call that was reported last.
-    fn ends_request(&mut self, _ended: &EndedRequest) {}
+    fn on_request_end(&mut self, _ended: &EndedRequest) {}
 
-    /// One for a segment of the run, which is followed while others are. `None`: this one has to be shown all of it, in the order of time.
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    /// Creates an observer for a segment of the run, which is replayed in parallel with others. `None`: this one has to be shown all of it,
+    /// in the order of time.
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         None
     }
 
     /// Adds what such a one has seen; segments come in the order of time. Such a one adds what others have seen of the segments after its own, and has then seen
     /// what one of all these would have.
-    fn add(&mut self, _seen: ObserverState) {}
+    fn merge(&mut self, _seen: ObserverState) {}
 }
 
 /// Receives what threads do in a segment of the run.
 pub trait SegmentObserver: ReplayObserver {
-    /// What it has seen, for [`ReplayObserver::add`] of the one that made it.
-    fn seen(self: Box<Self>) -> ObserverState;
+    /// Returns the observations, for [`ReplayObserver::merge`] of the observer that created this one.
+    fn into_state(self: Box<Self>) -> ObserverState;
 }
 
-/// What a watcher of a segment has seen, as bytes ([`crate::transport::codec`]): another process may have followed it.
+/// The observations of a segment, as bytes ([`crate::transport::codec`]): another process may have followed it.
 pub type ObserverState = Vec<u8>;
 
 impl<W: ReplayObserver + ?Sized> ReplayObserver for &mut W {
-    fn spends(&mut self, state: &StateInterval) {
-        (**self).spends(state);
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        (**self).receives(message);
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
-        (**self).ends_request(ended);
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        (**self).of_segment()
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        (**self).fork_for_segment()
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        (**self).add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
     }
 }
 
 impl ReplayObserver for Box<dyn SegmentObserver + '_> {
-    fn spends(&mut self, state: &StateInterval) {
-        (**self).spends(state);
+    fn on_interval(&mut self, state: &StateInterval) {
+        (**self).on_interval(state);
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
         (**self).on_team(team);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
-        (**self).receives(message);
+    fn on_message(&mut self, message: &MatchedMessage) {
+        (**self).on_message(message);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
-        (**self).ends_request(ended);
+    fn on_request_end(&mut self, ended: &EndedRequest) {
+        (**self).on_request_end(ended);
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        (**self).add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        (**self).merge(seen);
     }
 }
 
-/// What a thread did from one time to another: it computed, was in a call, or waited outside of its window.
+/// A thread's interval in one state: it computed, was in a call, or waited outside of its window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateInterval {
     /// The thread.
     pub thread: ReplayedThread,
     /// From when until when.
     pub interval: TimeInterval,
-    /// What it did, and where.
+    /// The state and its region.
     pub kind: RegionState,
     /// Index of the call site; NONE outside of calls, or where it is not known.
     pub site: u32,
     /// Number of the operation; 0 outside of calls.
     pub operation: u16,
-    /// What the call's arguments say; nothing outside of calls.
+    /// Arguments of the call; nothing outside of calls.
     pub facts: CallFacts,
     /// The wait that it began with.
     pub wait: Option<InitialWait>,
@@ -130,14 +131,14 @@ pub struct TeamInterval {
     pub site: u32,
     /// Threads of the team.
     pub team: u32,
-    /// How much shorter it would have been if all threads had worked equally long.
+    /// Time by which it would have been shorter if all threads had worked equally long.
     pub excess: Ns,
 }
 
 /// A wait at the begin of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct InitialWait {
-    /// When what it waited for was done: until then it waited for another rank, after that for the message.
+    /// Time at which the thing it waited for was done: until then it waited for another rank, after that for the message.
     pub awaited: Ns,
     /// Until when.
     pub until: Ns,
@@ -160,11 +161,11 @@ pub struct MatchedMessage {
     pub to_thread: u32,
     /// The number of the receiver's thread that posted the receive.
     pub posted_thread: u32,
-    /// When its send began.
+    /// Begin of the send.
     pub sent: Ns,
-    /// When its receive was posted.
+    /// Time at which the receive was posted.
     pub posted: Ns,
-    /// When the call ended in which it was received.
+    /// End of the call that received the message.
     pub received: Ns,
     /// Its bytes.
     pub bytes: u64,
@@ -187,8 +188,8 @@ pub struct EndedRequest {
     pub started_thread: u32,
     /// The request. A persistent one may be started again, later.
     pub request: u32,
-    /// When it was started: of a send, [`MatchedMessage::sent`] of its message.
+    /// Start of the operation: of a send, [`MatchedMessage::sent`] of its message.
     pub started: Ns,
-    /// Whether it was cancelled: then it was a receive.
+    /// True if it was cancelled: then it was a receive.
     pub cancelled: bool,
 }

@@ -19,7 +19,7 @@ use crate::structure::survey::CallSurvey;
 /// A part of a run: ranks, a window of time of each, a region.
 #[derive(Clone, Debug)]
 pub struct ReplayScope {
-    /// When the first window begins.
+    /// Begin of the first window.
     pub begin: Ns,
     /// By place of the rank in the whole run's model: its window; `None`: it is not selected.
     windows: Vec<Option<TimeInterval>>,
@@ -31,8 +31,8 @@ pub struct ReplayScope {
 }
 
 impl ReplayScope {
-    /// All of a run.
-    pub fn all(model: &Model) -> ReplayScope {
+    /// Returns the scope of a whole run.
+    pub fn whole_run(model: &Model) -> ReplayScope {
         ReplayScope {
             begin: 0,
             windows: vec![Some(TimeInterval::new(0, Ns::MAX)); model.ranks.len()],
@@ -65,17 +65,22 @@ impl ReplayScope {
             all.ranks.iter().zip(&rank_of).map(|(rank, place)| place.and_then(|_| window(rank))).collect();
         let begin = windows.iter().flatten().map(|&(begin, _, own)| begin.max(own)).min().unwrap_or(0);
         // Where it is not cut a window begins with that of the first rank: a rank that begins later waits.
-        let cut = |(own_begin, end, own): (Ns, Ns, Ns)| {
-            TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
-        };
         let index: BTreeMap<&str, RegionIdx> = model.regions.iter().map(|one| one.path.as_str()).zip(0..).collect();
         let region_of: Arc<[Option<RegionIdx>]> =
             all.regions.iter().map(|one| index.get(one.path.as_str()).copied()).collect();
-        let is_in = |inner: &Option<RegionIdx>, region| inner.is_some_and(|one| model.chain(one).contains(&region));
         ReplayScope {
             begin,
-            windows: windows.into_iter().map(|window| window.map(cut)).collect(),
-            regions: region.map(|region| region_of.iter().map(|inner| is_in(inner, region)).collect()),
+            windows: windows
+                .into_iter()
+                .map(|window| {
+                    window.map(|(own_begin, end, own)| {
+                        TimeInterval::new(if own_begin == own { begin } else { own_begin.max(begin) }, end)
+                    })
+                })
+                .collect(),
+            regions: region.map(|region| {
+                region_of.iter().map(|inner| inner.is_some_and(|one| model.chain(one).contains(&region))).collect()
+            }),
             region_of,
             rank_of,
         }
@@ -86,18 +91,18 @@ impl ReplayScope {
         self.windows.get(rank as usize).copied().flatten().unwrap_or(TimeInterval::new(self.begin, Ns::MAX))
     }
 
-    /// Whether it is all of the run.
+    /// Returns whether it is all of the run.
     pub fn is_all(&self) -> bool {
         let whole = TimeInterval::new(0, Ns::MAX);
         self.begin == 0 && self.regions.is_none() && self.windows.iter().all(|&window| window == Some(whole))
     }
 
-    /// Whether it has a critical path: the time in a region is no interval of the run.
+    /// Returns whether it has a critical path: the time in a region is no interval of the run.
     pub fn has_path(&self) -> bool {
         self.regions.is_none()
     }
 
-    /// Whether a rank is selected.
+    /// Returns whether a rank is selected.
     pub fn has(&self, rank: u32) -> bool {
         self.windows.get(rank as usize).is_some_and(Option::is_some)
     }
@@ -130,7 +135,7 @@ impl ReplayScope {
 pub struct ScopeObserver<'a, W> {
     scope: &'a ReplayScope,
     watcher: W,
-    /// Whether the interval that was shown last lies in it.
+    /// True if the interval that was shown last lies in it.
     inside: bool,
 }
 
@@ -140,7 +145,7 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
         ScopeObserver { scope, watcher, inside: false }
     }
 
-    /// What lies in the part of an interval.
+    /// Returns the part of an interval that lies in the scope.
     fn cut(&self, state: &StateInterval) -> Option<StateInterval> {
         let rank = self.scope.rank_of.get(state.thread.rank as usize).copied().flatten()?;
         let TimeInterval { begin, end } = state.interval.within(self.scope.window(state.thread.rank));
@@ -164,10 +169,12 @@ impl<'a, W: ReplayObserver> ScopeObserver<'a, W> {
 }
 
 impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         let cut = self.cut(state);
         self.inside = cut.is_some();
-        cut.iter().for_each(|state| self.watcher.spends(state));
+        for state in cut.iter() {
+            self.watcher.on_interval(state);
+        }
     }
 
     fn on_team(&mut self, team: &TeamInterval) {
@@ -184,10 +191,10 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         if self.inside {
             let since = |time: Ns| time - self.scope.begin;
-            self.watcher.receives(&MatchedMessage {
+            self.watcher.on_message(&MatchedMessage {
                 sent: since(message.sent),
                 posted: since(message.posted),
                 received: since(message.received),
@@ -196,24 +203,24 @@ impl<W: ReplayObserver> ReplayObserver for ScopeObserver<'_, W> {
         }
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
+    fn on_request_end(&mut self, ended: &EndedRequest) {
         if self.inside {
-            self.watcher.ends_request(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
+            self.watcher.on_request_end(&EndedRequest { started: ended.started - self.scope.begin, ..*ended });
         }
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let watcher = self.watcher.of_segment()?;
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+        let watcher = self.watcher.fork_for_segment()?;
         Some(Box::new(ScopeObserver { scope: self.scope, watcher, inside: false }))
     }
 
-    fn add(&mut self, seen: ObserverState) {
-        self.watcher.add(seen);
+    fn merge(&mut self, seen: ObserverState) {
+        self.watcher.merge(seen);
     }
 }
 
 impl SegmentObserver for ScopeObserver<'_, Box<dyn SegmentObserver + '_>> {
-    fn seen(self: Box<Self>) -> ObserverState {
-        self.watcher.seen()
+    fn into_state(self: Box<Self>) -> ObserverState {
+        self.watcher.into_state()
     }
 }

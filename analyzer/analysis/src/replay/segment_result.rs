@@ -1,4 +1,4 @@
-//! What following the ranks gives for a part of the run that begins and ends with all of them.
+//! The results of replaying a segment, a part of the run that begins and ends with all ranks.
 
 use bincode::{Decode, Encode};
 
@@ -10,14 +10,14 @@ use crate::model::what_if::WhatIfScenario;
 use crate::replay::blocking::ExplainedWaits;
 use crate::replay::matching::OnDemand;
 
-/// What was found from a cut, or the begin of the run, to the next cut, or its end.
+/// The results from one cut, or the begin of the run, to the next cut, or the end of the run.
 #[derive(Encode, Decode)]
 pub struct SegmentResult {
     /// Waits and the critical path.
     pub explained: ExplainedWaits,
-    /// How long it would take in each replay, in nanoseconds.
+    /// Predicted time of each scenario, in nanoseconds.
     pub replays_ns: Vec<ExactNs>,
-    /// What could not be matched, and what was corrected.
+    /// Unmatched operations and corrections.
     pub counts: ReplayCounts,
     /// Work that was handed out on demand.
     pub on_demand: OnDemand,
@@ -32,7 +32,9 @@ pub struct SegmentResult {
 impl SegmentResult {
     /// This and what came after it: in whatever groups parts are joined, if in their order, the whole is the same.
     pub fn and(mut self, after: SegmentResult) -> SegmentResult {
-        self.replays_ns.iter_mut().zip(after.replays_ns).for_each(|(all, more)| *all += more);
+        for (all, more) in self.replays_ns.iter_mut().zip(after.replays_ns) {
+            *all += more;
+        }
         SegmentResult {
             explained: self.explained.and(after.explained),
             replays_ns: self.replays_ns,
@@ -44,7 +46,7 @@ impl SegmentResult {
         }
     }
 
-    /// As the result of the whole run, of the scenarios that were replayed.
+    /// Converts the result of the last segment into that of the run, with the scenarios that were replayed.
     pub fn of_run(self, model: &Model, scenarios: Vec<WhatIfScenario>) -> ReplayResults {
         let SegmentResult { explained, replays_ns, counts, on_demand, segments, threads, elapsed } = self;
         let ExplainedWaits { waits, paths, delays, kept } = explained;

@@ -37,8 +37,10 @@ fn followed(scenario: Scenario) -> ReplayResults {
         &structure::StructureOptions { detect: false, ..structure::StructureOptions::default() },
     );
     let model = gather(&run, &survey, &structure, &SampledCode::default(), |_| ()).unwrap();
-    let (scope, surveyed) =
-        (ReplayScope::all(&model), SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model });
+    let (scope, surveyed) = (
+        ReplayScope::whole_run(&model),
+        SurveyedRun { run: &run, survey: &survey, structure: &structure, model: &model },
+    );
     follow(surveyed, ReplayOptions { most_kept: MOST, ..ReplayOptions::new(&scope) }, |_| ()).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Where a thread is in its steps.
+//! The position of a thread in its steps.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use crate::model::region_state::Ns;
 use crate::replay::timeline::{CommEvent, ParallelPart, StepBatch, TimelineStep};
 use crate::replay::what_if::RETURNS;
 
-/// When a thread goes on; what begins then is before what ends. One number, for it is compared all the time.
+/// The order in which threads resume; what begins then is before what ends. One number, for it is compared all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResumeOrder(Ns);
 
@@ -17,7 +17,7 @@ impl ResumeOrder {
     pub const NEVER: ResumeOrder = ResumeOrder(Ns::MAX);
 
     /// The begin of a call at a time, or the end of one.
-    pub fn at(time: Ns, ends: bool) -> ResumeOrder {
+    pub fn new(time: Ns, ends: bool) -> ResumeOrder {
         ResumeOrder(time.saturating_mul(2).saturating_add(Ns::from(ends)))
     }
 }
@@ -39,7 +39,7 @@ impl BatchPosition {
         Some((step, events.unwrap_or_default()))
     }
 
-    /// What of the time before the step was in parallel regions.
+    /// Returns the parallel regions in the computation before the step.
     #[inline]
     pub fn parallel(&self, step: &TimelineStep) -> &[ParallelPart] {
         let parts = self.batch.parallel.get(self.parallel..self.parallel + usize::from(step.parallel));
@@ -47,16 +47,16 @@ impl BatchPosition {
     }
 }
 
-/// Where a thread was from some time on.
+/// A thread's presence in MPI since some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadPresence {
     /// In MPI at that time, or it is not known any more.
     There,
     /// Outside; it came back later.
     Back {
-        /// When.
+        /// Time of the return.
         at: Ns,
-        /// Where its clocks of then are kept.
+        /// Slot of the clocks at that time.
         slot: u8,
     },
     /// Outside ever since.
@@ -77,33 +77,33 @@ pub struct ReplayThread {
     pub number: u32,
     /// The batch at hand; without steps where there is none.
     batch: Rc<StepBatch>,
-    /// Those after it.
+    /// The batches after it.
     later: VecDeque<StepBatch>,
     step: usize,
     event: usize,
     parallel: usize,
-    /// When what it does next is, by its clock as corrected; `None`: its batches are at their end.
+    /// Time of the thread's next event, by its corrected clock; `None`: its batches are at their end.
     pub next: Option<ResumeOrder>,
-    /// Whether it is within the call of its step.
+    /// True if it is within the call of its step.
     pub in_call: bool,
-    /// When that began.
+    /// Begin of the current step.
     pub begun: Ns,
-    /// When it left MPI for more than a moment, and when it came back: the last times.
+    /// Times outside of MPI that were more than a moment: the last times.
     returns: [TimeInterval; RETURNS],
     n_returns: u32,
     /// Until when it is done.
     pub now: Ns,
-    /// How much later than by its clock it is.
+    /// Correction of the thread's clock.
     pub shift: Ns,
-    /// Whether it waits for another to be followed first.
+    /// True if it waits for another to be followed first.
     pub parked: bool,
-    /// Whether what it waits for was given up.
+    /// True if what it waits for was given up.
     pub gives_up: bool,
-    /// Whether it stands in the order of time.
+    /// True if it stands in the order of time.
     pub queued: bool,
-    /// Whether its batches are all that it does.
+    /// True if its batches are all that it does.
     is_whole: bool,
-    /// Whether it has done all that it does.
+    /// True if it has done all that it does.
     pub ended: bool,
 }
 
@@ -146,15 +146,15 @@ impl ReplayThread {
         self.ended |= self.is_whole && self.batch.steps.is_empty();
     }
 
-    /// Where it is: its step and what belongs to it.
+    /// Returns the position: its step and what belongs to it.
     #[inline]
-    pub fn here(&self) -> BatchPosition {
+    pub fn position(&self) -> BatchPosition {
         BatchPosition { batch: Rc::clone(&self.batch), step: self.step, event: self.event, parallel: self.parallel }
     }
 
-    /// It was outside of MPI from a time until another: the slot in which its clocks are to be kept, where that was more than a moment.
+    /// Records that the thread was outside of MPI: the slot in which its clocks are to be kept, where that was more than a moment.
     #[inline]
-    pub fn comes_back(&mut self, away: TimeInterval) -> Option<u8> {
+    pub fn assign_return_slot(&mut self, away: TimeInterval) -> Option<u8> {
         if away.ns() <= SHORT {
             return None;
         }
@@ -164,23 +164,22 @@ impl ReplayThread {
         Some(slot as u8)
     }
 
-    /// Where it was from a time on.
+    /// Returns the thread's presence since a time.
     pub fn presence(&self, since: Ns) -> ThreadPresence {
-        let was_away = |(_, away): &(u8, &TimeInterval)| away.begin <= since && since < away.end;
-        match (0..).zip(&self.returns).find(was_away) {
+        match (0..).zip(&self.returns).find(|(_, away)| away.begin <= since && since < away.end) {
             Some((slot, away)) => ThreadPresence::Back { at: away.end, slot },
             None if self.now <= since && !self.in_call && !self.ended => ThreadPresence::Away,
             None => ThreadPresence::There,
         }
     }
 
-    /// When it left MPI last after a time, when it came back, and the slot in which its clocks of then are kept.
+    /// Returns when the thread last left MPI after a time, when it returned, and the slot of its clocks at that time.
     pub fn last_return(&self, since: Ns, until: Ns) -> Option<(Ns, Ns, u8)> {
         let returns = self.returns.iter().zip(0..).map(|(one, slot)| (one.begin, one.end, slot));
         returns.filter(|&(left, at, _)| since < left && at <= until).max_by_key(|&(_, at, _)| at)
     }
 
-    /// It is in the call of its step, whose end is next.
+    /// Enters the call of the current step, whose end is next.
     #[inline]
     pub fn enter(&mut self) {
         self.is_next(true);
@@ -209,7 +208,7 @@ impl ReplayThread {
         self.in_call = end;
         self.next = self.batch.steps.get(self.step).map(|step| {
             let time = if end { step.end } else { step.begin };
-            ResumeOrder::at(time.saturating_add(self.shift).max(self.now), end)
+            ResumeOrder::new(time.saturating_add(self.shift).max(self.now), end)
         });
     }
 }

@@ -45,7 +45,7 @@ fn check_order(from: Option<WindowBoundary>, to: Option<WindowBoundary>) -> Resu
     if has_time { Ok(()) } else { Err(SelectionError::NoTime { from, to }) }
 }
 
-/// Where the window begins, in seconds on the run's clock.
+/// Begin of the window, in seconds on the run's clock.
 enum WindowStart {
     At(f64),
     /// With the begin of an iteration; for ranks without it, when it begins on the first rank.
@@ -65,7 +65,7 @@ impl WindowStart {
             }
             WindowBoundary::Iteration(number) => {
                 let iteration = MainIteration::new(model, number)?;
-                let begins = model.ranks.iter().filter_map(|rank| Some(iteration.of(rank)?.0));
+                let begins = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.0));
                 // A begin that is not known, which is NaN, is passed over.
                 let others_s = begins.fold(f64::INFINITY, f64::min);
                 Ok(WindowStart::With(iteration, others_s))
@@ -77,14 +77,14 @@ impl WindowStart {
         let begin_s = match self {
             WindowStart::At(seconds) => *seconds,
             WindowStart::With(iteration, others_s) => {
-                iteration.of(rank).map(|times| times.0).filter(|begin| !begin.is_nan()).unwrap_or(*others_s)
+                iteration.span_on(rank).map(|times| times.0).filter(|begin| !begin.is_nan()).unwrap_or(*others_s)
             }
         };
         clock.first_tick_at(rank.nanoseconds(begin_s))
     }
 }
 
-/// Where the window ends, in seconds on the run's clock.
+/// End of the window, in seconds on the run's clock.
 enum WindowEnd {
     At(f64),
     /// With the end of an iteration; for ranks without it, when it ends on the last rank. NaN: it does not end.
@@ -97,9 +97,11 @@ impl WindowEnd {
             WindowBoundary::Time(ns) => Ok(WindowEnd::At(ns as f64 / 1e9)),
             WindowBoundary::Iteration(number) => {
                 let iteration = MainIteration::new(model, number)?;
-                let ends = model.ranks.iter().filter_map(|rank| Some(iteration.of(rank)?.1));
-                let later = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
-                let others_s = ends.fold(f64::NEG_INFINITY, later);
+                let ends = model.ranks.iter().filter_map(|rank| Some(iteration.span_on(rank)?.1));
+                let others_s = ends.fold(
+                    f64::NEG_INFINITY,
+                    |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) },
+                );
                 Ok(WindowEnd::With(iteration, others_s))
             }
         }
@@ -108,7 +110,7 @@ impl WindowEnd {
     fn ticks(&self, rank: &RankModel, clock: &RankClock) -> u64 {
         match self {
             WindowEnd::At(seconds) => clock.first_tick_at(rank.nanoseconds(*seconds)),
-            WindowEnd::With(iteration, others_s) => match iteration.of(rank).map_or(*others_s, |times| times.1) {
+            WindowEnd::With(iteration, others_s) => match iteration.span_on(rank).map_or(*others_s, |times| times.1) {
                 end if end.is_nan() => u64::MAX,
                 // The last tick of its last nanosecond: its own end is in the window.
                 end => clock.first_tick_at(rank.nanoseconds(end).saturating_add(1)).saturating_sub(1),
@@ -135,8 +137,8 @@ impl MainIteration {
         Err(SelectionError::NoIteration { number, path, first, last })
     }
 
-    /// When it begins and ends on `rank`, NaN where that is not known; `None` where the rank does not have it.
-    fn of(&self, rank: &RankModel) -> Option<(f64, f64)> {
+    /// Returns begin and end of the iteration on `rank`, NaN where that is not known; `None` where the rank does not have it.
+    fn span_on(&self, rank: &RankModel) -> Option<(f64, f64)> {
         let IterationSeries { numbers, begin_s, end_s, .. } = rank.series(self.region)?;
         let at = numbers.binary_search(&self.number).ok()?;
         Some((*begin_s.get(at)?, *end_s.get(at)?))

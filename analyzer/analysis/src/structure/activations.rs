@@ -29,10 +29,10 @@ pub(super) struct ActivationFinder<'a> {
     names: &'a ResolvedNames,
     sites: &'a CallSiteTable,
     modules: HashMap<u32, Option<ModuleCode>>,
-    /// What can follow a call, by its call site and the depth of its function among those inlined into one another there.
+    /// Calls that can follow a call, by its call site and the depth of its function among those inlined into one another there.
     reachable: HashMap<(u32, usize), Option<ReachableCalls>>,
     instructions: usize,
-    /// What calls are to loops, by the call sites.
+    /// Relations of calls to loops, by the call sites.
     in_loops: HashMap<LoopedSites, Option<(RunningFunction, CallInLoop)>>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> ActivationFinder<'a> {
         Some(RunningFunction(self.meeting(from, to).around))
     }
 
-    /// Whether a function has called another one, or is it.
+    /// Returns whether a function has called another one, or is it.
     pub(super) fn is_around(&self, outer: RunningFunction, inner: RunningFunction) -> bool {
         match (outer.0, inner.0) {
             (Some(outer), Some(inner)) => self.names.calls.is_around(outer, inner),
@@ -211,8 +211,8 @@ impl<'a> ActivationFinder<'a> {
         code.as_mut()
     }
 
-    /// Whether a function can make one call after the other without being called again. `call`: the one by which it is called; `leaf`: the
-    /// call of MPI that ends the code.
+    /// Returns whether a function can make one call after the other without being called again. `call`: the one by which it is called;
+    /// `leaf`: the call of MPI that ends the code.
     fn is_one_activation(&mut self, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
         let calls = &self.names.calls;
         let mut can_follow = None;
@@ -228,7 +228,7 @@ impl<'a> ActivationFinder<'a> {
         can_follow.unwrap_or_else(|| is_later(calls, leaf, call, meeting))
     }
 
-    /// Whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
+    /// Returns whether the call at one place in the machine code can follow that at another, or `None` if the code is not known.
     fn can_follow(&mut self, meeting: &SharedFrame, first: NodeOrigin, last: NodeOrigin) -> Option<bool> {
         let [from, to] = [first, last].map(|origin| self.sites.call_sites.get(origin.site as usize));
         let (from, to) = (from?, to?);
@@ -253,9 +253,9 @@ impl<'a> ActivationFinder<'a> {
     }
 }
 
-/// Whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of functions
-/// runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same call again
-/// in a function that is called from several places is likely to be one of its caller's.
+/// Returns whether a call comes later in the source than the other: the order where the code is not known. A script's own code outside of
+/// functions runs once, so that what it calls is not called again by it in a loop of which nothing is known. Without lines only the same
+/// call again in a function that is called from several places is likely to be one of its caller's.
 fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bool {
     let place = |at: u32| calls.node(at).map(|node| &node.place);
     let (Some(first), Some(last)) = (place(meeting.first), place(meeting.last)) else { return true };
@@ -267,7 +267,7 @@ fn is_later(calls: &CallTree, leaf: u32, call: u32, meeting: &SharedFrame) -> bo
     }
 }
 
-/// One of the places at which a function is inlined.
+/// A place at which a function is inlined.
 struct InlineInstance {
     function: Option<String>,
     /// The frames around it, the innermost first.
@@ -275,7 +275,7 @@ struct InlineInstance {
 }
 
 impl InlineInstance {
-    /// Whether it has the code of which these are the frames.
+    /// Returns whether it has the code of which these are the frames.
     fn contains(&self, position: &SourcePosition) -> bool {
         let Some(own) = position.len().checked_sub(self.outer.len() + 1) else { return false };
         position[own].0.function == self.function && position[own + 1..] == self.outer

@@ -20,7 +20,7 @@ pub struct CallKind {
 pub struct CallKinds {
     all: Vec<CallKind>,
     numbers: FxHashMap<CallKind, u32>,
-    /// What followed each kind the last time: programs repeat themselves, so that it mostly follows again.
+    /// Kind that followed each kind the last time: programs repeat themselves, so that it mostly follows again.
     followed: Vec<u32>,
     last: u32,
 }
@@ -34,7 +34,7 @@ impl Default for CallKinds {
 impl CallKinds {
     /// The number of the kind of a call that follows those before; a new one is the largest.
     #[inline(always)]
-    pub fn of(&mut self, record: &Record) -> u32 {
+    pub fn intern(&mut self, record: &Record) -> u32 {
         let kind = CallKind { call_site: record.call_site, operation: record.operation, comm: record.comm };
         let guess = self.followed.get(self.last as usize).copied().unwrap_or(NONE);
         let number = match self.all.get(guess as usize) {
@@ -63,8 +63,8 @@ impl CallKinds {
         self.last
     }
 
-    /// All kinds, by number.
-    pub fn all(&self) -> impl Iterator<Item = &CallKind> {
+    /// Iterates over the kinds, by number.
+    pub fn iter(&self) -> impl Iterator<Item = &CallKind> {
         self.all.iter()
     }
 

@@ -48,12 +48,12 @@ pub struct CallTree {
     nodes: Vec<CallTreeNode>,
     /// The node of each call site.
     of_site: Vec<u32>,
-    /// Whether the whole path of each call site is known, from where the program or the thread starts, and by the program's own functions: the
-    /// frames of an interpreter are the same for all functions of a script, unless the log has these.
+    /// For each call site, true if its whole path is known, from the start of the program or thread, and by the program's own functions:
+    /// the frames of an interpreter are the same for all functions of a script, unless the log has these.
     is_whole: Vec<bool>,
     /// See [`CallTree::shown_as`].
     shown_as: Vec<u32>,
-    /// Whether each call site is none that others were called from: it calls MPI.
+    /// For each call site, true if no others were called from it: it calls MPI.
     is_leaf: Vec<bool>,
     /// Of each node the first in the function that it calls.
     first_callee: Vec<Option<u32>>,
@@ -68,7 +68,7 @@ pub struct CallTree {
 pub(super) struct NodeOrigin {
     /// The call site with its return address.
     pub(super) site: u32,
-    /// Whether the node's function is inlined there into another one.
+    /// True if the node's function is inlined there into another one.
     pub(super) is_inlined: bool,
 }
 
@@ -77,9 +77,9 @@ pub(super) struct NodeOrigin {
 pub struct CallTreeNode {
     /// The call by which the function around it was called; `None`: it is the outermost known.
     pub parent: Option<u32>,
-    /// How many are around it.
+    /// Number of nodes around it.
     pub depth: u32,
-    /// Where it is; without offset if the line is known.
+    /// Place of the call; without offset if the line is known.
     pub place: CodePlace,
     /// Its column in the line, if it is known.
     pub column: Option<u32>,
@@ -146,11 +146,15 @@ impl CallTree {
                 builder.add(around[at], SiteFrames { site: at as u32, frames: &frames[at] }, None).unwrap_or(0);
         }
         let mut is_leaf = vec![true; all.call_sites.len()];
-        all.call_sites.iter().filter_map(|site| site.parent).for_each(|parent| is_leaf[parent as usize] = false);
+        for parent in all.call_sites.iter().filter_map(|site| site.parent) {
+            is_leaf[parent as usize] = false;
+        }
         let mut first_callee = vec![None; builder.nodes.len()];
         for (at, node) in (0..).zip(&builder.nodes) {
             let own = node.parent.and_then(|parent| first_callee.get_mut(parent as usize));
-            own.into_iter().for_each(|first| *first = first.or(Some(at)));
+            if let Some(first) = own {
+                *first = first.or(Some(at));
+            }
         }
         let mut tree = CallTree {
             nodes: builder.nodes,
@@ -191,7 +195,7 @@ impl CallTree {
         self.shown_as.get(site as usize).copied().unwrap_or(site)
     }
 
-    /// Whether the whole path of a call site is known: then no other call of the program is the same.
+    /// Returns whether the whole path of a call site is known: then no other call of the program is the same.
     pub fn is_whole(&self, site: u32) -> bool {
         self.is_whole.get(site as usize).copied().unwrap_or(false)
     }
@@ -318,14 +322,14 @@ impl CallTree {
         path.into_iter().zip(others).take_while(|(own, other)| own == other).last().map(|(at, _)| at)
     }
 
-    /// Whether `outer` is on the path to `inner`, or is it.
+    /// Returns whether `outer` is on the path to `inner`, or is it.
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
         let depth = |at: u32| self.node(at).map(|node| node.depth);
         let mut path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent);
         path.find(|&at| depth(at) <= depth(outer)) == Some(outer)
     }
 
-    /// Whether a function is also called between two nodes of a path, the outer one left out.
+    /// Returns whether a function is also called between two nodes of a path, the outer one left out.
     fn is_on_path(&self, inner: u32, outer: Option<u32>, place: &CodePlace) -> bool {
         let path = std::iter::successors(Some(inner), |&at| self.node(at)?.parent).take_while(|at| Some(*at) != outer);
         let mut functions = path.filter_map(|at| self.node(at)).map(|node| (&node.place.function, &node.place.file));
@@ -333,21 +337,21 @@ impl CallTree {
     }
 }
 
-/// What is known of scripts on the path of a call site.
+/// Script frames on the path of a call site.
 #[derive(Clone, Copy, Default)]
 struct ScriptFrames {
-    /// Whether the path's begin is not known.
+    /// True if the path's begin is not known.
     is_cut: bool,
-    /// Whether an interpreter is on it.
+    /// True if an interpreter is on it.
     are_run: bool,
-    /// Whether the log has functions of a script.
+    /// True if the log has functions of a script.
     are_known: bool,
     /// The innermost call in a function of a script that is the program's own.
     innermost: Option<usize>,
 }
 
 impl ScriptFrames {
-    /// The same of the call site `at`; `outer`: of the one around it.
+    /// Returns the frames including those of the call site `at`; `outer`: of the one around it.
     fn within(outer: Option<ScriptFrames>, site: &CallSite, at: usize, place: &CodePlace) -> ScriptFrames {
         let is_script = site.function.is_some();
         let is_own = is_script && !place.file.as_deref().is_some_and(is_python_library);
@@ -373,7 +377,9 @@ fn by_depth(all: &CallSiteTable) -> Vec<usize> {
             next = all.call_sites[at].parent.map(|parent| parent as usize);
         }
         let outermost = next.and_then(|at| depths[at]).map_or(0_u32, |depth| depth + 1);
-        (outermost..).zip(path.into_iter().rev()).for_each(|(depth, at)| depths[at] = Some(depth));
+        for (depth, at) in (outermost..).zip(path.into_iter().rev()) {
+            depths[at] = Some(depth);
+        }
     }
     let mut order: Vec<usize> = (0..depths.len()).collect();
     order.sort_by_key(|&at| depths[at]);

@@ -51,7 +51,7 @@ impl RankCalls<'_> {
     /// The loops in a window of its calls; only that which ends at `wanted`, where that is given. `None`: there is none.
     pub(super) fn loops(&self, window: &[CallInterval], named: Option<&NamedLoop>) -> Option<Vec<FoundLoop>> {
         if let Some(named) = named {
-            return named.of(window).map(|one| vec![one]);
+            return named.find_in(window).map(|one| vec![one]);
         }
         let is_collective = |token: u32| self.is_collective(token);
         let distributing = if self.survey.marked_phases { self.distributing() } else { FxHashSet::default() };
@@ -71,7 +71,7 @@ impl RankCalls<'_> {
         found.iter().any(|one| one.main).then_some(found)
     }
 
-    /// Whether the function that makes two calls one after the other is called by the one that makes two others.
+    /// Returns whether the function that makes two calls one after the other is called by the one that makes two others.
     fn is_called_by(&self, inner: TokenPair, outer: TokenPair) -> bool {
         let [inner, outer] = [inner, outer].map(|pair| {
             let [from, to] = [pair.from, pair.to].map(|token| self.survey.tokens.get(token as usize)?.site);
@@ -116,7 +116,7 @@ impl RankCalls<'_> {
         Some(DetectedLoop { iterations, end: (token.site, token.operation), run: anchors.run })
     }
 
-    /// Whether this holds of the operation of a kind of calls.
+    /// Returns whether this holds of the operation of a kind of calls.
     pub(super) fn is(&self, token: u32, what: fn(u16) -> bool) -> bool {
         self.survey.tokens.get(token as usize).is_some_and(|token| what(token.operation))
     }
@@ -125,7 +125,7 @@ impl RankCalls<'_> {
         self.is(token, is_collective)
     }
 
-    /// Whether all its calls are in the window.
+    /// Returns whether all its calls are in the window.
     pub(super) fn is_in_window(&self) -> bool {
         self.rank.calls <= WINDOW
     }
@@ -161,9 +161,15 @@ impl RankCalls<'_> {
         let mut next = |token, begin, end| _ = splitter.next(token, begin, end);
         match self.is_in_window() {
             // Polls, which it lacks, end no iteration.
-            true => window.iter().for_each(|step| next(step.token, step.begin, step.end)),
+            true => {
+                for step in window.iter() {
+                    next(step.token, step.begin, step.end);
+                }
+            }
             false => drop(self.each_call(|token, record| {
-                token.into_iter().for_each(|token| next(token, record.begin, record.end.max(record.begin)));
+                if let Some(token) = token {
+                    next(token, record.begin, record.end.max(record.begin));
+                }
                 ControlFlow::Continue(())
             })),
         }
@@ -215,7 +221,7 @@ impl RankCalls<'_> {
         })
     }
 
-    /// The same of each record; with that of a batch's first record comes its head.
+    /// Calls a function for each record; with that of a batch's first record comes its head.
     pub(super) fn each_record(
         &self,
         mut take: impl FnMut(Option<&BatchHead>, Option<u32>, &Record) -> ControlFlow<()>,
@@ -227,15 +233,19 @@ impl RankCalls<'_> {
         let mut tokens: Vec<Option<u32>> = Vec::new();
         while let Some(item) = log.next_item() {
             match item {
-                LogItem::Definitions(found) => found.into_iter().for_each(|one| definitions.add(one)),
+                LogItem::Definitions(found) => {
+                    for one in found {
+                        definitions.add(one);
+                    }
+                }
                 LogItem::Records { head, records } if head.thread == 0 => {
                     let heads = std::iter::once(Some(&head)).chain(std::iter::repeat(None));
                     for (record, head) in records.iter().zip(heads) {
-                        let kind = record.is_call().then(|| kinds.of(record) as usize);
+                        let kind = record.is_call().then(|| kinds.intern(record) as usize);
                         if let Some(kind) = kind.filter(|&kind| kind >= tokens.len()) {
                             let token = kinds
                                 .get(kind as u32)
-                                .map(|kind| CallToken::of(kind, &self.survey.sites, &definitions));
+                                .map(|kind| CallToken::from_kind(kind, &self.survey.sites, &definitions));
                             tokens.push(token.and_then(|token| self.tokens.get(&token).copied()));
                         }
                         let token = kind.and_then(|kind| tokens.get(kind).copied().flatten());
@@ -251,7 +261,7 @@ impl RankCalls<'_> {
     }
 }
 
-/// What each kind of call is to a loop.
+/// Returns the meaning of each kind of call for a loop.
 pub(super) fn classes(one: &FoundLoop, survey: &CallSurvey) -> Vec<TokenClass> {
     let mut classes: Vec<TokenClass> = survey
         .tokens

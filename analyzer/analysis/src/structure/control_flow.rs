@@ -52,9 +52,9 @@ enum NextStep {
     AfterCall { leads_to_mpi: bool },
     /// The one at an address, or with a condition the one after it.
     Jump { target: u64, is_conditional: bool },
-    /// One at an unknown address.
+    /// An instruction at an unknown address.
     Unknown,
-    /// None.
+    /// No instruction.
     End,
 }
 
@@ -63,7 +63,7 @@ enum NextStep {
 pub(super) struct ReachableCalls {
     /// The addresses to which they return.
     pub(super) return_addresses: FxHashSet<u64>,
-    /// Whether there is no other one.
+    /// True if there is no other one.
     pub(super) is_complete: bool,
 }
 
@@ -138,7 +138,7 @@ impl ControlFlow {
         loops
     }
 
-    /// Whether a step is a call that does not lead to MPI, or the jump back of a loop.
+    /// Returns whether a step is a call that does not lead to MPI, or the jump back of a loop.
     fn is_work(&self, step: usize) -> bool {
         let is_call = self.steps.get(step).is_some_and(|step| step.next == NextStep::AfterCall { leads_to_mpi: false });
         is_call || self.loops.binary_search_by_key(&step, |one| one.last).is_ok()
@@ -160,9 +160,11 @@ impl ControlFlow {
 
     /// Returns the step that is the call which returns to an address.
     pub(super) fn call_index(&self, return_address: u64) -> Option<usize> {
-        let is_call = |step: &FlowStep| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. });
         let at = self.steps.partition_point(|step| step.end < return_address);
-        self.steps.get(at).is_some_and(is_call).then_some(at)
+        self.steps
+            .get(at)
+            .is_some_and(|step| step.end == return_address && matches!(step.next, NextStep::AfterCall { .. }))
+            .then_some(at)
     }
 
     /// Returns which steps can follow which, as far as that is known.
@@ -173,8 +175,8 @@ impl ControlFlow {
             .collect()
     }
 
-    /// Whether it is not known what follows a step.
-    pub(super) fn leads_anywhere(&self, step: usize) -> bool {
+    /// Returns whether it is not known what follows a step.
+    pub(super) fn has_unknown_successor(&self, step: usize) -> bool {
         self.steps.get(step).is_some_and(|step| step.next == NextStep::Unknown)
     }
 
@@ -219,7 +221,7 @@ impl ControlFlow {
     /// whose address `can_pass` holds.
     pub(super) fn work_between(&self, bounds: &CodeBounds, can_pass: impl FnMut(u64) -> bool) -> Option<Vec<u64>> {
         let edges = self.edges_between(bounds, can_pass)?;
-        let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.skips_loop(edge)).collect();
+        let without_skips: Vec<FlowEdge> = edges.iter().copied().filter(|edge| !self.is_jump_over_loop(edge)).collect();
         let passed = steps_on_all_ways(&without_skips).or_else(|| steps_on_all_ways(&edges)).unwrap_or_default();
         let mut work: Vec<u64> =
             passed.into_iter().filter(|&step| self.is_work(step)).map(|step| self.steps[step].begin).collect();
@@ -263,8 +265,8 @@ impl ControlFlow {
         Some(edges)
     }
 
-    /// Whether a jump passes over a loop that would go around no time.
-    fn skips_loop(&self, edge: &FlowEdge) -> bool {
+    /// Returns whether a jump passes over a loop that would go around no time.
+    fn is_jump_over_loop(&self, edge: &FlowEdge) -> bool {
         let next = self.loops.partition_point(|one| one.last <= edge.from);
         let is_forward = edge.to < self.steps.len() && edge.from < edge.to;
         is_forward && self.loops[next..].iter().take_while(|one| one.last < edge.to).any(|one| edge.from < one.first)

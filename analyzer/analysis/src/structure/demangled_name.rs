@@ -35,7 +35,7 @@ pub(super) fn demangled_name(name: &str, language: Option<DwLang>) -> String {
     demangled.or_else(|| readable_part(name)).unwrap_or_else(|| name.to_owned())
 }
 
-/// Whether a name ends as those of Rust's older scheme, which is else that of C++.
+/// Returns whether a name ends as those of Rust's older scheme, which is else that of C++.
 fn has_rust_hash(name: &str) -> bool {
     const HASH_LETTERS: usize = 16;
     let hash = name.rsplit_once("17h").and_then(|(_, end)| end.get(..HASH_LETTERS));

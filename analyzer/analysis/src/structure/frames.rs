@@ -1,4 +1,4 @@
-//! Which frames of a call path are the program's own.
+//! Finds the frames of a call path that belong to the program.
 //!
 //! Start-up code, the C, C++, Fortran, OpenMP and Rust run-times, MPI libraries and their bindings call the program, or are called by it on
 //! the way to MPI, and say nothing of it.
@@ -38,16 +38,16 @@ const LIBRARIES: [&str; 29] = [
     "libstdc++",
 ];
 
-/// What programs and libraries of interpreters are called, up to a version.
+/// Names of interpreters' programs and libraries, up to a version.
 const INTERPRETERS: [&str; 5] = ["libpython", "libR.so", "liblua", "libperl", "python"];
 
 /// Functions that are linked into programs and start them.
 const STARTING: [&str; 4] = ["_start", "__libc_start_main", "__libc_start_call_main", "__libc_csu_init"];
 
-/// What names of functions of the run-times of C++ and Rust begin with.
+/// Prefixes of functions in the run-time libraries of C++ and Rust.
 const OF_LANGUAGES: [&str; 4] = ["std::", "core::ops::function::", "<F as core::ops::", "__rust_"];
 
-/// Whether a frame belongs to a run-time, by its library or function.
+/// Returns whether a frame belongs to a run-time, by its library or function.
 pub(super) fn is_runtime(place: &CodePlace) -> bool {
     let is_library = place.module.as_deref().is_some_and(|module| {
         let name = base_name(module);
@@ -63,13 +63,13 @@ pub(super) fn is_runtime(place: &CodePlace) -> bool {
         || OF_LANGUAGES.iter().any(|part| function.starts_with(part))
 }
 
-/// Whether a frame belongs to an interpreter: then which of a script's functions calls is not known.
+/// Returns whether a frame belongs to an interpreter: then which of a script's functions calls is not known.
 pub(super) fn is_interpreter(place: &CodePlace) -> bool {
     let module = place.module.as_deref().map(base_name);
     module.is_some_and(|module| INTERPRETERS.iter().any(|name| module.starts_with(name)))
 }
 
-/// Whether a frame hands a script's call on to MPI: mpi4py's module, and what Cython makes of functions.
+/// Returns whether a frame hands a script's call on to MPI: mpi4py's module, and what Cython makes of functions.
 pub(super) fn is_binding(place: &CodePlace) -> bool {
     const MODULES: [&str; 3] = ["mpi4py", "MPI.cpython-", "MPI.abi3."];
     const OF_CYTHON: [&str; 2] = ["__pyx_", "__Pyx_"];
@@ -79,13 +79,13 @@ pub(super) fn is_binding(place: &CodePlace) -> bool {
     }) || OF_CYTHON.iter().any(|part| place.function_label().starts_with(part))
 }
 
-/// Whether a file of a script belongs to Python's own library or to mpi4py.
+/// Returns whether a file of a script belongs to Python's own library or to mpi4py.
 pub(super) fn is_python_library(file: &str) -> bool {
     let is_of_python = file.contains("/lib/python3") && !file.contains("-packages/");
     is_of_python || file.starts_with("<frozen ") || file.contains("/mpi4py/")
 }
 
-/// Whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
+/// Returns whether a source file belongs to a library or a compiler: MPI's inline C++ bindings, Rust crates, system headers.
 pub(super) fn is_system_file(file: &str) -> bool {
     const PARTS: [&str; 6] =
         ["/usr/include/", "/usr/lib/", "/include/openmpi/", "/rustc/", "/.cargo/registry/", "/.rustup/toolchains/"];

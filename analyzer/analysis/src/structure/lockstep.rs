@@ -19,7 +19,7 @@ use crate::structure::iterations::found_loop::FoundLoop;
 
 /// Groups of ranks that go through their iterations together.
 pub struct LockstepTeam<'a> {
-    /// How many iterations each of them makes.
+    /// Number of iterations of each group.
     pub iterations: u32,
     groups: Vec<TeamGroup<'a>>,
 }
@@ -37,7 +37,7 @@ struct TeamGroup<'a> {
 
 impl<'a> LockstepTeam<'a> {
     /// A group by itself.
-    pub fn of(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
+    pub fn from_group(group: &LoopGroup<'a>) -> LockstepTeam<'a> {
         let member = TeamGroup {
             calls: group.calls,
             main: group.main().clone(),
@@ -49,12 +49,12 @@ impl<'a> LockstepTeam<'a> {
         LockstepTeam { iterations: group.iterations, groups: vec![member] }
     }
 
-    /// Whether both go through the same iterations.
-    pub fn goes_with(&self, other: &LockstepTeam) -> bool {
+    /// Returns whether both go through the same iterations.
+    pub fn is_in_lockstep_with(&self, other: &LockstepTeam) -> bool {
         let pairs = self.groups.iter().flat_map(|own| other.groups.iter().map(move |other| (own, other)));
         let meet = |(own, other): (&TeamGroup, &TeamGroup)| {
             let is_same_loop = own.main.anchor == other.main.anchor;
-            is_same_loop || own.meets(other) || own.exchanges_with(other) || other.exchanges_with(own)
+            is_same_loop || own.has_common_collective(other) || own.exchanges_with(other) || other.exchanges_with(own)
         };
         self.iterations == other.iterations && pairs.into_iter().any(meet)
     }
@@ -63,14 +63,17 @@ impl<'a> LockstepTeam<'a> {
     /// it in their loops, and make another number of iterations by other calls: the work of a set of ranks that serve others is not the
     /// others'.
     pub fn others_count(&self, teams: &[LockstepTeam]) -> Option<u32> {
-        let other = |team: &&LockstepTeam| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks();
-        let mut others: Vec<&LockstepTeam> = teams.iter().filter(other).filter(|team| self.deals_with(team)).collect();
-        others.retain(|team| !self.shares_calls_with(team));
+        let mut others: Vec<&LockstepTeam> = teams
+            .iter()
+            .filter(|team| team.iterations != self.iterations && team.n_ranks() >= self.n_ranks())
+            .filter(|team| self.deals_with(team))
+            .collect();
+        others.retain(|team| !self.has_common_calls(team));
         others.sort_by_key(|team| (team.n_ranks(), team.iterations));
         others.last().map(|team| team.iterations)
     }
 
-    fn shares_calls_with(&self, other: &LockstepTeam) -> bool {
+    fn has_common_calls(&self, other: &LockstepTeam) -> bool {
         let tokens =
             |team: &LockstepTeam| team.groups.iter().flat_map(|group| group.main.tokens.clone()).collect::<Vec<u32>>();
         let others = tokens(other);
@@ -81,7 +84,7 @@ impl<'a> LockstepTeam<'a> {
         self.groups.iter().map(|group| group.ranks.len()).sum()
     }
 
-    /// Whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
+    /// Returns whether ranks of both exchange messages, at least in every tenth iteration of the one that has fewer.
     fn deals_with(&self, other: &LockstepTeam) -> bool {
         const SELDOM: u64 = 10;
         let least = u64::from(self.iterations.min(other.iterations)) / SELDOM;
@@ -99,8 +102,8 @@ impl<'a> LockstepTeam<'a> {
 }
 
 impl TeamGroup<'_> {
-    /// Whether all ranks of both take part in a collective operation at least once an iteration.
-    fn meets(&self, other: &TeamGroup) -> bool {
+    /// Returns whether all ranks of both take part in a collective operation at least once an iteration.
+    fn has_common_collective(&self, other: &TeamGroup) -> bool {
         let others: Vec<(u16, u64)> = other.collectives().map(|(operation, uid, _)| (operation, uid)).collect();
         self.collectives().any(|(operation, uid, group)| {
             others.contains(&(operation, uid)) && has_all(group, &self.ranks) && has_all(group, &other.ranks)
@@ -116,12 +119,12 @@ impl TeamGroup<'_> {
         })
     }
 
-    /// Whether its rank exchanges a message with a rank of `other` in each iteration, on average.
+    /// Returns whether its rank exchanges a message with a rank of `other` in each iteration, on average.
     fn exchanges_with(&self, other: &TeamGroup) -> bool {
         self.messages_with(other) >= u64::from(self.iterations)
     }
 
-    /// How many messages its rank exchanges with ranks of `other` in the loop.
+    /// Returns the number of messages that its rank exchanges with ranks of `other` in the loop.
     fn messages_with(&self, other: &TeamGroup) -> u64 {
         let messages = self.messages.get_or_init(|| self.messages());
         other.ranks.iter().filter_map(|rank| messages.get(rank)).sum()
@@ -147,7 +150,7 @@ impl TeamGroup<'_> {
     }
 }
 
-/// Whether a list holds all of `ranks`.
+/// Returns whether a list holds all of `ranks`.
 fn has_all(list: &RankList, ranks: &[u32]) -> bool {
     let holds = |rank: u32| {
         list.0.iter().any(|&(first, step, count)| {

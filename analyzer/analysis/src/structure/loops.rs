@@ -22,7 +22,7 @@ use super::loop_group::LoopGroup;
 use super::named::NamedLoop;
 use super::placer::MOST_LOOPS;
 use super::segment_name::label;
-use super::unassigned_ranks::{candidates, repeats_only_what, representative};
+use super::unassigned_ranks::{candidates, has_repeated_calls_of, representative};
 use crate::model::loops::{IterationAnchors, IterationEnds, Loop, TokenClass};
 use crate::read::open::RecordedRun;
 use crate::structure::iterations::found_loop::FoundLoop;
@@ -61,11 +61,11 @@ pub fn find(
     let mut team_of: Vec<usize> = Vec::new();
     for group in &mut groups {
         group.ranks.sort_unstable();
-        let team = LockstepTeam::of(group);
+        let team = LockstepTeam::from_group(group);
         let known = teams.iter().position(|known| match named {
             // Where the user says what ends an iteration, as many of them are the same ones.
             Some(_) => known.iterations == team.iterations,
-            None => known.goes_with(&team),
+            None => known.is_in_lockstep_with(&team),
         });
         let name = known.unwrap_or(teams.len());
         match teams.get_mut(name) {
@@ -88,8 +88,8 @@ pub fn find(
     loops
 }
 
-/// Where groups end their iterations with the same call, and make it equally often, each of these calls ends one on all of them: what one
-/// group does before the first may be no whole iteration on another.
+/// Lets groups that end their iterations with the same call, and make it equally often, end one with each of these calls: what one group
+/// does before the first may be no whole iteration on another.
 fn agree(groups: &mut [LoopGroup]) {
     for at in 1..groups.len() {
         let (known, rest) = groups.split_at_mut(at);
@@ -127,9 +127,8 @@ fn groups<'a>(
         }
         // Ranks that meet at the end of an iteration have the same iterations, whatever else might end one on a rank. But that may be
         // the end of some of its iterations alone, in which the others have something to do.
-        let is_finer = |known: &LoopGroup| own.as_ref().is_some_and(|own| own.is_finer_than(known));
         let own = match groups.iter().find(|group| group.ends_as(chosen)) {
-            Some(known) if !is_finer(known) => {
+            Some(known) if !(own.as_ref().is_some_and(|own| own.is_finer_than(known))) => {
                 own.filter(|own| own.main().anchor == known.main().anchor).or_else(|| known.on(calls, chosen, &window))
             }
             _ => own,
@@ -139,7 +138,7 @@ fn groups<'a>(
             continue;
         };
         remaining.retain(|one| {
-            let has = group.ends_as(*one) && repeats_only_what(*one, chosen);
+            let has = group.ends_as(*one) && has_repeated_calls_of(*one, chosen);
             group.ranks.extend(has.then_some(one.rank.rank));
             !has
         });

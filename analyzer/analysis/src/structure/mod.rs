@@ -59,10 +59,10 @@ use crate::structure::symbols::ResolvedNames;
 use segments::CodeSegments;
 pub use segments::{CodePath, OTHER};
 
-/// What the user wants found.
+/// The structure to find, and the user's hints.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureOptions {
-    /// Whether to look for loops and regions at all.
+    /// True if to look for loops and regions at all.
     pub detect: bool,
     /// The call that ends an iteration: a part of the label of its call site, as `solve (cg.c:120)`; with `/3` after it where every third
     /// of these calls does.
@@ -111,7 +111,9 @@ impl RunStructure {
                 true if wanted.loop_at.is_some() => NoLoopReason::NoSuchCallSite,
                 true => NoLoopReason::NoneFound,
             };
-            structure.loops.iter_mut().for_each(|one| one.named = wanted.loop_at.is_some());
+            for one in structure.loops.iter_mut() {
+                one.named = wanted.loop_at.is_some();
+            }
             for (at, one) in structure.loops.iter().enumerate().filter(|(_, one)| one.main) {
                 structure.main_of.extend(one.ranks.iter().map(|&rank| (rank, at)));
             }
@@ -137,15 +139,13 @@ impl RunStructure {
     /// an inner loop's first call is not the inner loop's, unless it also comes between two of its calls.
     fn loop_around(&self, in_loop: usize, segment: u32) -> Option<usize> {
         let Some(segments) = &self.segments else { return Some(in_loop) };
-        let is_around = |at: &usize| {
+        std::iter::successors(Some(in_loop), |at| self.loops.get(*at)?.parent.filter(|parent| parent < at)).find(|at| {
             let call = self.loop_calls.get(*at).copied().flatten();
             self.has_code(*at, segment) && segments.is_in(segment, call)
-        };
-        let outer = |at: &usize| self.loops.get(*at)?.parent.filter(|parent| parent < at);
-        std::iter::successors(Some(in_loop), outer).find(is_around)
+        })
     }
 
-    /// Whether code between calls is between two of a loop's calls.
+    /// Returns whether code between calls is between two of a loop's calls.
     fn has_code(&self, in_loop: usize, segment: u32) -> bool {
         segment == 0 || self.loop_code.get(in_loop).is_none_or(|code| code.binary_search(&segment).is_ok())
     }

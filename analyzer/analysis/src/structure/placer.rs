@@ -88,12 +88,12 @@ impl FoundRegion {
     }
 }
 
-/// Where a call belongs, with the computation before it.
+/// The place of a call in the structure, with the computation before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedCall {
     /// The number of the found region; `None` where the regions are the marked ones.
     region: Option<u32>,
-    /// Whether the call is one of the main loop's.
+    /// True if the call is one of the main loop's.
     in_loop: bool,
     /// The interval between the ends of iterations; [`NONE`] where the rank has no loop.
     interval: u32,
@@ -119,7 +119,7 @@ impl PlacedCall {
     }
 }
 
-/// What a kind of calls is to the structure.
+/// The place of a kind of calls in the structure.
 #[derive(Clone, Copy)]
 struct KindPlacement {
     token: u32,
@@ -190,7 +190,7 @@ impl<'a> CallPlacer<'a> {
     #[inline(always)]
     pub fn place(&mut self, record: &Record, definitions: &RankDefinitions) -> (PlacedCall, Option<PlacedCall>) {
         let from = self.kinds.last();
-        let kind = self.kinds.of(record);
+        let kind = self.kinds.intern(record);
         if kind as usize >= self.of_kind.len() {
             self.learn(definitions);
         }
@@ -227,7 +227,7 @@ impl<'a> CallPlacer<'a> {
     #[cold]
     fn learn(&mut self, definitions: &RankDefinitions) {
         let Some(kind) = self.kinds.get(self.of_kind.len() as u32) else { return };
-        let known = CallToken::of(kind, self.sites, definitions);
+        let known = CallToken::from_kind(kind, self.sites, definitions);
         let token = self.structure.tokens.get(&known).copied().unwrap_or(NONE);
         let in_loop = self.loops.iter().find(|(_, one)| one.has(token)).map(|&(at, _)| at as u8);
         let place = self.structure.segments.as_ref().map_or(0, |segments| segments.place(known.site));

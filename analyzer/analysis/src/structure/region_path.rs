@@ -13,13 +13,13 @@ pub struct PathPart {
     pub name: String,
     /// Its kind.
     pub kind: RegionKind,
-    /// Whether its invocations are iterations.
+    /// True if its invocations are iterations.
     pub iterated: bool,
-    /// Whether it was found in the calls, not marked.
+    /// True if it was found in the calls, not marked.
     pub found: bool,
-    /// Whether it is code between calls, or a function around such code.
+    /// True if it is code between calls, or a function around such code.
     pub is_code: bool,
-    /// Whether it is a function around code between calls.
+    /// True if it is a function around code between calls.
     pub is_function: bool,
     /// See [`Region::call`].
     pub call: Option<u32>,
@@ -31,8 +31,8 @@ pub struct PathPart {
 }
 
 impl PathPart {
-    /// That of a region of a model.
-    pub fn of(region: &Region) -> Self {
+    /// Returns the part of a model's region.
+    pub fn from_region(region: &Region) -> Self {
         PathPart {
             name: region.name.clone(),
             kind: region.kind,

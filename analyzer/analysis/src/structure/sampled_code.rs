@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use super::code_place::{CodePlace, SourcePosition, base_name};
 use super::frames::{is_interpreter, is_system_file};
 use crate::model::Module;
-use crate::model::sites::ModuleAddress;
+use crate::model::sites::SiteAddress;
 
 /// The recorder's file. Its functions mean nothing to users, and its cost is that of all of them.
 const RECORDER: &str = "liblbprof.so";
@@ -51,9 +51,9 @@ pub struct SampledNode {
 pub enum SampledLink {
     /// The compiler put it there.
     Inlined,
-    /// It is a function of the program's and was called, or nothing is known around it.
+    /// The function belongs to the program and was called, or nothing is known around it.
     Called,
-    /// It is a function of a library and was called by the program.
+    /// The function belongs to a library and was called by the program.
     Library,
 }
 
@@ -80,7 +80,7 @@ pub struct SampledStack {
 pub struct SampledCode {
     /// Functions.
     pub functions: Vec<SampledFunction>,
-    /// The same in one another, each after the one around it.
+    /// Nodes of functions in one another, each after the one around it.
     pub nodes: Vec<SampledNode>,
     /// For each node that of the same function put into the same functions, whatever calls have led there: itself, if none are known.
     pub uncalled: Vec<u32>,
@@ -88,7 +88,7 @@ pub struct SampledCode {
     pub leaves: Vec<SampledLeaf>,
     /// The stacks at which samples hit.
     pub stacks: Vec<SampledStack>,
-    by_address: HashMap<(ModuleAddress, Option<u32>), u32>,
+    by_address: HashMap<(SiteAddress, Option<u32>), u32>,
     /// The stacks of files, for addresses that are not known.
     of_module: HashMap<Option<u32>, u32>,
 }
@@ -96,7 +96,7 @@ pub struct SampledCode {
 impl SampledCode {
     /// The stack of an address that was reached by a chain of calls, an index of [`CallSiteTable::chains`](crate::model::sites::CallSiteTable::chains); `None` where there is no
     /// such file.
-    pub fn stack(&self, address: ModuleAddress, chain: Option<u32>) -> Option<u32> {
+    pub fn stack(&self, address: SiteAddress, chain: Option<u32>) -> Option<u32> {
         let known = self.by_address.get(&(address, chain)).or_else(|| self.by_address.get(&(address, None)));
         known.or_else(|| self.of_module.get(&address.0)).or_else(|| self.of_module.get(&None)).copied()
     }
@@ -139,13 +139,13 @@ impl SampledCode {
         module.is_some_and(|module| base_name(module) == RECORDER)
     }
 
-    /// Whether nothing is known, not even of files.
+    /// Returns whether nothing is known, not even of files.
     pub fn is_empty(&self) -> bool {
         self.leaves.is_empty()
     }
 }
 
-/// Whether a file is the recorder's.
+/// Returns whether a file is the recorder's.
 pub(super) fn is_recorder_file(path: &str) -> bool {
     base_name(path) == RECORDER
 }
@@ -165,14 +165,14 @@ impl SampledFrame {
         if is_recorder_file(module) {
             return None;
         }
-        let is_own = |frame: &CodePlace| !frame.file.as_deref().is_some_and(is_system_file);
         let function = |frame: &CodePlace| SampledFunction {
             name: frame.function_label().to_owned(),
             file: frame.file.clone(),
             module: Some(module.to_owned()),
         };
         let frames = || position.iter().map(|(frame, _)| frame).filter(|frame| frame.function.is_some());
-        let own: Vec<&CodePlace> = frames().filter(|frame| is_own(frame)).collect();
+        let own: Vec<&CodePlace> =
+            frames().filter(|frame| !frame.file.as_deref().is_some_and(is_system_file)).collect();
         // Of code that is all a library's, the function that the linker knows.
         let shown = if own.is_empty() { frames().next_back().into_iter().collect() } else { own };
         match shown.first() {
@@ -187,7 +187,7 @@ impl SampledFrame {
         }
     }
 
-    /// Whether it is code of an interpreter.
+    /// Returns whether it is code of an interpreter.
     fn is_interpreter(&self) -> bool {
         let module = self.functions.first().and_then(|function| function.module.clone());
         is_interpreter(&CodePlace { module, ..CodePlace::default() })
@@ -233,7 +233,7 @@ impl CodeBuilder {
     }
 
     /// Enters an address that was reached by no known call.
-    pub(super) fn add(&mut self, address: ModuleAddress, frame: &SampledFrame) {
+    pub(super) fn add(&mut self, address: SiteAddress, frame: &SampledFrame) {
         if let Some(node) = self.inlined(None, frame) {
             let stack = self.stack(node, frame.line);
             self.code.by_address.insert((address, None), stack);
@@ -246,7 +246,7 @@ impl CodeBuilder {
         &mut self,
         chain: u32,
         calls: &ProgramCalls,
-        addresses: impl Iterator<Item = (ModuleAddress, Option<&'a SampledFrame>, bool)>,
+        addresses: impl Iterator<Item = (SiteAddress, Option<&'a SampledFrame>, bool)>,
     ) {
         let mut caller = None;
         for frame in &calls.frames {
@@ -332,7 +332,7 @@ impl CodeBuilder {
         })
     }
 
-    /// All that was entered.
+    /// Returns the entered code.
     pub(super) fn finish(self) -> SampledCode {
         self.code
     }
@@ -391,8 +391,11 @@ mod tests {
         };
         assert_eq!(shown((Some(0), 5)), (String::new(), None));
         assert_eq!((module((Some(0), 5)), module((None, 5))), (Some("/opt/app".to_owned()), None));
-        let is_recorder = |address| code.is_recorder(code.node_of(code.stack(address, None).unwrap()));
-        assert_eq!([(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)].map(is_recorder), [false, false, true, false]);
+        assert_eq!(
+            [(Some(0), 4), (Some(0), 5), (Some(1), 6), (None, 5)]
+                .map(|address| code.is_recorder(code.node_of(code.stack(address, None).unwrap()))),
+            [false, false, true, false]
+        );
         // So is what the recorder does, though all is known of it.
         assert_eq!(
             (shown((Some(1), 6)), module((Some(1), 6))),

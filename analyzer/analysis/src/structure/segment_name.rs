@@ -26,13 +26,13 @@ const MAX_LISTED: usize = 4;
 /// A call in a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CallPoint {
-    /// Where it is, without the offset if more is known.
+    /// Place of the call, without the offset if more is known.
     place: CodePlace,
     /// The function that is called, or the operation of MPI, with a number if there are several such calls at the place; `None` if it is not known.
     called: Option<String>,
-    /// Whether it is a call of MPI.
+    /// True if it is a call of MPI.
     is_of_mpi: bool,
-    /// Whether there are other calls at the place.
+    /// True if there are other calls at the place.
     is_shared: bool,
 }
 
@@ -65,7 +65,7 @@ pub(super) fn call_points(calls: &CallTree, survey: &CallSurvey) -> Vec<CallPoin
         if !place.is_named() {
             let around = calls.callers_to_named(at);
             place.callers =
-                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::of(&node.place)).collect();
+                around.iter().filter_map(|&at| calls.node(at)).map(|node| Caller::from_place(&node.place)).collect();
         }
         let called = called(at);
         // Nodes of calls that lead to others are also there without them.

@@ -22,25 +22,25 @@ use crate::read::pass::{self, FoldProgress, MergeHigher, RankPass};
 use crate::structure::call_kinds::{CallKind, CallKinds};
 use crate::transport::TransportFailure;
 
-/// What the first pass found.
+/// The results of the first pass.
 #[derive(Clone, Debug, Default, Encode, Decode)]
 pub struct CallSurvey {
     /// Files and call sites of all ranks and threads.
     pub sites: CallSiteTable,
     /// Kinds of calls.
     pub tokens: Vec<CallToken>,
-    /// One entry a rank, by number.
+    /// Survey of each rank, by number.
     pub ranks: Vec<RankSurvey>,
     /// Pairs of call sites that follow one another on the ranks' first threads, summed over ranks. `None`: before the first
     /// call of a rank, or a call site that the recorder did not know.
     pub pairs: HashMap<(Option<u32>, Option<u32>), SitePair>,
-    /// Whether a rank has marked iterations.
+    /// True if a rank has marked iterations.
     pub marked_iterations: bool,
-    /// Whether a rank has marked phases that are no iterations.
+    /// True if a rank has marked phases that are no iterations.
     pub marked_phases: bool,
-    /// Whether a rank recorded profiles in place of calls.
+    /// True if a rank recorded profiles in place of calls.
     pub profiles: bool,
-    /// Whether of a rank its summary was read in place of its calls.
+    /// True if of a rank its summary was read in place of its calls.
     pub summaries: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct CallToken {
 
 impl CallToken {
     /// The token of calls of a kind, whose call site is an id of `definitions`.
-    pub fn of(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
+    pub fn from_kind(kind: &CallKind, sites: &CallSiteTable, definitions: &RankDefinitions) -> CallToken {
         let site = u32::try_from(kind.call_site).ok().and_then(|id| sites.find(definitions, id));
         CallToken { site, operation: kind.operation, comm: kind.comm }
     }
@@ -75,7 +75,7 @@ pub struct RankSurvey {
     pub counts: Vec<(u32, u64)>,
     /// Its clock, from all that its log holds; `None` where nothing could be read.
     pub clock: Option<RankClock>,
-    /// Whether it has samples.
+    /// True if it has samples.
     pub is_sampled: bool,
     /// Of each of its threads, by number: the sequence number after that of its last record.
     pub threads: BTreeMap<u32, u64>,
@@ -92,7 +92,7 @@ impl RankSurvey {
 /// A pair of call sites that follow one another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct SitePair {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Nanoseconds from the end of the first call to the end of the second. Whole ones, so that their sum does not depend on the
     /// order of adding.
@@ -103,30 +103,33 @@ pub struct SitePair {
 ///
 /// Errors: of several processes that read it together, one failed.
 pub fn survey(run: &RecordedRun, progress: impl Fn(FoldProgress) + Sync) -> Result<CallSurvey, TransportFailure> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    let found = pass::fold(run, (RecordPass::Survey, Vec::new), start, progress)?;
+    let found = pass::fold(
+        run,
+        (RecordPass::Survey, Vec::new),
+        |header: &LogHeader| RankPassState::new(header, run.is_first_look),
+        progress,
+    )?;
     Ok(found.unwrap_or_default().sorted())
 }
 
 /// Surveys the ranks of `run` that this process has: a part of the run's survey. `None`: it has none.
 pub(crate) fn survey_part(run: &RecordedRun) -> Option<CallSurvey> {
-    let start = |header: &LogHeader| RankPassState::new(header, run.is_first_look);
-    pass::fold_ranks(run, &run.headers, start, |_| ())
+    pass::fold_ranks(run, &run.headers, |header| RankPassState::new(header, run.is_first_look), |_| ())
 }
 
 impl CallSurvey {
-    /// What was found of the rank with this number.
+    /// Returns the survey of the rank with this number.
     pub fn rank(&self, rank: u32) -> Option<&RankSurvey> {
         let found = self.ranks.binary_search_by_key(&rank, |survey| survey.rank);
         found.ok().and_then(|at| self.ranks.get(at))
     }
 
-    /// What this process has found of its ranks, with the call sites of all, to which they refer from then on.
+    /// Returns the survey of this process's ranks, with the call sites of all, to which it refers from then on.
     pub(crate) fn with_sites(&self, sites: CallSiteTable) -> CallSurvey {
         CallSurvey { sites, ranks: self.ranks.clone(), ..CallSurvey::default() }
     }
 
-    /// The same with call sites and kinds of calls in an order that does not depend on that of merging.
+    /// Returns the survey with call sites and kinds of calls in an order that does not depend on that of merging.
     fn sorted(self) -> CallSurvey {
         let (sites, indices) = self.sites.sorted();
         let of = |site: Option<u32>| site.map(|site| indices[site as usize]);
@@ -135,12 +138,16 @@ impl CallSurvey {
         let mut order: Vec<u32> = (0..tokens.len() as u32).collect();
         order.sort_by_key(|&at| tokens[at as usize]);
         let mut numbers = vec![0; tokens.len()];
-        (0..).zip(&order).for_each(|(new, &old)| numbers[old as usize] = new);
+        for (new, &old) in (0..).zip(&order) {
+            numbers[old as usize] = new;
+        }
         let mut ranks = self.ranks;
         for (token, _) in ranks.iter_mut().flat_map(|rank| &mut rank.counts) {
             *token = numbers[*token as usize];
         }
-        ranks.iter_mut().for_each(|rank| rank.counts.sort_unstable());
+        for rank in ranks.iter_mut() {
+            rank.counts.sort_unstable();
+        }
         CallSurvey {
             sites,
             tokens: order.iter().map(|&old| tokens[old as usize]).collect(),
@@ -165,7 +172,9 @@ impl MergeHigher for CallSurvey {
             }));
         }
         for mut rank in higher.ranks {
-            rank.counts.iter_mut().for_each(|(token, _)| *token = numbers[*token as usize]);
+            for (token, _) in rank.counts.iter_mut() {
+                *token = numbers[*token as usize];
+            }
             self.ranks.push(rank);
         }
         for ((from, to), pair) in higher.pairs {
@@ -186,10 +195,10 @@ struct RankPassState {
     rank: u32,
     definitions: RankDefinitions,
     profiles: bool,
-    /// Whether it is surveyed by its summary.
+    /// True if it is surveyed by its summary.
     is_summed_up: bool,
     is_first_look: bool,
-    /// When a tick of the rank's clock is how many seconds is known at the end only.
+    /// Header of the log, which converts ticks to seconds once its end is known.
     clock: LogHeader,
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
@@ -213,7 +222,7 @@ impl RankPassState {
     }
 
     /// Records of a thread lie before a sequence number.
-    fn reaches(&mut self, thread: u32, next: u64) {
+    fn extend_to(&mut self, thread: u32, next: u64) {
         let last = self.threads.entry(thread).or_default();
         *last = next.max(*last);
     }
@@ -224,19 +233,23 @@ impl RankPass for RankPassState {
 
     fn item(&mut self, item: LogItem) {
         match item {
-            LogItem::Definitions(definitions) => definitions.into_iter().for_each(|one| self.definitions.add(one)),
+            LogItem::Definitions(definitions) => {
+                for one in definitions {
+                    self.definitions.add(one);
+                }
+            }
             LogItem::Records { head, records } => {
-                self.reaches(head.thread, head.first.saturating_add(records.len() as u64));
+                self.extend_to(head.thread, head.first.saturating_add(records.len() as u64));
                 if head.thread == 0 {
                     self.calls.add(&records, head.previous_end);
                 }
             }
             LogItem::Profile(batch) => {
-                self.reaches(batch.head.thread, batch.next.first);
+                self.extend_to(batch.head.thread, batch.next.first);
                 self.profiles = true;
             }
             LogItem::Summary(summary) if self.is_first_look => {
-                self.reaches(summary.thread(), summary.batch.next.first);
+                self.extend_to(summary.thread(), summary.batch.next.first);
                 self.is_summed_up = true;
                 self.profiles |= self.clock.mode == RecordingMode::Profile;
             }
@@ -256,7 +269,7 @@ impl RankPass for RankPassState {
         let tokens: Vec<CallToken> = self
             .calls
             .kinds
-            .all()
+            .iter()
             .map(|kind| CallToken { site: site(kind.call_site), operation: kind.operation, comm: kind.comm })
             .collect();
         let clock = self.definitions.clock(&self.clock);
@@ -305,9 +318,9 @@ struct ThreadCalls {
     /// Calls of each kind.
     counts: Vec<u64>,
     pairs: FxHashMap<(u32, u32), PairSums>,
-    /// When the last call ended; `None` before the first.
+    /// End of the last call; `None` before the first.
     last_end: Option<u64>,
-    /// What followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
+    /// Kind that followed each kind the last time, with sums that are not in `pairs` yet: programs repeat themselves.
     followed: Vec<(u32, PairSums)>,
 }
 
@@ -318,14 +331,14 @@ impl ThreadCalls {
     fn add(&mut self, records: &[Record], begin: u64) {
         for record in records.iter().filter(|record| record.is_call()) {
             let from = self.kinds.last();
-            let kind = self.kinds.of(record);
+            let kind = self.kinds.intern(record);
             if kind as usize >= self.counts.len() {
                 self.counts.push(0);
                 self.followed.push((NONE, PairSums::default()));
             }
             let since = self.last_end.unwrap_or(begin);
             let end = record.end.max(record.begin).max(since);
-            self.follows(from, kind, end - since);
+            self.count_pair(from, kind, end - since);
             self.counts[kind as usize] += 1;
             self.last_end = Some(end);
             self.n += 1;
@@ -333,7 +346,7 @@ impl ThreadCalls {
     }
 
     #[inline(always)]
-    fn follows(&mut self, from: u32, to: u32, ticks: u64) {
+    fn count_pair(&mut self, from: u32, to: u32, ticks: u64) {
         let Some(place) = self.followed.get_mut(from as usize) else {
             return self.settle(from, (to, PairSums { count: 1, ticks }));
         };

@@ -1,11 +1,11 @@
-//! Which ranks run the same code, as far as the numbers of their calls show.
+//! Groups ranks that run the same code, judged by the numbers of their calls.
 
 use std::collections::BTreeMap;
 
 use crate::structure::iterations::found_loop::LoopAnchor;
 use crate::structure::survey::{CallSurvey, RankSurvey};
 
-/// How much the number of a loop's ends may differ between ranks that run the same code.
+/// Maximum relative difference between the numbers of a loop's ends on ranks that run the same code.
 const SAME_NUMBER: f64 = 0.02;
 
 /// A rank whose loops are not known yet.
@@ -23,8 +23,11 @@ pub fn candidates(survey: &CallSurvey) -> Vec<UnassignedRank<'_>> {
     for rank in survey.ranks.iter().filter(|rank| rank.calls > 0) {
         sets.entry(kinds_of(rank).collect()).or_default().push(rank);
     }
-    let of_set = |(kinds, ranks): (usize, Vec<_>)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds });
-    let mut all: Vec<UnassignedRank> = sets.into_values().enumerate().flat_map(of_set).collect();
+    let mut all: Vec<UnassignedRank> = sets
+        .into_values()
+        .enumerate()
+        .flat_map(|(kinds, ranks)| ranks.into_iter().map(move |rank| UnassignedRank { rank, kinds }))
+        .collect();
     all.sort_by_key(|one| one.rank.rank);
     all
 }
@@ -48,7 +51,7 @@ pub fn representative<'a>(ranks: &[UnassignedRank<'a>]) -> Option<UnassignedRank
     largest.iter().find(|one| one.rank.calls == middle).copied()
 }
 
-/// Whether `one` ends iterations as `chosen` does, as often.
+/// Returns whether `one` ends iterations as `chosen` does, as often.
 pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor) -> bool {
     let count = |rank: &RankSurvey| anchor.tokens.iter().map(|&token| rank.count(token)).sum::<u64>() as f64;
     let (own, expected) = (count(one.rank), count(chosen.rank));
@@ -59,7 +62,7 @@ pub fn has_loop(one: UnassignedRank, chosen: UnassignedRank, anchor: &LoopAnchor
     }
 }
 
-/// Whether `chosen` has all kinds of calls that `one` repeats.
-pub fn repeats_only_what(one: UnassignedRank, chosen: UnassignedRank) -> bool {
+/// Returns whether `chosen` has all kinds of calls that `one` repeats.
+pub fn has_repeated_calls_of(one: UnassignedRank, chosen: UnassignedRank) -> bool {
     one.kinds == chosen.kinds || kinds_of(one.rank).all(|kind| chosen.rank.count(kind) > 0)
 }

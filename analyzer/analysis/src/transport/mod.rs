@@ -24,7 +24,7 @@ pub trait Transport: Send + Sync {
     /// The number of this process.
     fn process(&self) -> usize;
 
-    /// How many there are.
+    /// Returns the number of processes.
     fn processes(&self) -> usize;
 
     /// The name of the host that it runs on, where processes run on several.
@@ -49,6 +49,6 @@ pub trait Transport: Send + Sync {
 pub struct TransportFailure {
     /// The process.
     pub process: usize,
-    /// What happened to it.
+    /// Description of the failure.
     pub what: String,
 }

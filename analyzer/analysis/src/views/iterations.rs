@@ -23,9 +23,9 @@ const LEAST_SHARE: f64 = 1e-3;
 pub struct IterationView {
     /// Path of the iterated region.
     pub region: String,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub columns: IterationColumns,
-    /// When the first iteration of each column began on the first rank to do so, in seconds; NaN where that is not known.
+    /// Begin of the first iteration of each column on the first rank to start it, in seconds; NaN where that is not known.
     pub begin_s: Vec<f32>,
     /// Seconds of a rank in an iteration, by activity, row and column; computation is there always, MPI's activities where they take
     /// 0.1 % of the time. None where none of the row's ranks went through any of the column's iterations; of computation, where it
@@ -61,9 +61,9 @@ const MOST_OUTLIERS: usize = 1000;
 pub struct SlowRanks {
     /// Median of the ranks' computation in all iterations where it is known, in seconds.
     pub median_s: f64,
-    /// Those are outliers that compute longer than this, in seconds.
+    /// Computation beyond which a rank is an outlier, in seconds.
     pub limit_s: f64,
-    /// How many there are.
+    /// Number of slow ranks.
     pub count: usize,
     /// Their numbers, those with most computation first; at most 1,000.
     pub ranks: Vec<u32>,
@@ -72,7 +72,7 @@ pub struct SlowRanks {
 }
 
 impl SlowRanks {
-    /// Those of ranks that compute so long in all; NaN where it is not known.
+    /// Finds the slow ranks by their total computation; NaN where it is not known.
     fn new(model: &Model, computation_s: &[f64]) -> Option<SlowRanks> {
         let found = outliers(computation_s)?;
         let named = &found.places[..found.places.len().min(MOST_OUTLIERS)];
@@ -116,7 +116,7 @@ impl IterationColumns {
         self.numbers.len().div_ceil(self.per_column.max(1))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -127,7 +127,7 @@ impl IterationColumns {
     }
 
     /// The column of the iteration with this number; `near` is that of one that mostly is the one before.
-    pub fn of(&self, number: u32, near: usize) -> Option<usize> {
+    pub fn column_of(&self, number: u32, near: usize) -> Option<usize> {
         let first = near * self.per_column;
         let here = self.numbers.get(first..).unwrap_or_default();
         let at = match here.get(..2 * self.per_column).unwrap_or(here).iter().position(|&one| one == number) {
@@ -139,22 +139,24 @@ impl IterationColumns {
 
     /// Iterations in each column, but for some.
     fn sizes_without(&self, some: &BTreeSet<u32>) -> Vec<f64> {
-        let size = |numbers: &[u32]| numbers.iter().filter(|number| !some.contains(number)).count() as f64;
-        self.numbers.chunks(self.per_column.max(1)).map(size).collect()
+        self.numbers
+            .chunks(self.per_column.max(1))
+            .map(|numbers| numbers.iter().filter(|number| !some.contains(number)).count() as f64)
+            .collect()
     }
 }
 
-/// Which loop is shown, and how.
+/// The loop that is shown, and its columns.
 pub(super) struct ViewPlan {
     /// The iterated region.
     pub(super) idx: RegionIdx,
-    /// Which iterations share a column.
+    /// Assignment of iterations to columns.
     pub(super) columns: IterationColumns,
     shown: Vec<Activity>,
 }
 
 impl ViewPlan {
-    /// That of [`Model::main_loop`]; `None` where none is known.
+    /// Plans the view of [`Model::main_loop`]; `None` where none is known.
     pub fn new(model: &Model, rows: &RankRows) -> Option<ViewPlan> {
         let idx = model.main_loop()?;
         let slowest = model.slowest.get(idx as usize).filter(|slowest| !slowest.is_empty())?;
@@ -176,19 +178,20 @@ impl IterationView {
         let mut sums = ColumnSums::new(&columns, rows, shown, model.entering(idx));
         for (place, rank) in model.ranks.iter().enumerate() {
             if let Some(series) = rank.series(idx) {
-                sums.add(rows.of(place), place, series);
+                sums.add(rows.row_of(place), place, series);
             }
         }
         let mut view = sums.finish(model, idx, slowest);
-        let fits = |matrix: &Matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len();
-        view.blocking = blocked.filter(fits).map(|mut seconds| {
-            seconds.divide(&view.counts);
-            seconds
-        });
+        view.blocking = blocked
+            .filter(|matrix| matrix.columns == columns.len() && matrix.values.len() == view.counts.len())
+            .map(|mut seconds| {
+                seconds.divide(&view.counts);
+                seconds
+            });
         Some(view)
     }
 
-    /// What was reduced, if anything.
+    /// Describes what was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
         let (per_column, all) =
             (GroupedNumber(self.columns.per_column as u64), GroupedNumber(self.columns.iterations() as u64));
@@ -201,7 +204,9 @@ impl IterationView {
 fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     let mut sums = [0.0; Activity::COUNT];
     for series in model.ranks.iter().filter_map(|rank| rank.series(idx)) {
-        sums.iter_mut().zip(&series.seconds).for_each(|(sum, column)| *sum += column.iter().sum::<f64>());
+        for (sum, column) in sums.iter_mut().zip(&series.seconds) {
+            *sum += column.iter().sum::<f64>();
+        }
     }
     let all: f64 = sums.iter().sum();
     let shows = |activity: &Activity| {
@@ -211,7 +216,7 @@ fn shown(model: &Model, idx: RegionIdx) -> Vec<Activity> {
     Activity::ALL.into_iter().filter(shows).collect()
 }
 
-/// What is added up, a rank after the other.
+/// The sums by column, added up rank by rank.
 struct ColumnSums<'a> {
     columns: &'a IterationColumns,
     /// Iterations whose computation is not known of all ranks.
@@ -219,7 +224,7 @@ struct ColumnSums<'a> {
     /// By row and column how often a rank went through an iteration whose computation is known.
     known: Vec<u32>,
     activities: Vec<(Activity, Matrix)>,
-    /// As in the view; NaN where nothing is known.
+    /// Longest times as in the view; NaN where nothing is known.
     longest: Option<Matrix>,
     /// By rank's place its computation in all iterations where it is known; NaN where that is none.
     by_rank_s: Vec<f64>,
@@ -259,7 +264,7 @@ impl<'a> ColumnSums<'a> {
         let mut own_known = vec![0_u32; n];
         let mut column = 0;
         for (at, &number) in series.numbers.iter().enumerate() {
-            let Some(found) = self.columns.of(number, column) else { continue };
+            let Some(found) = self.columns.column_of(number, column) else { continue };
             column = found;
             let is_known = !self.entering.contains(&number);
             for (of, matrix) in self.activities.iter_mut().filter(|(of, _)| is_known || *of != Activity::Computation) {
@@ -299,10 +304,11 @@ impl<'a> ColumnSums<'a> {
         for (of, matrix) in &mut self.activities {
             matrix.divide(if *of == Activity::Computation { &self.known } else { &self.counts });
         }
-        let is_known = |one: &&SlowestInIteration| !self.entering.contains(&one.iteration);
         let longest_s: Vec<f64> = slowest
             .chunks(columns.per_column)
-            .map(|column| column.iter().filter(is_known).map(|one| one.computation_s).sum())
+            .map(|column| {
+                column.iter().filter(|one| !self.entering.contains(&one.iteration)).map(|one| one.computation_s).sum()
+            })
             .collect();
         // 0 of 0, where nothing is known, is no number.
         let sizes = columns.sizes_without(&self.entering);
@@ -395,7 +401,9 @@ mod tests {
         let slowest = &model.slowest[0];
         let columns = IterationColumns { numbers: slowest.iter().map(|one| one.iteration).collect(), per_column };
         let mut sums = ColumnSums::new(&columns, rows, shown(model, 0), model.entering(0));
-        (0..).zip(&model.ranks).for_each(|(place, rank)| sums.add(rows.of(place), place, rank.series(0).unwrap()));
+        for (place, rank) in (0..).zip(&model.ranks) {
+            sums.add(rows.row_of(place), place, rank.series(0).unwrap());
+        }
         sums.finish(model, 0, slowest)
     }
 
@@ -418,7 +426,9 @@ mod tests {
     #[test]
     fn what_is_not_known_of_the_first_iteration_is_no_zero() {
         let mut model = model(&[&[(0, 0.0), (1, 1.0), (2, 3.0)], &[(0, 0.0), (1, 3.0), (2, 1.0)]]);
-        model.ranks.iter_mut().for_each(|rank| rank.iterations[0].1.entering = vec![0]);
+        for rank in model.ranks.iter_mut() {
+            rank.iterations[0].1.entering = vec![0];
+        }
         let each = view_of(&model, 1);
         assert!(each.max[0].is_nan() && each.mean[0].is_nan() && each.micro_load_balance[0].is_nan());
         assert!(each.activities[0].1.values[0].is_nan(), "computation");
@@ -488,7 +498,7 @@ mod tests {
         let columns = |ranks, matrices| IterationColumns::new((0..10_000).collect(), ranks, matrices);
         assert_eq!((columns(4, 3).per_column(), columns(4, 3).len()), (5, 2000));
         assert_eq!((columns(1000, 4).per_column(), columns(1000, 4).len()), (67, 150));
-        assert_eq!(columns(1000, 4).of(9_999, 0), Some(149));
-        assert_eq!(columns(1000, 4).of(10_000, 0), None);
+        assert_eq!(columns(1000, 4).column_of(9_999, 0), Some(149));
+        assert_eq!(columns(1000, 4).column_of(10_000, 0), None);
     }
 }

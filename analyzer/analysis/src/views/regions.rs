@@ -53,7 +53,7 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let mut calls = vec![0.0_f64; rows.len()];
     for (place, rank) in model.ranks.iter().enumerate() {
         let from = rank.cells.partition_point(|&((region, _), _)| region < idx);
-        let row = rows.of(place);
+        let row = rows.row_of(place);
         for ((_, activity), cell) in rank.cells[from..].iter().take_while(|((region, _), _)| *region == idx) {
             seconds[*activity as usize][row] += cell.seconds;
             if !matches!(activity, Activity::Computation | Activity::Recorder) {
@@ -64,10 +64,14 @@ fn view(model: &Model, rows: &RankRows, idx: RegionIdx) -> RegionView {
     let means = |sums: Vec<f64>| -> Vec<f32> {
         sums.into_iter().zip(rows.sizes()).map(|(sum, size)| (sum / size as f64) as f32).collect()
     };
-    let occurs = |(_, sums): &(Activity, Vec<f64>)| sums.iter().any(|&sum| sum > 0.0);
     RegionView {
         path: model.regions[idx as usize].path.clone(),
-        seconds: Activity::ALL.into_iter().zip(seconds).filter(occurs).map(|(of, sums)| (of, means(sums))).collect(),
+        seconds: Activity::ALL
+            .into_iter()
+            .zip(seconds)
+            .filter(|(_, sums)| sums.iter().any(|&sum| sum > 0.0))
+            .map(|(of, sums)| (of, means(sums)))
+            .collect(),
         calls: means(calls),
     }
 }

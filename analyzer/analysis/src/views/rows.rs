@@ -35,7 +35,7 @@ impl RankRows {
         self.numbers.len().div_ceil(self.per_row.max(1))
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
     }
@@ -66,7 +66,7 @@ impl RankRows {
     }
 
     /// The row of the rank at a place in the model.
-    pub fn of(&self, place: usize) -> usize {
+    pub fn row_of(&self, place: usize) -> usize {
         place / self.per_row.max(1)
     }
 
@@ -85,7 +85,7 @@ impl RankRows {
         self.numbers.chunks(self.per_row.max(1)).map(<[u32]>::len)
     }
 
-    /// What was reduced, if anything.
+    /// Describes what was reduced, if anything.
     pub fn reduced(&self) -> Option<String> {
         let (per_row, ranks) = (GroupedNumber(self.per_row as u64), GroupedNumber(self.numbers.len() as u64));
         (self.per_row > 1).then(|| format!("rows are means of {per_row} successive ranks, of {ranks}"))
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn few_ranks_have_a_row_each() {
         let rows = RankRows::new(vec![0, 1, 3]);
-        assert_eq!((rows.len(), rows.of(2), rows.first_numbers()), (3, 2, vec![0, 1, 3]));
+        assert_eq!((rows.len(), rows.row_of(2), rows.first_numbers()), (3, 2, vec![0, 1, 3]));
         assert_eq!(rows.reduced(), None);
         assert_eq!(RankRows::new(Vec::new()).len(), 0);
     }
@@ -117,7 +117,7 @@ mod tests {
     fn of_many_ranks_successive_ones_share_a_row() {
         let rows = RankRows::at_most(2, vec![0, 1, 3, 4, 6]);
         assert_eq!((rows.len(), rows.per_row(), rows.first_numbers()), (2, 3, vec![0, 4]));
-        assert_eq!((0..5).map(|place| rows.of(place)).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
+        assert_eq!((0..5).map(|place| rows.row_of(place)).collect::<Vec<_>>(), [0, 0, 0, 1, 1]);
         assert_eq!(rows.sizes().collect::<Vec<_>>(), [3, 2]);
         assert_eq!(rows.reduced().unwrap(), "rows are means of 3 successive ranks, of 5");
         let many = RankRows::new((0..10_000).collect());

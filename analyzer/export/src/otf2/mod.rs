@@ -274,7 +274,7 @@ fn location_of(thread: ReplayedThread) -> u64 {
 }
 
 impl ExportFormat for Otf2Trace {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model: &Model = part.model;
         self.regions = TraceRegions::new(model);
         self.comms = TraceComms::new(model);
@@ -291,7 +291,7 @@ impl ExportFormat for Otf2Trace {
 }
 
 impl ReplayObserver for Otf2Trace {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         self.end_call();
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         // Outside of its window a rank is in no region.
@@ -309,7 +309,7 @@ impl ReplayObserver for Otf2Trace {
         self.begin_call(state, region);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let &MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, comm, .. } =
             message;
         // Of a part of the ranks both have to be there.
@@ -336,7 +336,7 @@ impl ReplayObserver for Otf2Trace {
         self.add(receiver, in_call.unwrap_or(received), EventOrder::Ends, &receive);
     }
 
-    fn ends_request(&mut self, ended: &EndedRequest) {
+    fn on_request_end(&mut self, ended: &EndedRequest) {
         let &EndedRequest { rank, started_thread, request, started, cancelled } = ended;
         let Some(&OpenCall { location, end: time, .. }) = self.call.as_ref() else { return };
         let Some(starter) = self.location(rank, started_thread) else { return };

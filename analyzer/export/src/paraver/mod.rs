@@ -243,7 +243,7 @@ fn date(unix_s: u64) -> String {
 }
 
 impl ExportFormat for ParaverWriter {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.layout = ParaverLayout::from_model(model);
         self.names = ConfigNames::from_model(model, part.places);
@@ -259,7 +259,7 @@ impl ExportFormat for ParaverWriter {
 }
 
 impl ReplayObserver for ParaverWriter {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, operation, wait, .. } = state;
         let (begin, end) = (interval.begin, interval.end);
         let is_outside = wait.is_some_and(|wait| matches!(wait.state, WaitState::LateBegin | WaitState::EarlyEnd));
@@ -283,7 +283,7 @@ impl ReplayObserver for ParaverWriter {
         self.event(team.thread, team.interval.end, &[(PARALLEL, 0), (TEAM, 0)]);
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let MatchedMessage { from, to, from_thread, to_thread, sent, posted, received, bytes, tag, .. } = *message;
         let place = |rank: u32| self.layout.place(rank).and_then(|place| u32::try_from(place).ok()).unwrap_or(NONE);
         let (from, to) = (place(from), place(to));

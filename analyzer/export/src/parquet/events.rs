@@ -161,7 +161,7 @@ fn optional_cell(number: u32) -> ParquetCell {
 }
 
 impl<W: Write + Send> ReplayObserver for EventTables<W> {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         let &StateInterval { thread, interval, kind, site, operation, facts, wait } = state;
         let rank = ParquetCell::Whole(self.ranks.get(thread.rank as usize).copied().unwrap_or(NONE).into());
         let number = ParquetCell::Whole(thread.number.into());
@@ -203,7 +203,7 @@ impl<W: Write + Send> ReplayObserver for EventTables<W> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         self.messages.push([
             ParquetCell::Whole(message.from.into()),
             ParquetCell::Whole(message.to.into()),
@@ -217,7 +217,7 @@ impl<W: Write + Send> ReplayObserver for EventTables<W> {
 }
 
 impl<W: Write + Send> ExportFormat for EventTables<W> {
-    fn begins(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
+    fn on_start(&mut self, part: &ExportSelection) -> Result<(), SelectionError> {
         let model = part.model;
         self.ranks = model.ranks.iter().map(|rank| rank.rank).collect();
         self.texts.regions = model.regions.iter().map(|region| ByteArray::from(region.path.as_str())).collect();

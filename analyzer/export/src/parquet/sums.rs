@@ -144,7 +144,7 @@ pub fn write_sums<W: Write + Send>(
                     ParquetCell::Whole(rank.rank.into()),
                     time(&series.begin_s),
                     time(&series.end_s),
-                    ParquetCell::Whole(series.knows_computation(number).into()),
+                    ParquetCell::Whole(series.has_computation(number).into()),
                 ];
                 let seconds = Activity::ALL.map(|activity| ParquetCell::Real(series.seconds_at(activity, at)));
                 iterations.push_all(first.into_iter().chain(seconds));

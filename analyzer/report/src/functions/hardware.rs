@@ -4,30 +4,31 @@ use super::SampledFunctions;
 use super::data::HardwareRow;
 use lbprof_analysis::metrics::functions::computing;
 use lbprof_analysis::metrics::hardware::{HardwareTimes, frequency_hz, ipc};
-use lbprof_analysis::model::samples::HardwareCounts;
+use lbprof_analysis::model::samples::HardwareCounters;
 use lbprof_analysis::model::{RankModel, RegionIdx};
 
 impl SampledFunctions<'_> {
     /// Returns what the processors counted in a region; `at`: the place of the rank that is compared with the mean.
     pub(super) fn hardware(&self, region: Option<RegionIdx>, at: usize) -> Option<HardwareRow> {
         let counted = |rank: &RankModel| {
-            let mut sum = HardwareCounts::default();
+            let mut sum = HardwareCounters::default();
             for (_, time) in computing(rank, region) {
                 sum.add(&time.counted);
             }
             sum
         };
-        let ranks: Vec<(u32, HardwareCounts)> =
+        let ranks: Vec<(u32, HardwareCounters)> =
             self.model.ranks.iter().map(|rank| (rank.rank, counted(rank))).collect();
         let own = ranks.get(at)?.1;
-        let known: Vec<&(u32, HardwareCounts)> = ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
-        let mut all = HardwareCounts::default();
+        let known: Vec<&(u32, HardwareCounters)> =
+            ranks.iter().filter(|(_, counted)| counted.instructions > 0).collect();
+        let mut all = HardwareCounters::default();
         for (_, counted) in known.iter() {
             all.add(counted);
         }
         let times = HardwareTimes { all, ranks: known.len(), own };
         let split = times.split().filter(|_| own.instructions > 0)?;
-        let least = |of: fn(&HardwareCounts) -> Option<f64>| {
+        let least = |of: fn(&HardwareCounters) -> Option<f64>| {
             let values = known.iter().filter_map(|(rank, counted)| Some((of(counted)?, *rank)));
             values.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))
         };

@@ -7,7 +7,7 @@ use super::data::{FunctionName, FunctionRow, LibraryRow, LineRow, OtherFunctions
 use lbprof_analysis::metrics::functions::{CpuTimeComparison, FunctionTime};
 use lbprof_analysis::metrics::hardware::ipc;
 use lbprof_analysis::model::RegionIdx;
-use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounts};
+use lbprof_analysis::model::samples::{CpuTime, CpuTimeOverRanks, HardwareCounters};
 
 /// Most functions that are rows, of the whole program and of a region; the others are summed up.
 const MOST_FUNCTIONS: (usize, usize) = (60, 12);
@@ -54,7 +54,7 @@ impl SampledFunctions<'_> {
             let (excess, lines) = (excess(time), self.lines_of(region, function));
             let (all, own) = (&time.over.sum.counted, &time.own.counted);
             let instructions =
-                |counted: &HardwareCounts| (counted.instructions > 0).then_some(counted.instructions as f64);
+                |counted: &HardwareCounters| (counted.instructions > 0).then_some(counted.instructions as f64);
             FunctionRow {
                 name: self.name(function, lines.first().map(|line| line.line)),
                 samples: time.over.sum.samples,

@@ -215,7 +215,7 @@ fn of_work_that_is_handed_out_on_demand_no_balance_is_predicted() {
     };
     let has_balance = |text: &str| {
         let report = report_on(&Run::of(text).model);
-        report.what_if.rows.iter().any(|row| row.scenario.moves_work())
+        report.what_if.rows.iter().any(|row| row.scenario.is_redistribution())
     };
     assert!(!has_balance(&text("any", "any")));
     assert!(has_balance(&text("1", "2")));
@@ -250,7 +250,7 @@ fn nothing_is_balanced_among_ranks_with_loops_of_their_own() {
     let page = plain(&report, 100).replace("\n  ", " ");
     assert!(page.contains("balancing is predicted only among the ranks of one loop"), "{page}");
     // In the loop of the three that work they can share: 40 in place of 30, 20 a step.
-    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.is_redistribution()).collect();
     assert!(!balanced.is_empty() && balanced.iter().all(|row| row.region.is_some()), "{balanced:?}");
     // Who asks for it is answered.
     let script = Script::parse(text).unwrap();
@@ -267,7 +267,7 @@ fn nothing_is_balanced_among_ranks_that_run_other_code() {
     let report = report_on(&run.model);
     assert!(report.clusters.are_apart());
     assert_eq!(report.what_if.notes, [PredictionNote::OtherCode]);
-    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.moves_work()).collect();
+    let balanced: Vec<_> = report.what_if.rows.iter().filter(|row| row.scenario.is_redistribution()).collect();
     let of_ocean = |row: &&PredictionRow| row.region.as_deref() == Some("main/ocean") && row.rank.is_none();
     assert!(!balanced.is_empty() && balanced.iter().all(of_ocean), "{balanced:?}");
     let words = "balancing is predicted only among the ranks of one cluster";

@@ -81,7 +81,7 @@ impl Run {
     pub fn check_savings(&self) {
         let computed = self.model.inclusive_s(0, Activity::Computation);
         let least_s = computed.iter().sum::<f64>() / computed.len().max(1) as f64;
-        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.scenario.moves_work()) {
+        for row in report_on(&self.model).what_if.rows.iter().filter(|row| row.scenario.is_redistribution()) {
             assert!(row.time_s >= least_s * (1.0 - 1e-6), "{row:?}, but ranks compute {computed:?} s");
         }
     }

@@ -87,7 +87,7 @@ impl RunFigures {
         let times = times.map(|times| if no_ideal { EfficiencyTimes { t_ideal_s: None, ..times } } else { times });
         let overheads = (region.is_none() && !run.phases.is_empty()).then(|| {
             let t_seq_s = t_seq_s(run, all.iter().map(|kept| &kept.run));
-            OverheadBreakdown::of(run.phases.clone(), run.times.elapsed_s, t_seq_s)
+            OverheadBreakdown::new(run.phases.clone(), run.times.elapsed_s, t_seq_s)
         });
         let on_one_rank = all.iter().filter(|other| is_on_one_rank(&other.run, run)).map(|kept| kept.number).collect();
         let complete = run.complete;

@@ -8,7 +8,7 @@ use crate::metrics::imbalance::ImbalanceSplit;
 use crate::model::Region;
 use crate::model::region_state::RegionState;
 
-/// What waiting is caused by (§3.2 of the paper).
+/// The cause of a wait (§3.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CauseClass {
@@ -30,7 +30,7 @@ pub enum CauseClass {
 }
 
 impl CauseClass {
-    /// All of them.
+    /// The classes, in the order of reports.
     pub const ALL: [CauseClass; 5] = [
         CauseClass::Communication,
         CauseClass::MessageDelay,
@@ -39,8 +39,8 @@ impl CauseClass {
         CauseClass::Recorder,
     ];
 
-    /// That of a kind of time in one of `regions`.
-    pub fn of(regions: &[Region], kind: RegionState) -> CauseClass {
+    /// Classifies a thread state in one of `regions`.
+    pub fn classify(regions: &[Region], kind: RegionState) -> CauseClass {
         let region = regions.get(kind.region() as usize).map(|region| region.kind);
         match kind.activity() {
             _ if kind.is_delay() => CauseClass::MessageDelay,
@@ -76,19 +76,19 @@ pub struct WaitsByClass {
     /// Computation in regions marked as control of parallelism.
     #[serde(rename = "control")]
     pub control_s: f64,
-    /// Other computation: while one rank works alone.
+    /// Imbalance from other computation: while one rank works alone.
     #[serde(rename = "imbalance_amdahl")]
     pub amdahl_s: f64,
-    /// Other computation: because some ranks have more to do in the sum.
+    /// Imbalance from other computation: because some ranks have more to do in the sum.
     #[serde(rename = "imbalance_global")]
     pub global_s: f64,
-    /// Other computation: because different ranks have more to do in turn.
+    /// Imbalance from other computation: because different ranks have more to do in turn.
     #[serde(rename = "imbalance_temporal")]
     pub temporal_s: f64,
-    /// Other computation: because ranks depend on each other in chains within iterations.
+    /// Imbalance from other computation: because ranks depend on each other in chains within iterations.
     #[serde(rename = "imbalance_chains")]
     pub chains_s: f64,
-    /// Other computation: the rest, where iterations or the ideal time are not known.
+    /// Imbalance from other computation: the rest, where iterations or the ideal time are not known.
     #[serde(rename = "imbalance_unsplit")]
     pub unsplit_s: f64,
     /// The recorder's own work, and time without records.
@@ -97,7 +97,7 @@ pub struct WaitsByClass {
 }
 
 impl WaitsByClass {
-    /// The same of what `of` makes of each part.
+    /// Applies `of` to each part.
     pub(super) fn map(&self, of: impl Fn(f64) -> f64) -> WaitsByClass {
         WaitsByClass {
             communication_s: of(self.communication_s),
@@ -141,12 +141,12 @@ impl WaitsByClass {
         };
     }
 
-    /// What is caused by workload imbalance.
+    /// Returns the waiting that workload imbalance causes.
     pub fn imbalance_s(&self) -> f64 {
         self.amdahl_s + self.global_s + self.temporal_s + self.chains_s + self.unsplit_s
     }
 
-    /// All classes together.
+    /// Returns the sum of all classes.
     pub fn total_s(&self) -> f64 {
         self.communication_s + self.message_delay_s + self.control_s + self.imbalance_s() + self.recorder_s
     }

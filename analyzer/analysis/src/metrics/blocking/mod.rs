@@ -31,10 +31,10 @@ pub struct WaitCause {
     /// The region.
     #[serde(skip)]
     pub region: RegionIdx,
-    /// What it did there; `None`: a message's delay, or time of which nothing is known.
+    /// The activity there; `None`: a message's delay, or time of which nothing is known.
     #[serde(skip)]
     pub activity: Option<Activity>,
-    /// What it is.
+    /// The class of the cause.
     pub class: CauseClass,
     /// Waiting that it causes.
     pub caused_s: f64,
@@ -50,7 +50,7 @@ pub struct WaitCause {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StateTimes {
-    /// How often.
+    /// Number of waits.
     pub count: u64,
     /// Time until the awaited event.
     pub waiting_s: f64,
@@ -76,9 +76,9 @@ pub struct WaitPlace {
     pub region: RegionIdx,
     /// Why.
     pub state: WaitState,
-    /// How long, all ranks together.
+    /// Waiting time, summed over ranks.
     pub times: StateTimes,
-    /// The same by world rank.
+    /// Waiting time by world rank.
     pub ranks: BTreeMap<u32, StateTimes>,
 }
 
@@ -98,7 +98,7 @@ pub struct BlockingSums {
     pub phases: Vec<PhaseCost>,
     /// By why ranks wait.
     pub states: BTreeMap<WaitState, StateTimes>,
-    /// Where ranks wait, the longest first.
+    /// The places where ranks wait, starting with the longest wait.
     pub places: Vec<WaitPlace>,
     /// Seconds that each rank waits, and seconds of waiting that each causes; by world rank, of those that do.
     pub waits_s: BTreeMap<u32, f64>,
@@ -130,11 +130,11 @@ pub fn sums(model: &Model, followed: &ReplayResults, split: &ImbalanceSplit) -> 
     }
     let own = OwnTimes::new(model, followed);
     for (&(rank, kind), &caused_s) in &caused {
-        let class = CauseClass::of(&followed.regions, kind);
+        let class = CauseClass::classify(&followed.regions, kind);
         sums.by_class.add(class, caused_s);
         *sums.causes_s.entry(rank).or_default() += caused_s;
         let (region, activity) = (kind.region(), kind.activity());
-        let own_s = activity.and_then(|_| own.of(rank, kind));
+        let own_s = activity.and_then(|_| own.seconds(rank, kind));
         let call = own.call(rank, kind).filter(|_| class == CauseClass::Communication);
         sums.causes.push(WaitCause { rank, region, activity, class, caused_s, own_s, call });
     }
@@ -171,7 +171,9 @@ impl BlockingSums {
         }
         let place = |((site, operation, region, state), ranks): (WaitSite, BTreeMap<u32, StateTimes>)| {
             let mut times = StateTimes::default();
-            ranks.values().for_each(|one| times.add(one));
+            for one in ranks.values() {
+                times.add(one);
+            }
             WaitPlace { site, operation, region, state, times, ranks }
         };
         self.places = places.into_iter().map(place).collect();
@@ -188,8 +190,8 @@ impl StateTimes {
     }
 }
 
-/// Where ranks wait because of world ranks, each with its share of what is waited for: call site and operation, with their share of
-/// that waiting. `place` gives the call site that stands for all of one place. Empty where nobody waits for them.
+/// Returns the places where ranks wait because of world ranks, each with its fraction of the waiting: call site and operation, with their
+/// share of that waiting. `place` gives the call site that stands for all of one place. Empty where nobody waits for them.
 ///
 /// Who waits for whom is known, and who waits where: a rank's waits because of another are taken to lie where it waits in all.
 pub fn waited_because_of(
@@ -223,6 +225,8 @@ pub fn waited_because_of(
     }
     let all: f64 = sites.values().sum();
     sites.retain(|_, part| *part > 0.0);
-    sites.values_mut().for_each(|part| *part /= all);
+    for part in sites.values_mut() {
+        *part /= all;
+    }
     sites
 }

@@ -1,4 +1,4 @@
-//! What ranks did in the selected part, without waiting, in the regions of the whole run.
+//! The activities of the ranks in the selected part, without waiting, in the regions of the whole run.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +16,11 @@ pub(super) struct OwnTimes {
     by_call: BTreeMap<(u32, RegionState), Vec<(f64, CallSiteKey)>>,
 }
 
-/// Where MPI is called: index of the call site, number of the operation.
+/// A call site of MPI: index of the call site, number of the operation.
 pub(super) type CallSiteKey = (Option<u32>, u16);
 
 impl OwnTimes {
-    /// Those of `model`, of whose run `followed` is.
+    /// Sums up the activities of `model`'s ranks, with the replay results of its run.
     pub(super) fn new(model: &Model, followed: &ReplayResults) -> OwnTimes {
         let mut blocked: BTreeMap<(u32, RegionState), f64> = BTreeMap::new();
         let mut blocked_there: BTreeMap<(u32, RegionState, CallSiteKey), f64> = BTreeMap::new();
@@ -55,7 +55,7 @@ impl OwnTimes {
     }
 
     /// Seconds of a rank in a kind; `None`: the part has none.
-    pub(super) fn of(&self, rank: u32, kind: RegionState) -> Option<f64> {
+    pub(super) fn seconds(&self, rank: u32, kind: RegionState) -> Option<f64> {
         self.by_kind.get(&(rank, kind)).copied()
     }
 

@@ -1,4 +1,4 @@
-//! What a phase costs: its own time, and the waiting that it causes.
+//! The cost of a phase: its own time, and the waiting that it causes.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ impl PhaseCost {
         (self.own_s > 0.0).then(|| self.caused_s / self.own_s)
     }
 
-    /// What it costs in all: own time and waiting that it causes.
+    /// Returns the total cost: own time and waiting that it causes.
     pub fn total_s(&self) -> f64 {
         let own = if self.class == CauseClass::MessageDelay { 0.0 } else { self.own_s };
         own + self.caused_s
@@ -41,16 +41,19 @@ impl PhaseCost {
 pub(super) fn phases(regions: &[Region], own: &OwnTimes, caused: &BTreeMap<(u32, RegionState), f64>) -> Vec<PhaseCost> {
     let mut phases: BTreeMap<(RegionIdx, CauseClass), (f64, f64)> = BTreeMap::new();
     for (kind, own_s) in own.iter() {
-        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().0 += own_s;
+        phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().0 += own_s;
     }
     for (&(_, kind), &caused_s) in caused {
-        phases.entry((kind.region(), CauseClass::of(regions, kind))).or_default().1 += caused_s;
+        phases.entry((kind.region(), CauseClass::classify(regions, kind))).or_default().1 += caused_s;
     }
-    let communication = |region| phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0);
     let mut costs: Vec<PhaseCost> = phases
         .iter()
         .map(|(&(region, class), &(own_s, caused_s))| {
-            let own_s = if class == CauseClass::MessageDelay { communication(region) } else { own_s };
+            let own_s = if class == CauseClass::MessageDelay {
+                phases.get(&(region, CauseClass::Communication)).map_or(0.0, |phase| phase.0)
+            } else {
+                own_s
+            };
             PhaseCost { region, class, own_s, caused_s }
         })
         .collect();

@@ -25,12 +25,12 @@ pub enum CodePiece {
     },
 }
 
-/// How much of a piece of code a rank runs.
+/// The use that a rank makes of a piece of code.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CodeUsage {
     /// Index of the piece.
     pub piece: u32,
-    /// How often.
+    /// Number of executions.
     pub times: f64,
     /// Its share of the rank's time, in 0..=1.
     pub share: f64,
@@ -52,7 +52,7 @@ pub struct RunCode {
     pub pieces: Vec<CodePiece>,
     /// For each piece the number of its function in its region; calls from functions of no known name are of one function.
     pub functions: Vec<u32>,
-    /// One entry a rank of the model.
+    /// Code by rank of the model.
     pub ranks: Vec<RankCode>,
     /// The ranks, as indices, of each communicator that has some of all ranks, but more than one.
     pub circles: Vec<Vec<u32>>,
@@ -68,21 +68,30 @@ pub fn codes(model: &Model, places: &[CodePlace]) -> RunCode {
     let found: Vec<bool> = model.regions.iter().map(|region| region.found).collect();
     let by_rank: Vec<OwnCodes> = model.ranks.iter().map(|rank| own_codes(rank, &lines, &marked, &found)).collect();
     let mut all: BTreeMap<CodePiece, u32> = BTreeMap::new();
-    by_rank.iter().flat_map(|own| own.keys()).for_each(|&code| _ = all.entry(code).or_default());
-    (0_u32..).zip(all.values_mut()).for_each(|(number, piece)| *piece = number);
+    for &code in by_rank.iter().flat_map(|own| own.keys()) {
+        _ = all.entry(code).or_default();
+    }
+    for (number, piece) in (0_u32..).zip(all.values_mut()) {
+        *piece = number;
+    }
     let rank_code = |(own, rank): (OwnCodes, &RankModel)| {
         // Both are in the order of the codes, so that the pieces ascend.
-        let run = |(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share });
         let mut activities = rank.inclusive(0).map(|seconds| share(rank, seconds));
         activities[Activity::Recorder as usize] = 0.0;
-        RankCode { runs: own.into_iter().filter_map(run).collect(), activities }
+        RankCode {
+            runs: own
+                .into_iter()
+                .filter_map(|(code, (times, share))| Some(CodeUsage { piece: *all.get(&code)?, times, share }))
+                .collect(),
+            activities,
+        }
     };
     let ranks = by_rank.into_iter().zip(&model.ranks).map(rank_code).collect();
     let pieces: Vec<CodePiece> = all.into_keys().collect();
     RunCode { functions: functions(&pieces, places), pieces, ranks, circles: circles(model) }
 }
 
-/// What a rank runs: how often, and for which share of its time.
+/// The code of a rank: how often, and for which share of its time.
 type OwnCodes = BTreeMap<CodePiece, (f64, f64)>;
 
 fn own_codes(rank: &RankModel, lines: &[u32], marked: &[RegionIdx], found: &[bool]) -> OwnCodes {
@@ -111,7 +120,7 @@ fn share(rank: &RankModel, seconds: f64) -> f64 {
     if known > 0.0 { seconds / known } else { 0.0 }
 }
 
-/// Whether how often a call is made says which code is run.
+/// Returns whether how often a call is made says which code is run.
 fn counts(key: &SiteTotalsKey) -> bool {
     !Operation::polls(key.operation) && key.activity != Activity::Recorder
 }
@@ -162,6 +171,11 @@ fn circles(model: &Model) -> Vec<Vec<u32>> {
         });
         ranks.filter_map(|rank| index.get(&u32::try_from(rank).ok()?).copied()).collect()
     };
-    let is_part = |group: &RankList| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks);
-    model.communicators.iter().map(|comm| &comm.group).filter(|group| is_part(group)).map(members).collect()
+    model
+        .communicators
+        .iter()
+        .map(|comm| &comm.group)
+        .filter(|group| group.len() > 1 && group.len() < u64::from(model.facts.n_ranks))
+        .map(members)
+        .collect()
 }

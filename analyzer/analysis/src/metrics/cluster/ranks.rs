@@ -28,12 +28,12 @@ const RADIUS: std::ops::RangeInclusive<f64> = 0.5..=0.75;
 /// Ranks within the radius of each other, itself included, from which on they are a cluster (DBSCAN's minPts).
 const LEAST_RANKS: usize = 2;
 
-/// How near ranks must be to belong together.
+/// Maximum distance of ranks in one cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterRadius {
     /// The distance, in 0..=1.
     pub value: f64,
-    /// Whether the user gave it.
+    /// True if the user gave it.
     pub given: bool,
 }
 
@@ -43,18 +43,18 @@ pub struct RankClusters {
     /// By rank the number of its cluster, from 0; `None` for ranks of no cluster (DBSCAN's noise): no other rank runs
     /// similar code. Cluster 0 has the first rank of all that are in any, and so on.
     pub of: Vec<Option<usize>>,
-    /// How many clusters there are.
+    /// Number of clusters.
     pub n: usize,
-    /// How near ranks must be.
+    /// Maximum distance of ranks in one cluster.
     pub radius: ClusterRadius,
     /// Different profiles of code that ranks have.
     pub profiles: usize,
-    /// Those of them that were clustered: all, up to [`MOST_PROFILES`].
+    /// Number of ranks that were clustered: all, up to [`MOST_PROFILES`].
     pub clustered: usize,
 }
 
 impl RankClusters {
-    /// Whether ranks run different code.
+    /// Returns whether ranks run different code.
     pub fn differ(&self) -> bool {
         self.n > 1 || (self.of.len() > 1 && self.of.contains(&None))
     }
@@ -105,14 +105,17 @@ pub fn clusters(codes: &RunCode, radius: Option<f64>) -> RankClusters {
     let labels = joined(&directed, &distances, separate(&dbscan(&distances, value)), value);
     let mut label_of: Vec<usize> = vec![usize::MAX; n_ranks];
     for (profile, &label) in profiles.iter().zip(&labels) {
-        profile.ranks.iter().for_each(|&at| label_of[at] = label);
+        for &at in profile.ranks.iter() {
+            label_of[at] = label;
+        }
     }
     for (profile, next) in rest.iter().zip(n_ranks..) {
-        let own = |other: &ClusterProfile| difference(profile, other, false);
-        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (own(other), *label));
+        let nearest = profiles.iter().zip(&labels).map(|(other, label)| (difference(profile, other, false), *label));
         let nearest = nearest.min_by(|a, b| a.0.total_cmp(&b.0)).filter(|(distance, _)| *distance < value);
         let label = nearest.map_or(next, |(_, label)| label);
-        profile.ranks.iter().for_each(|&at| label_of[at] = label);
+        for &at in profile.ranks.iter() {
+            label_of[at] = label;
+        }
     }
     (found.of, found.n) = numbered(&label_of);
     found
@@ -141,7 +144,9 @@ fn separate(labels: &Array1<Option<usize>>) -> Vec<usize> {
 /// Labels after parts that run only what another one runs have joined it, the nearest of several.
 fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, radius: f64) -> Vec<usize> {
     let mut members: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    labels.iter().enumerate().for_each(|(at, &label)| members.entry(label).or_default().push(at));
+    for (at, &label) in labels.iter().enumerate() {
+        members.entry(label).or_default().push(at);
+    }
     let is_part_of =
         |part: &[usize], whole: &[usize]| part.iter().all(|&a| whole.iter().any(|&b| directed[[a, b]] < radius));
     let distance = |a: &[usize], b: &[usize]| {
@@ -171,7 +176,9 @@ fn joined(directed: &Array2<f64>, distances: &Array2<f64>, labels: Vec<usize>, r
 /// Clusters in the order of the first ranks that have their labels, and how many there are. A label of a single rank is none.
 fn numbered(labels: &[usize]) -> (Vec<Option<usize>>, usize) {
     let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
-    labels.iter().for_each(|&label| *sizes.entry(label).or_default() += 1);
+    for &label in labels.iter() {
+        *sizes.entry(label).or_default() += 1;
+    }
     let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
     let number = |label: &usize| {
         let next = numbers.len();

@@ -64,7 +64,7 @@ impl RegionTimes {
     }
 
     /// Of a region of a run; one entry a rank of the model.
-    pub fn of(model: &Model, region: RegionIdx) -> RegionTimes {
+    pub fn from_model(model: &Model, region: RegionIdx) -> RegionTimes {
         let mut seconds: [Vec<f64>; Activity::COUNT] = Default::default();
         for (at, rank) in model.ranks.iter().enumerate() {
             for (of_activity, own) in seconds.iter_mut().zip(rank.exclusive(region)) {
@@ -84,7 +84,7 @@ impl RegionTimes {
         (!seconds.is_empty()).then_some(seconds)
     }
 
-    /// How many ranks there are; 0 where none performs anything.
+    /// Returns the number of ranks; 0 where none performs anything.
     pub fn n_ranks(&self) -> usize {
         self.seconds.iter().map(Vec::len).max().unwrap_or(0)
     }
@@ -128,15 +128,15 @@ pub struct Dispersion {
     pub activities: PerActivity<DispersionIndex>,
     /// The rank with the largest ID_P_ip, by region; `None` where there is no single one.
     pub most_imbalanced: Vec<Option<MostImbalanced>>,
-    /// Which ranks that are, over all regions.
+    /// The most imbalanced ranks over all regions.
     pub ranks: RankView,
 }
 
 impl Dispersion {
     /// Of a run. T is the run's elapsed time: t_ij are means over ranks, so all of them, with the ranks' idle and unrecorded
     /// time, sum to it, and SID is ID times the share of the elapsed time that reports print.
-    pub fn of(model: &Model) -> Dispersion {
-        let regions = (0..model.regions.len() as RegionIdx).map(|region| RegionTimes::of(model, region));
+    pub fn from_model(model: &Model) -> Dispersion {
+        let regions = (0..model.regions.len() as RegionIdx).map(|region| RegionTimes::from_model(model, region));
         Dispersion::new(regions, model.ranks.len(), model.elapsed_s())
     }
 

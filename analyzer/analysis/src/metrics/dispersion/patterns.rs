@@ -3,7 +3,7 @@
 /// Share of the range of a region's times that lies next to its minimum, and next to its maximum.
 const MARGIN: f64 = 0.15;
 
-/// Where a rank's time lies in the range of the times of all: the four colours of the paper's figures, and plain.
+/// The position of a rank's time in the range of the times of all ranks: the four colours of the paper's figures, and plain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TimeLevel {
     /// The least time of all.

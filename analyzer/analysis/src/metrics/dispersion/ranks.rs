@@ -34,12 +34,18 @@ pub fn deviations(times: &RegionTimes) -> Vec<Option<f64>> {
     let n = shares.iter().flatten().count() as f64;
     let mut means = [0.0; Activity::COUNT];
     for share in shares.iter().flatten() {
-        means.iter_mut().zip(share).for_each(|(mean, share)| *mean += share / n);
+        for (mean, share) in means.iter_mut().zip(share) {
+            *mean += share / n;
+        }
     }
-    let distance = |share: &[f64; Activity::COUNT]| {
-        share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt()
-    };
-    shares.iter().map(|share| share.as_ref().map(distance)).collect()
+    shares
+        .iter()
+        .map(|share| {
+            share
+                .as_ref()
+                .map(|share| share.iter().zip(&means).map(|(share, mean)| (share - mean).powi(2)).sum::<f64>().sqrt())
+        })
+        .collect()
 }
 
 /// The rank with the largest ID_P_ip of a region; `None` where all are 0 or no single rank has the largest, as always with
@@ -60,7 +66,7 @@ pub fn most_imbalanced(times: &RegionTimes) -> Option<MostImbalanced> {
     Some(MostImbalanced { rank, id, time_s: times.rank(rank).iter().sum() })
 }
 
-/// How often and for how long each rank is the most imbalanced one; one entry a rank.
+/// The number and duration of regions in which each rank is the most imbalanced one; one entry a rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankView {
     /// Regions in which the rank has the largest ID_P_ip.

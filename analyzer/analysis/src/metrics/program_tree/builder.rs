@@ -1,4 +1,4 @@
-//! Where regions and calls of MPI lie in the program's tree.
+//! Places regions and MPI calls in the program's tree.
 //!
 //! A loop or a marked phase lies in the innermost function around all calls of MPI that are made in it:
 //!
@@ -26,7 +26,7 @@ pub(super) struct ProgramTreeBuilder<'a> {
     common: Vec<Option<u32>>,
     /// For each outermost call the first one in the same function.
     start_of: HashMap<u32, u32>,
-    /// Whether all calls lie in one function that nothing calls: it is the program.
+    /// True if all calls lie in one function that nothing calls: it is the program.
     starts_once: bool,
     /// The nodes, each after its parent; the first is the program.
     pub(super) nodes: Vec<ProgramTreeNode>,
@@ -38,11 +38,10 @@ pub(super) struct ProgramTreeBuilder<'a> {
 impl<'a> ProgramTreeBuilder<'a> {
     pub(super) fn new(model: &'a Model, calls: &'a CallTree) -> ProgramTreeBuilder<'a> {
         let regions = model.regions.as_slice();
-        let is_phase = |region: &Region| !region.is_code;
         let mut phase_of: Vec<RegionIdx> = Vec::with_capacity(regions.len());
         for (at, region) in (0..).zip(regions) {
             let around = phase_of.get(region.parent as usize).copied().unwrap_or(0);
-            phase_of.push(if is_phase(region) { at } else { around });
+            phase_of.push(if !region.is_code { at } else { around });
         }
         let sites = model.ranks.iter().flat_map(|rank| rank.sites.iter().chain(&rank.other_sites));
         let seen: BTreeSet<(RegionIdx, u32)> =
@@ -132,7 +131,7 @@ impl<'a> ProgramTreeBuilder<'a> {
         node
     }
 
-    /// What a call by the function that the call `around` calls lies in.
+    /// Returns the node of a call by the function that the call `around` calls.
     fn around(&mut self, phase: RegionIdx, around: Option<u32>, call: u32) -> usize {
         match around {
             Some(around) if phase != 0 && self.is_outside(phase, around) => self.of_phase(phase),
@@ -147,7 +146,7 @@ impl<'a> ProgramTreeBuilder<'a> {
         }
     }
 
-    /// Whether a phase lies in the function that a call calls, which is on the path of all its calls.
+    /// Returns whether a phase lies in the function that a call calls, which is on the path of all its calls.
     fn is_outside(&self, phase: RegionIdx, call: u32) -> bool {
         let depth = |at: u32| self.calls.node(at).map(|node| node.depth);
         self.common(phase).is_some_and(|common| depth(call) <= depth(common))

@@ -16,7 +16,7 @@ use crate::model::{Model, RankModel, RegionIdx};
 use crate::structure::call_tree::CallTree;
 use builder::ProgramTreeBuilder;
 
-/// What a node of the tree is.
+/// The program element of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ProgramNodeKind {
     /// A loop that was found, or a marked phase; the first is the whole program.
@@ -32,14 +32,13 @@ pub enum ProgramNodeKind {
 /// A node of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProgramTreeNode {
-    /// What it is.
+    /// The program element.
     pub step: ProgramNodeKind,
     /// The node around it, as an index; `None`: it is the whole program.
     pub parent: Option<usize>,
 }
 
-/// What is known of a node. Seconds summed over ranks; of the ranks' first threads, but for waiting and what causes it, which are of all
-/// threads.
+/// Sums of a node. Seconds summed over ranks; of the ranks' first threads, but for waiting and what causes it, which are of all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeSums {
     /// Time.
@@ -71,12 +70,12 @@ impl std::ops::AddAssign for NodeSums {
     }
 }
 
-/// How evenly the ranks compute in a node and those in it.
+/// Balance of computation in a node and those in it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NodeBalance {
     /// Longest computation of a rank.
     pub max_s: f64,
-    /// That rank, the lowest of several.
+    /// The slowest rank, the lowest of several.
     pub slowest_rank: Option<u32>,
     /// Load balance (docs/metrics.md §1): mean / longest; `None` if nothing is computed.
     pub load_balance: Option<f64>,
@@ -87,11 +86,11 @@ pub struct NodeBalance {
 pub struct ProgramTree {
     /// Its nodes; the first is the whole program.
     pub nodes: Vec<ProgramTreeNode>,
-    /// What is known of each alone, at the same indices.
+    /// Exclusive sums of each node, at the same indices.
     pub alone: Vec<NodeSums>,
-    /// The same of each and those in it.
+    /// Inclusive sums of each node.
     pub inclusive: Vec<NodeSums>,
-    /// How evenly ranks compute in each and those in it.
+    /// Balance of computation in each node and those in it.
     pub balance: Vec<NodeBalance>,
     /// The region that a node is, where it is one: then its computation by iteration is known.
     pub regions: HashMap<usize, RegionIdx>,
@@ -177,11 +176,14 @@ fn add_waiting(
     let seconds = |ns: f64| ns * 1e-9;
     for (key, sums) in &followed.blocking.waits {
         let waiting_s = seconds((sums.waiting + sums.delay) as f64);
-        let leaf = || Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site));
         // Before a rank's window begins, and after its end, it is in no call.
         let at = match key.operation {
             0 => node(key.kind.region()),
-            operation => places.of_call(region(key.kind.region()), leaf(), operation),
+            operation => places.of_call(
+                region(key.kind.region()),
+                Some(key.site).filter(|&site| site != NONE).and_then(|site| calls.node_of(site)),
+                operation,
+            ),
         };
         let is_first = followed.threads.get(key.thread as usize).is_some_and(|thread| thread.number == 0);
         // What is waited in a call is lost where it is caused.
@@ -195,7 +197,7 @@ fn add_waiting(
     }
 }
 
-/// How evenly ranks compute in each node.
+/// Computes the balance of computation in each node.
 fn balance(model: &Model, nodes: &[ProgramTreeNode], of_region: &[usize]) -> Vec<NodeBalance> {
     // The nodes in which is computed, each after the one around it.
     let mut computing: Vec<usize> = Vec::new();

@@ -1,4 +1,4 @@
-//! What threads did and whom they waited for, as it is handed to who explains it.
+//! The threads' activities and waits in a batch, as they are handed to the wait analysis.
 
 use super::causes::DelaySource;
 use super::history::EndedBy;
@@ -9,7 +9,7 @@ use crate::model::waits::{WaitKey, WaitSums};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HistoryStart {
     pub at: Ns,
-    /// As the first of its rank, and others began at 0.
+    /// True if this is the first thread of its rank and others began at 0.
     pub late: bool,
     /// Nanoseconds before that count as its wait.
     pub counted: Ns,
@@ -22,24 +22,24 @@ pub(super) struct HistoryStart {
 pub(super) struct BatchInterval {
     pub end: Ns,
     pub kind: RegionState,
-    /// Whether it is the next of the thread's waits.
+    /// True if it is the next of the thread's waits.
     pub waits: bool,
 }
 
 /// A blocking interval: a wait.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockingInterval {
-    /// Who waited, where and why.
+    /// The waiting thread, with the place and reason of the wait.
     pub key: WaitKey,
     /// From when.
     pub begin: Ns,
-    /// How long before and after what it waited for; together until the wait was over.
+    /// Waiting before and after the need was satisfied; together until the wait was over.
     pub sums: WaitSums,
-    /// As much of that as counts: what lies in the selected part of the run.
+    /// The counted part of the waiting: what lies in the selected part of the run.
     pub counted: WaitSums,
     /// Nanoseconds of it in the selected time, in any region; 0 unless a region is selected.
     pub in_any_region: Ns,
-    /// Who ended it last.
+    /// The thread that ended the wait.
     pub by: EndedBy,
 }
 
@@ -50,8 +50,8 @@ impl BlockingInterval {
     }
 }
 
-/// What happened. Of each thread it is known in the order of time; waits are in the order in which they were found out, so that what
-/// caused one was found out before it.
+/// A batch of the threads' histories. Of each thread it is known in the order of time; waits are in the order in which they were found out,
+/// so that what caused one was found out before it.
 #[derive(Debug, Default)]
 pub struct HistoryBatch {
     /// Threads that begin, by number.
@@ -71,13 +71,15 @@ impl HistoryBatch {
 
     /// The thread that began last is the first one of the rank at this place.
     pub fn is_first_of(&mut self, rank: u32) {
-        self.begins.last_mut().into_iter().for_each(|begin| begin.rank = Some(rank));
+        if let Some(begin) = self.begins.last_mut() {
+            begin.rank = Some(rank);
+        }
     }
 
     /// A thread goes on until `end` with time of a kind.
     #[inline]
     pub fn spend(&mut self, thread: u32, kind: RegionState, end: Ns) {
-        self.goes_on(thread, BatchInterval { end, kind, waits: false });
+        self.push_interval(thread, BatchInterval { end, kind, waits: false });
     }
 
     /// A thread waits, because of these.
@@ -89,19 +91,19 @@ impl HistoryBatch {
         let before = self.sources.len();
         self.sources.extend(sources);
         self.waits.push((wait, self.sources.len() - before));
-        self.goes_on(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
+        self.push_interval(wait.key.thread, BatchInterval { end, kind: wait.key.kind, waits: true });
     }
 
     #[inline]
-    fn goes_on(&mut self, thread: u32, interval: BatchInterval) {
+    fn push_interval(&mut self, thread: u32, interval: BatchInterval) {
         match self.intervals.get_mut(thread as usize) {
             Some(intervals) => intervals.push(interval),
-            None => self.goes_on_first(thread, interval),
+            None => self.push_first_interval(thread, interval),
         }
     }
 
     #[cold]
-    fn goes_on_first(&mut self, thread: u32, interval: BatchInterval) {
+    fn push_first_interval(&mut self, thread: u32, interval: BatchInterval) {
         self.intervals.resize_with(thread as usize + 1, Vec::new);
         self.intervals[thread as usize].push(interval);
     }

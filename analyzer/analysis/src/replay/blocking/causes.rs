@@ -1,4 +1,4 @@
-//! What a wait is caused by ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
+//! Finds the causes of waits ("Causes of Blocking Overhead in Message-Passing Programs" (2003), §§3–4; docs/metrics.md §4).
 //!
 //! ```text
 //!            T*                        wait
@@ -19,16 +19,16 @@ use crate::model::region_state::{Ns, RegionState};
 const MOST_CAUSES: usize = 24;
 const LEAST_SHARE: f64 = 1.0 / 512.0;
 
-/// Who ends a wait, and how.
+/// A thread that ended a wait, and how it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DelaySource {
-    /// Who ended it, and when he did what it waited for.
+    /// The thread that ended the wait, and when it satisfied the need.
     pub by: EndedBy,
     /// The last time at which both were synchronised.
     pub since: Ns,
     /// The part of the wait that he answers for, 0..=1; the parts of all who end it add up to 1.
     pub share: f64,
-    /// What comes after what it did, until the wait is over: a message's delay.
+    /// The state after that, until the wait is over: a message's delay.
     pub delay: Option<RegionState>,
 }
 
@@ -37,7 +37,7 @@ pub struct DelaySource {
 pub struct ThreadWait<'a> {
     /// The histories of all threads, by number.
     pub histories: &'a [ThreadHistory],
-    /// Who waits.
+    /// The waiting thread.
     pub thread: u32,
     /// From when until when.
     pub time: TimeInterval,
@@ -52,13 +52,13 @@ pub struct CauseFinder {
     found: Vec<StateDuration>,
     /// Parts of the wait that who ended it caused by computing himself, where they are asked for.
     own: Vec<OwnCause>,
-    /// Whether they are.
+    /// True if they are.
     pub wants_own: bool,
 }
 
 impl CauseFinder {
     /// The parts of the last wait that who ended it caused by computing himself.
-    pub fn own(&self) -> &[OwnCause] {
+    pub fn own_causes(&self) -> &[OwnCause] {
         &self.own
     }
 
@@ -67,7 +67,12 @@ impl CauseFinder {
     /// Time that the same thread spent in the same kind cancels first, as where both waited for it; then what each of both did
     /// itself, kind by kind; then what is left of a kind, on whatever threads, in proportion; then what both computed in different regions,
     /// so that who computes no longer is not blamed.
-    pub fn of(&mut self, states: &mut ThreadStates, wait: ThreadWait, sources: &[DelaySource]) -> &[StateDuration] {
+    pub fn find_causes(
+        &mut self,
+        states: &mut ThreadStates,
+        wait: ThreadWait,
+        sources: &[DelaySource],
+    ) -> &[StateDuration] {
         self.found.clear();
         self.own.clear();
         self.paths.clear();
@@ -78,7 +83,7 @@ impl CauseFinder {
             }
         }
         for part in &mut self.found {
-            part.ns = std::mem::take(&mut self.caused[part.state.at()]);
+            part.ns = std::mem::take(&mut self.caused[part.state.index()]);
         }
         keep_the_largest(&mut self.found, states);
         &self.found
@@ -93,14 +98,14 @@ impl CauseFinder {
         };
         let since = source.since.max(own.begin()).max(other.begin());
         let at = by.at.min(end);
-        let delay = source.delay.filter(|_| end > at).map(|kind| states.of(by.thread, kind));
+        let delay = source.delay.filter(|_| end > at).map(|kind| states.intern(by.thread, kind));
         self.paths.follow_own(states, own, since, begin);
         self.paths.follow_other(other, since, at);
         if let Some(state) = delay {
             self.paths.add_other(StateDuration { state, ns: (end - at.max(since)) as f64 });
         }
         self.paths.cancel(states, (thread, by.thread));
-        self.caused.resize(states.all().len(), 0.0);
+        self.caused.resize(states.entries().len(), 0.0);
         let total: f64 = self.paths.left().map(|part| part.ns).sum();
         if total > 0.0 {
             for part in self.paths.left() {
@@ -119,8 +124,8 @@ impl CauseFinder {
         } else {
             // Nothing is known of what he did: the wait is of that which he did last.
             let last = other.backwards(Ns::MIN, at).next().map(|past| past.state);
-            let state = last.unwrap_or_else(|| states.of(by.thread, RegionState::unknown(0)));
-            self.caused.resize(states.all().len(), 0.0);
+            let state = last.unwrap_or_else(|| states.intern(by.thread, RegionState::unknown(0)));
+            self.caused.resize(states.entries().len(), 0.0);
             cause(&mut self.caused, &mut self.found, StateDuration { state, ns });
         }
     }
@@ -128,7 +133,7 @@ impl CauseFinder {
 
 #[inline]
 fn cause(all: &mut [f64], found: &mut Vec<StateDuration>, part: StateDuration) {
-    let caused = &mut all[part.state.at()];
+    let caused = &mut all[part.state.index()];
     if *caused == 0.0 && part.ns > 0.0 {
         found.push(part);
     }
@@ -143,7 +148,9 @@ fn keep_the_largest(causes: &mut Vec<StateDuration>, states: &ThreadStates) {
     if most < causes.len() {
         causes.truncate(most);
         let kept: f64 = causes.iter().map(|part| part.ns).sum();
-        causes.iter_mut().for_each(|part| part.ns *= all / kept);
+        for part in causes.iter_mut() {
+            part.ns *= all / kept;
+        }
     }
 }
 
@@ -158,7 +165,9 @@ mod tests {
 
     fn history(states: &mut ThreadStates, thread: u32, intervals: &[(Ns, RegionState)]) -> ThreadHistory {
         let mut history = ThreadHistory::new(0);
-        intervals.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kind)));
+        for &(end, kind) in intervals.iter() {
+            history.spend(end, states.intern(thread, kind));
+        }
         history
     }
 
@@ -179,10 +188,9 @@ mod tests {
     ) -> Vec<(u32, RegionState, f64)> {
         let mut causes = CauseFinder::default();
         let waiting = ThreadWait { histories, thread: 0, time: wait };
-        let found = causes.of(&mut states, waiting, sources).to_vec();
+        let found = causes.find_causes(&mut states, waiting, sources).to_vec();
         assert!(causes.caused.iter().all(|&ns| ns == 0.0));
-        let named = |part: &StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-        found.iter().map(named).collect()
+        found.iter().map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns)).collect()
     }
 
     #[test]
@@ -206,8 +214,8 @@ mod tests {
     fn a_wait_on_the_path_is_replaced_by_its_causes() {
         let mut states = ThreadStates::default();
         let mut middle = history(&mut states, 1, &[(2, X)]);
-        middle.wait(8, states.of(1, Y));
-        middle.explain(None, &[StateDuration { state: states.of(2, X), ns: 6.0 }]);
+        middle.wait(8, states.intern(1, Y));
+        middle.explain(None, &[StateDuration { state: states.intern(2, X), ns: 6.0 }]);
         let histories = [history(&mut states, 0, &[(2, X)]), middle];
         assert_eq!(causes(states, &histories, TimeInterval::new(2, 8), &[source(1, 8)]), [(2, X, 6.0)]);
     }
@@ -218,9 +226,9 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut waited = |thread, more: Ns| {
             let mut history = ThreadHistory::new(0);
-            history.wait(5, states.of(thread, Y));
-            history.explain(None, &[StateDuration { state: states.of(2, X), ns: 5.0 }]);
-            history.spend(5 + more, states.of(thread, X));
+            history.wait(5, states.intern(thread, Y));
+            history.explain(None, &[StateDuration { state: states.intern(2, X), ns: 5.0 }]);
+            history.spend(5 + more, states.intern(thread, X));
             history
         };
         let histories = [waited(0, 1), waited(1, 4)];

@@ -31,7 +31,7 @@ struct PathTrail {
     sums: PathSums,
     /// The thread with which it begins.
     origin: u32,
-    /// What was added to the sums, as far as it was noted.
+    /// The amounts added to the sums, if noted.
     parts: Vec<((u32, RegionState), f64)>,
     /// With which thread it goes on, and when, after how many of the parts.
     joints: Vec<((u32, Ns), usize)>,
@@ -56,29 +56,33 @@ impl PathTrail {
 
     /// Adds to sums what comes after the first `n` parts. All are whole nanoseconds, so nothing is left of what is added and taken away.
     fn add_rest(&self, n: usize, sums: &mut PathSums) {
-        self.sums.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
-        self.parts[..n].iter().for_each(|&(key, ns)| *sums.entry(key).or_default() -= ns);
+        for (&key, &ns) in self.sums.iter() {
+            *sums.entry(key).or_default() += ns;
+        }
+        for &(key, ns) in self.parts[..n].iter() {
+            *sums.entry(key).or_default() -= ns;
+        }
     }
 }
 
-/// What is needed to sum up paths; but for the trails it is empty between them.
+/// Buffers for the sums of paths; but for the trails it is empty between them.
 #[derive(Default)]
 struct PathBuffers {
     /// Nanoseconds by number of what is done, and what of it is on the path.
     spent: Vec<f64>,
     on_path: Vec<ThreadState>,
-    /// How far into its history it was gone back, by thread, and which were.
+    /// Progress backwards in the history of each thread, and the threads that have any.
     reach: Vec<usize>,
     visited: Vec<u32>,
     trails: Vec<PathTrail>,
-    /// Where trails go on: which, and after how many of its parts.
+    /// Points where trails continue: which, and after how many of its parts.
     joints: FxHashMap<(u32, Ns), (usize, usize)>,
 }
 
 /// The paths to the begin of all histories.
 #[derive(Debug, Default)]
 pub struct CriticalPathFinder {
-    /// Where paths begin.
+    /// Begin of the paths.
     from: Ns,
     /// By thread; a thread that is not here has none.
     until_begin: Vec<Arc<PathSums>>,
@@ -124,7 +128,7 @@ impl CriticalPathFinder {
         to: (u32, Ns),
     ) -> (PathSums, u32) {
         let mut sums = PathSums::default();
-        room.spent.resize(states.all().len(), 0.0);
+        room.spent.resize(states.entries().len(), 0.0);
         room.reach.resize(histories.len(), usize::MAX);
         let (mut thread, mut time) = to;
         let mut origin = None;
@@ -151,7 +155,9 @@ impl CriticalPathFinder {
                         if at < past.end {
                             let key = (by.thread, RegionState::delay(states.get(past.state).1.region()));
                             *sums.entry(key).or_default() += (past.end - at) as f64;
-                            trail.iter_mut().for_each(|trail| trail.pass(key, (past.end - at) as f64));
+                            for trail in trail.iter_mut() {
+                                trail.pass(key, (past.end - at) as f64);
+                            }
                         }
                         if let Some(&(joined, n)) = room.joints.get(&(by.thread, at)) {
                             room.trails[joined].add_rest(n, &mut sums);
@@ -159,31 +165,39 @@ impl CriticalPathFinder {
                             trail = None;
                             break 'thread;
                         }
-                        trail.iter_mut().for_each(|trail| trail.change((by.thread, at)));
+                        for trail in trail.iter_mut() {
+                            trail.change((by.thread, at));
+                        }
                         changes_at_once = if at < time { 0 } else { changes_at_once + 1 };
                         (thread, time) = (by.thread, at);
                         continue 'thread;
                     }
                     _ => {
-                        let (spent, ns) = (&mut room.spent[past.state.at()], (past.end - past.begin) as f64);
+                        let (spent, ns) = (&mut room.spent[past.state.index()], (past.end - past.begin) as f64);
                         if *spent == 0.0 {
                             room.on_path.push(past.state);
                         }
                         *spent += ns;
-                        trail.iter_mut().for_each(|trail| trail.pass(states.get(past.state), ns));
+                        for trail in trail.iter_mut() {
+                            trail.pass(states.get(past.state), ns);
+                        }
                     }
                 }
             }
             if let Some(before) = self.until_begin.get(thread as usize) {
-                before.iter().for_each(|(&key, &ns)| *sums.entry(key).or_default() += ns);
+                for (&key, &ns) in before.iter() {
+                    *sums.entry(key).or_default() += ns;
+                }
                 origin = self.origins.get(thread as usize).copied();
             }
             break;
         }
         for state in room.on_path.drain(..) {
-            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.at()]);
+            *sums.entry(states.get(state)).or_default() += std::mem::take(&mut room.spent[state.index()]);
         }
-        room.visited.drain(..).for_each(|thread| room.reach[thread as usize] = usize::MAX);
+        for thread in room.visited.drain(..) {
+            room.reach[thread as usize] = usize::MAX;
+        }
         let origin = origin.unwrap_or(thread);
         if let Some(trail) = trail {
             let joints = trail.joints.iter().map(|&(joint, n)| (joint, (room.trails.len(), n)));
@@ -212,12 +226,12 @@ mod tests {
         let barrier = RegionState::new(0, Activity::Synchronization);
         let mut states = ThreadStates::default();
         let mut first = ThreadHistory::new(0);
-        first.spend(3, states.of(0, computation(1)));
-        first.wait(10, states.of(0, barrier));
+        first.spend(3, states.intern(0, computation(1)));
+        first.wait(10, states.intern(0, barrier));
         first.explain(Some(EndedBy { thread: 1, at: 10 }), &[]);
-        first.spend(12, states.of(0, computation(2)));
+        first.spend(12, states.intern(0, computation(2)));
         let mut last = ThreadHistory::new(0);
-        last.spend(10, states.of(1, computation(1)));
+        last.spend(10, states.intern(1, computation(1)));
         let (path, origin) = CriticalPathFinder::default().to(&states, &[first, last], 0, 12);
         assert_eq!(origin, 1);
         let found: Vec<_> = path.iter().map(|part| (part.thread, part.kind, part.ns)).collect();
@@ -230,7 +244,7 @@ mod tests {
         let mut states = ThreadStates::default();
         let mut waits_for = |thread: u32| {
             let mut history = ThreadHistory::new(0);
-            history.wait(5, states.of(1 - thread, kind));
+            history.wait(5, states.intern(1 - thread, kind));
             history.explain(Some(EndedBy { thread, at: 5 }), &[]);
             history
         };
@@ -250,13 +264,13 @@ mod tests {
             let (end, last) = (Ns::from(i) * 100, i as u32 % 4);
             for (thread, history) in (0..).zip(&mut histories) {
                 let behind = Ns::from((thread + 4 - last) % 4);
-                history.spend(end - 10 - 7 * behind, states.of(thread, kinds[i as usize % 2]));
+                history.spend(end - 10 - 7 * behind, states.intern(thread, kinds[i as usize % 2]));
                 if thread != last {
                     let delay = Ns::from(thread);
-                    history.wait(end - 10 + delay, states.of(thread, barrier));
+                    history.wait(end - 10 + delay, states.intern(thread, barrier));
                     history.explain(Some(EndedBy { thread: last, at: end - 10 }), &[]);
                 }
-                history.spend(end, states.of(thread, barrier));
+                history.spend(end, states.intern(thread, barrier));
             }
         }
         for time in [3950, 3991, 4000] {
@@ -265,10 +279,13 @@ mod tests {
             for (thread, joined) in (0..).zip(&together.until_begin) {
                 let (alone, origin) = CriticalPathFinder::default().to(&states, &histories, thread, time);
                 assert_eq!(together.origins[thread as usize], origin, "{thread} at {time}");
-                let of_part = |part: &CriticalPathEntry| ((part.thread, part.kind), part.ns);
                 let joined: PathSums =
                     joined.iter().filter(|&(_, &ns)| ns != 0.0).map(|(&key, &ns)| (key, ns)).collect();
-                assert_eq!(joined, alone.iter().map(of_part).collect::<PathSums>(), "{thread} at {time}");
+                assert_eq!(
+                    joined,
+                    alone.iter().map(|part| ((part.thread, part.kind), part.ns)).collect::<PathSums>(),
+                    "{thread} at {time}"
+                );
                 assert_eq!(alone.iter().map(|part| part.ns).sum::<f64>(), time as f64, "{thread} at {time}");
                 assert!(alone.len() > 4, "it leads over several ranks");
             }

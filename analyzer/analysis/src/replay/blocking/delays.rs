@@ -1,4 +1,5 @@
-//! Which code made others wait: what samples show of the time in which a thread did more than who waited for it.
+//! Attributes delay costs to source lines, using samples of the delaying thread: what samples show of the time in which a thread did more
+//! than who waited for it.
 //!
 //! ```text
 //!            T*                        wait
@@ -28,7 +29,7 @@ use crate::model::replay_results::DelayingCode;
 /// A sample of a rank's first thread.
 #[derive(Clone, Copy, Debug, PartialEq, Encode, Decode)]
 pub struct TimedSample {
-    /// When it was taken; it stands for time before.
+    /// Time of the sample; it stands for time before.
     pub at: Ns,
     /// The line of the source that it hit.
     pub leaf: u32,
@@ -36,12 +37,12 @@ pub struct TimedSample {
     pub ns: f64,
 }
 
-/// What a thread did from one instant to another.
+/// A thread's state between two instants.
 #[derive(Clone, Copy, Debug)]
 pub struct ActivityInterval {
     /// The thread.
     pub thread: u32,
-    /// What it did.
+    /// The state of the thread.
     pub state: ThreadState,
     /// From when.
     pub since: Ns,
@@ -52,15 +53,15 @@ pub struct ActivityInterval {
 /// A part of a wait that a thread caused by what it did itself.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnCause {
-    /// What that was.
+    /// The delaying interval.
     pub by: ActivityInterval,
-    /// As far as it did, the same of who waited.
+    /// The corresponding interval of the waiting thread, if any.
     pub waiting: Option<ActivityInterval>,
     /// Nanoseconds of the wait.
     pub ns: f64,
 }
 
-/// What samples share.
+/// The delay that a sample stands for.
 #[derive(Clone, Copy, Debug, Default)]
 struct SampledDelay {
     samples: u64,
@@ -71,7 +72,7 @@ struct SampledDelay {
 /// A sample that shares what is caused: the number of what is done, the place of the sample's rank, and its place there.
 type Sharing = (usize, u32, usize);
 
-/// The same in a part of the run.
+/// A [`SampledDelay`] with exact sums, which can be merged in any order.
 #[derive(Clone, Copy, Debug, Default, Encode, Decode)]
 struct ExactSampledDelay {
     samples: u64,
@@ -87,7 +88,7 @@ impl AddAssign for ExactSampledDelay {
     }
 }
 
-/// What samples have of what threads caused by what they did themselves.
+/// The delays that threads caused by their own activity, attributed to samples.
 #[derive(Debug, Default, Encode, Decode)]
 pub struct DelaySums {
     /// By thread and kind, and the line.
@@ -103,7 +104,7 @@ pub struct DelayTotals {
     samples: Arc<Vec<Vec<TimedSample>>>,
     /// By thread: the place of the rank whose first thread it is.
     ranks: Vec<Option<u32>>,
-    /// What each sample has, of all who wait: one sample is one piece of luck, however many wait for it.
+    /// The delay of each sample, over all waiting threads: one sample is one piece of luck, however many wait for it.
     shares: FxHashMap<Sharing, f64>,
     /// By number of what is done, and the line.
     sums: FxHashMap<(usize, u32), SampledDelay>,
@@ -123,7 +124,7 @@ impl DelayTotals {
         DelayTotals { samples, ..DelayTotals::default() }
     }
 
-    /// Whether there are any samples.
+    /// Returns whether there are any samples.
     pub fn is_any(&self) -> bool {
         self.samples.iter().any(|samples| !samples.is_empty())
     }
@@ -139,7 +140,7 @@ impl DelayTotals {
         if self.samples_of(by.thread).is_empty() {
             return;
         }
-        let at = by.state.at();
+        let at = by.state.index();
         if self.own.len() <= at {
             self.own.resize(at + 1, 0.0);
         }
@@ -196,12 +197,12 @@ impl DelayTotals {
     pub fn finish(mut self, states: &ThreadStates) -> DelaySums {
         self.settle();
         let exact = |SampledDelay { samples, ns, squares }| {
-            let (ns, squares) = (ExactNs::of(ns), ExactNs::of(squares));
+            let (ns, squares) = (ExactNs::from_f64(ns), ExactNs::from_f64(squares));
             ExactSampledDelay { samples, ns, squares }
         };
-        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.all()[at], leaf), exact(share)));
-        let own = states.all().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
-        DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::of(ns))).collect() }
+        let shares = self.sums.into_iter().map(|((at, leaf), share)| ((states.entries()[at], leaf), exact(share)));
+        let own = states.entries().iter().copied().zip(self.own).filter(|&(_, own)| own > 0.0);
+        DelaySums { shares: shares.collect(), own: own.map(|(state, ns)| (state, ExactNs::from_f64(ns))).collect() }
     }
 }
 
@@ -225,7 +226,7 @@ impl DelaySums {
     }
 }
 
-/// When a thread did something.
+/// Returns the part of a history in which the thread was in the interval's state.
 fn did<'a>(histories: &'a [ThreadHistory], one: &ActivityInterval) -> impl Iterator<Item = PastInterval<'a>> + use<'a> {
     let ActivityInterval { thread, state, since, until } = *one;
     let history = histories.get(thread as usize).into_iter();
@@ -251,7 +252,7 @@ mod tests {
     fn samples_in_the_time_that_is_waited_for_share_the_wait() {
         let (x, y) = (RegionState::new(1, Activity::Computation), RegionState::new(2, Activity::Computation));
         let mut states = ThreadStates::default();
-        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.of(thread, kind));
+        let [own_x, x_state, y_state] = [(0, x), (1, x), (1, y)].map(|(thread, kind)| states.intern(thread, kind));
         // thread 0  |= x 20 from 80 on =|.............................|
         // thread 1  |== y 100 ==|==== x 60 ====|== y 20 ==|== x 20 ==|
         let (mut waits, mut history) = (ThreadHistory::new(80), ThreadHistory::new(0));
@@ -285,7 +286,7 @@ mod tests {
     fn of_one_thread(samples: Vec<TimedSample>, alone: &[f64], all: f64) -> Vec<DelayingCode> {
         let x = RegionState::new(1, Activity::Computation);
         let mut states = ThreadStates::default();
-        let state = states.of(0, x);
+        let state = states.intern(0, x);
         let mut history = ThreadHistory::new(0);
         history.spend(100, state);
         let mut delays = DelayTotals::new(Arc::new(vec![samples]));
@@ -305,8 +306,11 @@ mod tests {
 
     #[test]
     fn a_sample_for_which_two_wait_is_one_sample() {
-        let sample = |at: Ns| TimedSample { at, leaf: 3, ns: 25.0 };
-        let found = of_one_thread([25, 50, 75, 100].map(sample).to_vec(), &[40.0, 40.0], 80.0);
+        let found = of_one_thread(
+            [25, 50, 75, 100].map(|at| TimedSample { at, leaf: 3, ns: 25.0 }).to_vec(),
+            &[40.0, 40.0],
+            80.0,
+        );
         let [one] = found.as_slice() else { panic!("{found:?}") };
         // Four samples of 20, not eight of 10.
         assert_eq!((one.samples, one.ns, one.error_ns), (4, 80.0, 40.0));

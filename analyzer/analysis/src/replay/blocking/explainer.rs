@@ -23,7 +23,7 @@ use crate::model::waits::{WaitKey, WaitState, WaitSums};
 
 /// Intervals and causes of all histories together from which on old ones are forgotten.
 pub const MAX_INTERVALS: usize = 1 << 22;
-/// How many each thread may have.
+/// Maximum number for each thread.
 const MOST_OF_A_THREAD: usize = 1 << 10;
 
 /// Explains waits.
@@ -39,7 +39,7 @@ pub struct WaitExplainer {
     paths: Vec<PathToEnd>,
     /// Intervals and causes from which on old ones are forgotten.
     most: usize,
-    /// How many were kept at most.
+    /// Maximum number that was kept.
     kept: usize,
 }
 
@@ -89,13 +89,13 @@ impl ExplainedWaits {
 }
 
 impl WaitExplainer {
-    /// One that has heard nothing yet. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old ones are
-    /// forgotten.
+    /// Creates an explainer with empty histories. Critical paths begin at `from`. Of histories of `most` intervals and causes in all old
+    /// ones are forgotten.
     pub fn new(from: Ns, most: usize) -> Self {
         WaitExplainer { path: CriticalPathFinder::new(from), most, ..WaitExplainer::default() }
     }
 
-    /// The same with the samples of the ranks' first threads, by place, which say what code makes others wait.
+    /// Adds the samples of the ranks' first threads, by rank, which show the code that makes others wait.
     pub fn with_samples(mut self, samples: Arc<Vec<Vec<TimedSample>>>) -> Self {
         self.delays = DelayTotals::new(samples);
         self.causes.wants_own = self.delays.is_any();
@@ -107,10 +107,12 @@ impl WaitExplainer {
     /// What threads did is known of all of them before the first wait is explained: its paths end before it, so what comes after does not
     /// matter.
     pub fn take(&mut self, batch: &HistoryBatch) {
-        batch.begins.iter().for_each(|begin| self.begin(begin));
+        for begin in batch.begins.iter() {
+            self.begin(begin);
+        }
         for ((thread, history), intervals) in (0..).zip(&mut self.histories).zip(&batch.intervals) {
             for interval in intervals {
-                let state = self.states.of(thread, interval.kind);
+                let state = self.states.intern(thread, interval.kind);
                 match interval.waits {
                     false => history.spend(interval.end, state),
                     true => history.wait(interval.end, state),
@@ -136,7 +138,9 @@ impl WaitExplainer {
         let begin = self.histories.iter().filter(|one| one.size() > 0).map(ThreadHistory::begin).min().unwrap_or(0);
         let middle = begin + (now - begin).max(0) / 2;
         self.path.sum_up(&self.states, &self.histories, middle);
-        self.histories.iter_mut().for_each(|history| history.forget_before(middle));
+        for history in self.histories.iter_mut() {
+            history.forget_before(middle);
+        }
     }
 
     /// Follows the critical path back from the end of the window: `ends` are threads, and when the window of each ended. Of those that
@@ -158,12 +162,14 @@ impl WaitExplainer {
 
     fn path_to(&self, end: u32, time: Ns) -> PathToEnd {
         let (path, origin) = self.path.to(&self.states, &self.histories, end, time);
-        let sums =
-            path.into_iter().map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::of(ns))).collect();
+        let sums = path
+            .into_iter()
+            .map(|CriticalPathEntry { thread, kind, ns }| ((thread, kind), ExactNs::from_f64(ns)))
+            .collect();
         PathToEnd { origin, end, sums }
     }
 
-    /// What was found.
+    /// Returns the explained waits.
     pub fn finish(self) -> ExplainedWaits {
         ExplainedWaits {
             waits: self.sums.finish(&self.states),
@@ -180,7 +186,7 @@ impl WaitExplainer {
         if late && at > 0 {
             let kind = RegionState::new(0, Activity::Management);
             let key = WaitKey { thread, kind, site: NONE, operation: 0, state: WaitState::LateBegin };
-            let cause = StateDuration { state: self.states.of(thread, kind), ns: at as f64 };
+            let cause = StateDuration { state: self.states.intern(thread, kind), ns: at as f64 };
             self.sums.add(&self.states, key, (at, WaitSums { count: 1, waiting: counted, delay: 0 }), &[cause]);
             history.wait(at, cause.state);
             history.explain(None, &[cause]);
@@ -192,13 +198,13 @@ impl WaitExplainer {
     fn explain(&mut self, wait: &BlockingInterval, sources: &[DelaySource]) {
         let (thread, end) = (wait.key.thread, wait.end());
         let waiting = ThreadWait { histories: &self.histories, thread, time: TimeInterval::new(wait.begin, end) };
-        let found = self.causes.of(&mut self.states, waiting, sources);
+        let found = self.causes.find_causes(&mut self.states, waiting, sources);
         self.sums.add(&self.states, wait.key, (end - wait.begin, wait.counted), found);
         let share = wait.in_any_region as f64 / (end - wait.begin) as f64;
         self.sums.add_in_any_region(&self.states, share, found);
         self.histories[thread as usize].explain(Some(wait.by), found);
         let share = (wait.counted.waiting + wait.counted.delay) as f64 / (end - wait.begin) as f64;
-        for own in self.causes.own().iter().filter(|_| share > 0.0) {
+        for own in self.causes.own_causes().iter().filter(|_| share > 0.0) {
             self.delays.add(&self.histories, own, share);
         }
     }

@@ -1,4 +1,4 @@
-//! What each thread did lately, as far back as causes of blocking and the critical path can ask.
+//! The recent history of each thread, as far back as causes of blocking and the critical path need it.
 //!
 //! A thread's history is a list of intervals without gaps, each of one kind. An interval in which it waited also says for whom, and what
 //! the wait was found to be caused by. Old intervals are dropped when there are too many.
@@ -20,19 +20,19 @@ struct StoredInterval {
     wait: u32,
 }
 
-/// Who ended a wait, and when he did what it waited for.
+/// The thread that ended a wait, and when it satisfied the need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndedBy {
     /// The thread.
     pub thread: u32,
-    /// When it sent, received or entered.
+    /// Time of its send, receive or entry.
     pub at: Ns,
 }
 
-/// What a thread did, and how much of it: on a path, or as the cause of a wait.
+/// Time of a thread in one state: on a path, or as the cause of a wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StateDuration {
-    /// What.
+    /// The state.
     pub state: ThreadState,
     /// Nanoseconds.
     pub ns: f64,
@@ -49,30 +49,30 @@ struct PastWait {
 /// A thread's history. What is forgotten is dropped by halves, so that lists do.
 #[derive(Debug, Default)]
 pub struct ThreadHistory {
-    /// When the first interval begins.
+    /// Begin of the first interval.
     begin: Ns,
     intervals: Vec<StoredInterval>,
     waits: Vec<PastWait>,
     /// Number of the first of `waits`.
     waits_from: u32,
-    /// How many of them are explained: the first.
+    /// Number of explained intervals: the first.
     explained: usize,
     causes: Vec<StateDuration>,
     causes_from: u32,
-    /// How many intervals had ended before the time that was asked for last: the next one mostly is near.
+    /// Number of intervals that had ended before the last requested time: the next one mostly is near.
     near: Cell<usize>,
 }
 
-/// What a thread did at some time.
+/// A thread's state at some time.
 #[derive(Clone, Copy, Debug)]
 pub struct PastInterval<'a> {
     /// From when; not before the time asked for.
     pub begin: Ns,
     /// Until when; not after the time asked for.
     pub end: Ns,
-    /// What.
+    /// The state.
     pub state: ThreadState,
-    /// Where it waited: who ended that, and its causes, for the whole of the wait.
+    /// Cause of the wait, if it waited: who ended that, and its causes, for the whole of the wait.
     pub wait: Option<(Option<EndedBy>, &'a [StateDuration])>,
     /// The length of the whole interval.
     pub whole: Ns,
@@ -84,17 +84,17 @@ impl ThreadHistory {
         ThreadHistory { begin, ..ThreadHistory::default() }
     }
 
-    /// When it begins.
+    /// Returns the begin of the interval.
     pub fn begin(&self) -> Ns {
         self.begin
     }
 
-    /// When it ends.
+    /// Returns the end of the interval.
     pub fn end(&self) -> Ns {
         self.intervals.last().map_or(self.begin, |last| last.end)
     }
 
-    /// How many intervals and causes it holds.
+    /// Returns the number of intervals and causes.
     pub fn size(&self) -> usize {
         self.intervals.len() + self.causes.len()
     }
@@ -134,7 +134,7 @@ impl ThreadHistory {
         self.first_intervals(self.reach(usize::MAX, to), from, to)
     }
 
-    /// How many of the intervals reach `to`, of which no more than `most` do.
+    /// Returns the number of intervals that reach `to`, at most `most`.
     #[inline]
     pub fn reach(&self, most: usize, to: Ns) -> usize {
         let known = self.intervals.get(..most).unwrap_or(&self.intervals);
@@ -182,7 +182,9 @@ impl ThreadHistory {
                     None => spend(StateDuration { state: interval.state, ns: ns as f64 }),
                     Some((_, causes)) => {
                         let share = ns as f64 / (interval.end - begin) as f64;
-                        causes.iter().for_each(|part| spend(StateDuration { ns: part.ns * share, ..*part }));
+                        for part in causes.iter() {
+                            spend(StateDuration { ns: part.ns * share, ..*part });
+                        }
                     }
                 }
             }
@@ -217,7 +219,7 @@ impl ThreadHistory {
     }
 }
 
-/// How many of `intervals` ended before a time, which mostly are nearly `near`: looked for from there, in strides that double.
+/// Returns the number of `intervals` that ended before a time, searching from `near`: looked for from there, in strides that double.
 #[inline]
 fn ended_before(intervals: &[StoredInterval], near: usize, time: Ns) -> usize {
     let is_before = |interval: &StoredInterval| interval.end < time;
@@ -257,10 +259,10 @@ mod tests {
 
     fn state(region: u32) -> ThreadState {
         let mut states = ThreadStates::default();
-        (0..region).for_each(|before| {
-            states.of(0, RegionState::new(before, Activity::Computation));
-        });
-        states.of(0, RegionState::new(region, Activity::Computation))
+        for before in 0..region {
+            states.intern(0, RegionState::new(before, Activity::Computation));
+        }
+        states.intern(0, RegionState::new(region, Activity::Computation))
     }
 
     fn intervals(history: &ThreadHistory, from: Ns, to: Ns) -> Vec<(Ns, Ns, ThreadState)> {
@@ -282,7 +284,9 @@ mod tests {
     #[test]
     fn what_reaches_a_time_is_found_from_wherever_it_is_looked_for() {
         let mut history = ThreadHistory::new(0);
-        (1..=200).for_each(|i| history.spend(10 * i, state(i as u32 % 2)));
+        for i in 1..=200 {
+            history.spend(10 * i, state(i as u32 % 2));
+        }
         for time in 0..=2010 {
             // The first that ends then or later is the last that reaches it.
             let expected = (1..=200).filter(|i| 10 * i < time).count().min(199) + 1;

@@ -4,16 +4,16 @@ use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};
 use crate::model::region_state::Ns;
 
-/// How much of something is on the paths, in nanoseconds.
+/// Time in one state on both paths, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct OnPaths {
     /// On the path of who waits.
     did: f64,
-    /// What did not cancel of it, and of that on the other path.
+    /// Remaining time on the waiting thread's path, and on the other one.
     own: f64,
     /// On the path of who ended the wait; of that what did not cancel.
     other: f64,
-    /// Whether it is on either.
+    /// True if it is on either.
     is_on: bool,
 }
 
@@ -22,20 +22,20 @@ struct OnPaths {
 pub struct WaitPaths {
     /// By number of what is done.
     amounts: Vec<OnPaths>,
-    /// What is on them, in the order in which it came: the first `n`. There is room for all, and one more.
+    /// The states on the paths, in order of appearance: the first `n`. There is room for all, and one more.
     order: Vec<ThreadState>,
     n: usize,
     /// Since when the own path is known, which is the first of `order`.
     since: Option<Ns>,
     n_own: usize,
-    /// What is left on both paths, by kind; all 0 between waits.
+    /// Remaining time on both paths by kind; all 0 between waits.
     kinds: Vec<(f64, f64)>,
 }
 
 impl WaitPaths {
-    /// What did not cancel on the path of who ended the wait, in the order in which it came; of some nothing is left.
+    /// Returns the remaining time on the path of the thread that ended the wait, in order of appearance; of some nothing is left.
     pub fn left(&self) -> impl Iterator<Item = StateDuration> {
-        self.order[..self.n].iter().map(|&state| StateDuration { state, ns: self.amounts[state.at()].other })
+        self.order[..self.n].iter().map(|&state| StateDuration { state, ns: self.amounts[state.index()].other })
     }
 
     /// Forgets both.
@@ -46,18 +46,18 @@ impl WaitPaths {
 
     /// Begins anew with what `history`, of who waits, has from `since` to `begin`.
     pub fn follow_own(&mut self, states: &ThreadStates, history: &ThreadHistory, since: Ns, begin: Ns) {
-        self.amounts.resize(states.all().len(), OnPaths::default());
-        self.order.resize(states.all().len() + 1, ThreadState::default());
+        self.amounts.resize(states.entries().len(), OnPaths::default());
+        self.order.resize(states.entries().len() + 1, ThreadState::default());
         if self.since == Some(since) {
             self.shorten(self.n_own);
         } else {
             self.clear();
             self.since = Some(since);
-            history.spent(since, begin, |part| self.of(part.state).did += part.ns);
+            history.spent(since, begin, |part| self.amounts_mut(part.state).did += part.ns);
             self.n_own = self.n;
         }
         for state in &self.order[..self.n] {
-            let one = &mut self.amounts[state.at()];
+            let one = &mut self.amounts[state.index()];
             (one.own, one.other) = (one.did, 0.0);
         }
     }
@@ -70,13 +70,13 @@ impl WaitPaths {
     /// Adds something that he did.
     #[inline]
     pub fn add_other(&mut self, part: StateDuration) {
-        self.of(part.state).other += part.ns;
+        self.amounts_mut(part.state).other += part.ns;
     }
 
     /// The amounts of something that is on the paths from now on. Whether it was can't be foretold, so there is no branch on that.
     #[inline]
-    fn of(&mut self, state: ThreadState) -> &mut OnPaths {
-        let one = &mut self.amounts[state.at()];
+    fn amounts_mut(&mut self, state: ThreadState) -> &mut OnPaths {
+        let one = &mut self.amounts[state.index()];
         self.order[self.n] = state;
         self.n += usize::from(!one.is_on);
         one.is_on = true;
@@ -85,7 +85,7 @@ impl WaitPaths {
 
     fn shorten(&mut self, to: usize) {
         for gone in &self.order[to..self.n] {
-            self.amounts[gone.at()] = OnPaths::default();
+            self.amounts[gone.index()] = OnPaths::default();
         }
         self.n = to;
     }
@@ -95,20 +95,20 @@ impl WaitPaths {
     /// both computed in different regions.
     pub fn cancel(&mut self, states: &ThreadStates, threads: (u32, u32)) {
         for state in &self.order[..self.n_own] {
-            let one = &mut self.amounts[state.at()];
+            let one = &mut self.amounts[state.index()];
             let common = one.own.min(one.other);
             one.own -= common;
             one.other -= common;
         }
         for &mine in &self.order[..self.n_own] {
-            let ((thread, kind), own) = (states.get(mine), self.amounts[mine.at()].own);
+            let ((thread, kind), own) = (states.get(mine), self.amounts[mine.index()].own);
             if thread != threads.0 || own == 0.0 {
                 continue;
             }
             if let Some(his) = states.find(threads.1, kind) {
-                let common = own.min(self.amounts[his.at()].other);
-                self.amounts[his.at()].other -= common;
-                self.amounts[mine.at()].own -= common;
+                let common = own.min(self.amounts[his.index()].other);
+                self.amounts[his.index()].other -= common;
+                self.amounts[mine.index()].own -= common;
             }
         }
         self.cancel_kinds(states);
@@ -124,7 +124,7 @@ impl WaitPaths {
         };
         let (mut own, mut other) = (0.0, 0.0);
         for state in &self.order[..self.n] {
-            let amounts = &self.amounts[state.at()];
+            let amounts = &self.amounts[state.index()];
             own += if computes(state, threads.0) { amounts.own } else { 0.0 };
             other += if computes(state, threads.1) { amounts.other } else { 0.0 };
         }
@@ -133,7 +133,7 @@ impl WaitPaths {
             return;
         }
         for state in &self.order[..self.n] {
-            let amounts = &mut self.amounts[state.at()];
+            let amounts = &mut self.amounts[state.index()];
             if computes(state, threads.0) {
                 amounts.own *= (own - common) / own;
             }
@@ -147,7 +147,7 @@ impl WaitPaths {
         let kind_of = |state: &ThreadState| states.get(*state).1.0 as usize;
         let mut remains = false;
         for state in &self.order[..self.n_own] {
-            let own = self.amounts[state.at()].own;
+            let own = self.amounts[state.index()].own;
             if own > 0.0 {
                 let kind = kind_of(state);
                 if self.kinds.len() <= kind {
@@ -162,14 +162,14 @@ impl WaitPaths {
         }
         let mut both = false;
         for state in &self.order[..self.n] {
-            let other = self.amounts[state.at()].other;
+            let other = self.amounts[state.index()].other;
             if let Some(sums) = self.kinds.get_mut(kind_of(state)).filter(|_| other > 0.0) {
                 sums.1 += other;
                 both |= sums.0 > 0.0;
             }
         }
         for state in self.order[..self.n].iter().filter(|_| both) {
-            let one = &mut self.amounts[state.at()];
+            let one = &mut self.amounts[state.index()];
             let Some(&(own, others)) = self.kinds.get(kind_of(state)) else { continue };
             if one.other > 0.0 {
                 one.other *= (others - own).max(0.0) / others;
@@ -197,7 +197,9 @@ mod tests {
         let kinds = [RegionState(1 << 4), RegionState(2 << 4), RegionState(3 << 4)];
         let mut history = |thread, parts: &[(Ns, usize)]| {
             let mut history = ThreadHistory::new(0);
-            parts.iter().for_each(|&(end, kind)| history.spend(end, states.of(thread, kinds[kind])));
+            for &(end, kind) in parts.iter() {
+                history.spend(end, states.intern(thread, kinds[kind]));
+            }
             history
         };
         let (own, first, second) =
@@ -207,8 +209,11 @@ mod tests {
             paths.follow_other(other, since, 10);
             paths.cancel(&states, (0, thread));
             assert!(paths.kinds.iter().all(|&sums| sums == (0.0, 0.0)));
-            let named = |part: StateDuration| (states.get(part.state).0, states.get(part.state).1, part.ns);
-            paths.left().filter(|part| part.ns > 0.0).map(named).collect()
+            paths
+                .left()
+                .filter(|part| part.ns > 0.0)
+                .map(|part| (states.get(part.state).0, states.get(part.state).1, part.ns))
+                .collect()
         };
         let mut paths = WaitPaths::default();
         let [x, y, z] = kinds;

@@ -1,4 +1,4 @@
-//! What threads do, by number: a thread and a kind of its time are one dense number, so that sums over them are lists.
+//! Numbers for the states of threads: a thread and a kind of its time are one dense number, so that sums over them are lists.
 
 use crate::model::region_state::RegionState;
 
@@ -9,7 +9,7 @@ pub struct ThreadState(u32);
 /// The thread does no such thing.
 const UNHEARD: u32 = u32::MAX;
 
-/// All that threads do, in the order in which it was first heard of.
+/// The numbered states of all threads, in order of appearance.
 #[derive(Debug, Default)]
 pub struct ThreadStates {
     all: Vec<(u32, RegionState)>,
@@ -20,7 +20,7 @@ pub struct ThreadStates {
 impl ThreadState {
     /// Its place in lists of all.
     #[inline]
-    pub fn at(self) -> usize {
+    pub fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -28,7 +28,7 @@ impl ThreadState {
 impl ThreadStates {
     /// The number of what a thread does.
     #[inline]
-    pub fn of(&mut self, thread: u32, kind: RegionState) -> ThreadState {
+    pub fn intern(&mut self, thread: u32, kind: RegionState) -> ThreadState {
         self.find(thread, kind).unwrap_or_else(|| self.add(thread, kind))
     }
 
@@ -42,11 +42,11 @@ impl ThreadStates {
     /// The thread and the kind.
     #[inline]
     pub fn get(&self, state: ThreadState) -> (u32, RegionState) {
-        self.all[state.at()]
+        self.all[state.index()]
     }
 
     /// The thread and the kind of each, by number.
-    pub fn all(&self) -> &[(u32, RegionState)] {
+    pub fn entries(&self) -> &[(u32, RegionState)] {
         &self.all
     }
 

@@ -20,7 +20,7 @@ pub(super) struct WaitTotals {
     pairs: FxHashMap<(u32, u32), f64>,
     /// Nanoseconds of waiting caused, by number of what is done.
     caused: Vec<f64>,
-    /// The same of waits in all regions, where one is selected.
+    /// Causes of waits in all regions, if one is selected.
     caused_in_any_region: FxHashMap<(u32, RegionState), f64>,
 }
 
@@ -36,9 +36,9 @@ impl WaitTotals {
         all.count += sums.count;
         all.waiting += sums.waiting;
         all.delay += sums.delay;
-        self.caused.resize(states.all().len(), 0.0);
+        self.caused.resize(states.entries().len(), 0.0);
         for part in causes {
-            self.caused[part.state.at()] += part.ns * share;
+            self.caused[part.state.index()] += part.ns * share;
             let (thread, _) = states.get(part.state);
             *self.pairs.entry((key.thread, thread)).or_default() += part.ns * share;
         }
@@ -55,15 +55,15 @@ impl WaitTotals {
 
     /// The sums.
     pub fn finish(self, states: &ThreadStates) -> WaitsAndCauses {
-        let caused = states.all().iter().copied().zip(self.caused.into_iter().map(ExactNs::of));
+        let caused = states.entries().iter().copied().zip(self.caused.into_iter().map(ExactNs::from_f64));
         WaitsAndCauses {
             waits: self.waits.into_iter().collect(),
             causes: caused.filter(|&(_, ns)| ns != ExactNs::default()).collect(),
-            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::of(ns))).collect(),
+            pairs: self.pairs.into_iter().map(|(pair, ns)| (pair, ExactNs::from_f64(ns))).collect(),
             causes_in_any_region: self
                 .caused_in_any_region
                 .into_iter()
-                .map(|(state, ns)| (state, ExactNs::of(ns)))
+                .map(|(state, ns)| (state, ExactNs::from_f64(ns)))
                 .collect(),
         }
     }
@@ -87,7 +87,7 @@ impl WaitsAndCauses {
         add_each(&mut self.causes_in_any_region, other.causes_in_any_region);
     }
 
-    /// Those of the run.
+    /// Returns the sums of the run.
     pub fn finish(self) -> BlockingTimes {
         BlockingTimes {
             waits: self.waits,
@@ -103,7 +103,9 @@ pub(super) fn add_each<K: Ord, V: Default + AddAssign>(all: &mut BTreeMap<K, V>,
     if more.len() > all.len() {
         std::mem::swap(all, &mut more);
     }
-    more.into_iter().for_each(|(key, value)| *all.entry(key).or_default() += value);
+    for (key, value) in more {
+        *all.entry(key).or_default() += value;
+    }
 }
 
 /// Sums by key as numbers.

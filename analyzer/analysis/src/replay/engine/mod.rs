@@ -16,7 +16,7 @@ use rayon::Scope as Tasks;
 use self::scheduler::{ReadListener, ThreadScheduler};
 use super::blocking::TimedSample;
 use super::comm_members::CommMembers;
-use super::consistent_cut::{ConsistentCut, RankAtCut};
+use super::consistent_cut::ConsistentCut;
 use super::matching::{CallNeeds, CurrentCallEvent, EventMatcher};
 use super::needs::{CallNeed, EndedCall};
 use super::observer::ReplayObserver;
@@ -36,11 +36,11 @@ use crate::read::pass::FoldProgress;
 /// Steps after which what they were is handed over to be explained.
 const HAND_OVER_AFTER: u64 = 1 << 13;
 
-/// What all ranks are followed with, from wherever.
+/// The context that all ranks are replayed in.
 pub(super) struct ReplaySetting<'a> {
     /// The run.
     pub model: &'a Model,
-    /// Who is in which communicator.
+    /// Members of the communicators.
     pub members: CommMembers<'a>,
     /// The part of it in which waits count.
     pub scope: &'a ReplayScope,
@@ -61,12 +61,12 @@ pub(super) struct ReplayEngine<'a, 'scope> {
     scheduler: ThreadScheduler<'a, 'scope>,
     matcher: EventMatcher<'a>,
     sinks: EventSinks<'a, 'scope>,
-    /// What the call at hand needs.
+    /// Needs of the current call.
     needs: CallNeeds,
     /// Steps, and calls that ended too early by the clocks.
     counts: ReplayCounts,
     unread: &'a [bool],
-    /// What ranks go on with; `None`: they begin.
+    /// State of the ranks at the start; `None`: they begin.
     from: Option<&'a ConsistentCut>,
 }
 
@@ -79,26 +79,28 @@ struct NewcomerSinks<'m, 'a, 'scope> {
 }
 
 impl ReadListener for NewcomerSinks<'_, '_, '_> {
-    fn lacks_records(&mut self, rank: u32) {
-        self.matcher.lacks_records(rank);
+    fn on_missing_records(&mut self, rank: u32) {
+        self.matcher.mark_incomplete(rank);
     }
 
-    fn lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>) {
+    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>) {
         self.matcher.add_lists(rank, lists);
     }
 
-    fn begins(&mut self, thread: NewThread) {
-        let own = |cut: &ConsistentCut| {
-            Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+    fn on_thread_start(&mut self, thread: NewThread) {
+        let thread = NewThread {
+            goes_on: self.from.filter(|_| thread.number == 0).and_then(|cut| {
+                Some(ContinuedThread { since: cut.last, kind: cut.ranks.get(thread.rank as usize)?.kind })
+            }),
+            ..thread
         };
-        let thread = NewThread { goes_on: self.from.filter(|_| thread.number == 0).and_then(own), ..thread };
-        self.matcher.begins(thread);
-        self.sinks.begins(thread, self.scope.window(thread.rank));
+        self.matcher.add_thread(thread);
+        self.sinks.on_thread_start(thread, self.scope.window(thread.rank));
     }
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
-    /// All ranks are where `from` says, and do what `inputs` have; what they do is shown to `watcher`.
+    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `watcher`.
     pub fn new(
         setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
@@ -119,7 +121,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                 clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
                 watching: match watcher {
-                    Some(watcher) => ObserverSink::of(watcher),
+                    Some(watcher) => ObserverSink::new(watcher),
                     None => ObserverSink::default(),
                 },
             },
@@ -162,13 +164,13 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// whoever goes on from there needs to know nothing of what was before.
     pub fn follow_to(&mut self, cut: &ConsistentCut, progress: impl Fn(FoldProgress)) -> bool {
         self.run(false, progress);
-        let is_there = |(thread, rank): (&ReplayThread, &RankAtCut)| {
-            thread.next.is_none() && thread.now == rank.end && thread.shift == 0
-        };
         let threads = self.scheduler.threads();
         !self.scheduler.any_waits()
             && threads.len() == cut.ranks.len()
-            && threads.iter().zip(&cut.ranks).all(is_there)
+            && threads
+                .iter()
+                .zip(&cut.ranks)
+                .all(|(thread, rank)| thread.next.is_none() && thread.now == rank.end && thread.shift == 0)
             && self.sinks.waits.last_collective(cut.comm) == Some(cut.last)
             && self.matcher.is_quiet()
     }
@@ -182,7 +184,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     fn run(&mut self, to_end: bool, progress: impl Fn(FoldProgress)) {
         let mut reported = self.counts.steps;
         loop {
-            let mut first = self.scheduler.first();
+            let mut first = self.scheduler.pop_first();
             while let Some(thread) = first {
                 first = self.go_on(thread);
                 if self.counts.steps - reported >= HAND_OVER_AFTER {
@@ -211,12 +213,12 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
                 Some(_) if one.in_call => {
                     if !self.end(thread) {
                         self.scheduler.park(thread);
-                        return self.scheduler.first();
+                        return self.scheduler.pop_first();
                     }
                 }
                 Some(_) => self.begin(thread),
                 None if one.number == 0 && !one.ended => break,
-                None => return self.scheduler.first(),
+                None => return self.scheduler.pop_first(),
             }
         }
         let (scheduler, mut newcomers) = self.reading();
@@ -226,15 +228,15 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
     /// The thread computes up to its next call and enters it.
     fn begin(&mut self, thread: u32) {
         let one = self.scheduler.thread_mut(thread);
-        let here = one.here();
+        let here = one.position();
         let Some((step, events)) = here.step() else { return };
         let before = TimeInterval::new(one.now, step.begin.saturating_add(one.shift).max(one.now));
         (one.now, one.begun) = (before.end, before.end);
-        let back = one.comes_back(before);
-        self.matcher.computes(thread, step.before, before);
-        self.sinks.computes(thread, step.before, before, here.parallel(step));
+        let back = one.assign_return_slot(before);
+        self.matcher.on_computation(thread, step.before, before);
+        self.sinks.on_computation(thread, step.before, before, here.parallel(step));
         if let Some(slot) = back {
-            self.sinks.comes_back(thread, slot);
+            self.sinks.on_return_to_mpi(thread, slot);
         }
         self.counts.steps += 1;
         let mut ends = false;
@@ -258,21 +260,21 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let time = TimeInterval::new(begun, step.end.max(begun));
         // Correcting the times of an earlier call may have left none of it; but one that had none, as MPI_Finalize at the end of the window, is no part of the run.
         if step.begin < step.end || !time.is_empty() {
-            self.sinks.calls(&EndedCall { thread, step, time, needs: &[], wait: None });
+            self.sinks.on_call(&EndedCall { thread, step, time, needs: &[], wait: None });
         }
         self.leave(thread, step, time.end);
     }
 
     /// The thread's call ends; `false`: others have to be followed first.
     fn end(&mut self, thread: u32) -> bool {
-        let here = self.scheduler.threads()[thread as usize].here();
+        let here = self.scheduler.threads()[thread as usize].position();
         let Some((step, events)) = here.step() else { return true };
         if !self.find_needs(thread, step, events) {
             return false;
         }
         let time = self.corrected(thread, step);
         self.matcher.needs_progress(self.scheduler.threads(), thread, time, &mut self.needs);
-        self.sinks.calls(&EndedCall::new(thread, step, time, &self.needs.all));
+        self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
             self.matcher.is_over(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
@@ -290,7 +292,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         })
     }
 
-    /// When a call began and ended: not before what it certainly needed was done, whatever the clocks say.
+    /// Returns begin and end of a call by corrected clocks: not before what it certainly needed was done, whatever the clocks say.
     fn corrected(&mut self, thread: u32, step: &TimelineStep) -> TimeInterval {
         let begin = self.scheduler.threads()[thread as usize].begun;
         let earliest = step.end.max(begin);
@@ -308,10 +310,10 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.scheduler.thread_mut(thread).leave(step, end);
     }
 
-    /// What was found until `cut`, at which all ranks are.
+    /// Returns the result up to `cut`, which all ranks have reached.
     pub fn finish_at(self, cut: &ConsistentCut) -> SegmentResult {
-        let since = |rank: &RankAtCut| rank.end - cut.last;
-        let replays_ns = exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, since)));
+        let replays_ns =
+            exact(self.sinks.clocks.at_last_entry_ns(0, cut.ranks.first().map_or(0, |rank| rank.end - cut.last)));
         let threads = (0..).zip(self.scheduler.threads());
         let lasts: Vec<u32> = threads.filter(|(_, one)| one.begun == cut.last).map(|(at, _)| at).collect();
         let explained = self.sinks.waits.finish_at(&lasts, cut.last);
@@ -327,18 +329,21 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         }
     }
 
-    /// What was found until the end of all ranks.
+    /// Returns the result up to the end of all ranks.
     pub fn finish(mut self) -> SegmentResult {
         let threads = self.scheduler.threads();
-        let is_selected = |one: &ReplayThread| one.number == 0 && self.scope.has(one.rank);
-        let firsts: Vec<u32> = (0..).zip(threads).filter(|(_, one)| is_selected(one)).map(|(at, _)| at).collect();
+        let firsts: Vec<u32> = (0..)
+            .zip(threads)
+            .filter(|(_, one)| one.number == 0 && self.scope.has(one.rank))
+            .map(|(at, _)| at)
+            .collect();
         let one = |at: u32| &threads[at as usize];
         let last = firsts.iter().copied().max_by_key(|&at| (one(at).now, Reverse(at)));
         let end = last.map_or(0, |at| one(at).now);
         for &thread in firsts.iter().filter(|&&at| Some(at) != last && !self.unread[one(at).rank as usize]) {
             let idle = TimeInterval::new(one(thread).now, end);
             if !idle.is_empty() {
-                self.sinks.ends_early(thread, last.unwrap_or(thread), idle);
+                self.sinks.on_early_end(thread, last.unwrap_or(thread), idle);
             }
         }
         let last_end = firsts.iter().map(|&at| one(at).now.min(self.scope.window(one(at).rank).end));
@@ -358,10 +363,10 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
 }
 
 fn exact(times_ns: Vec<f64>) -> Vec<ExactNs> {
-    times_ns.into_iter().map(ExactNs::of).collect()
+    times_ns.into_iter().map(ExactNs::from_f64).collect()
 }
 
-/// When the windows of the ranks in `scope` ended, once all threads have passed these ends: all have been followed until `now`.
+/// Returns the end of the windows of the ranks in `scope`, once all threads have passed them: all have been followed until `now`.
 fn ends(scope: &ReplayScope, threads: &[ReplayThread], now: Ns) -> Option<Vec<(u32, Ns)>> {
     let end = |one: &ReplayThread| scope.window(one.rank).end;
     let firsts = || (0..).zip(threads).filter(|(_, one)| one.number == 0 && scope.has(one.rank));

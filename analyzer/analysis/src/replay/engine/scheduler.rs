@@ -22,13 +22,13 @@ const MOST_OTHERS: usize = 1 << 12;
 /// Learns what comes up as logs are read, before the steps that come with it are followed. Ranks are places in the model.
 pub trait ReadListener {
     /// Records of a rank are missing.
-    fn lacks_records(&mut self, rank: u32);
+    fn on_missing_records(&mut self, rank: u32);
 
     /// Lists of world ranks that further events of a rank name.
-    fn lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>);
+    fn on_lists(&mut self, rank: u32, lists: Vec<Arc<[u32]>>);
 
     /// A further thread begins; its number is the next one.
-    fn begins(&mut self, thread: NewThread);
+    fn on_thread_start(&mut self, thread: NewThread);
 }
 
 /// A rank, as far as its threads are concerned.
@@ -37,9 +37,9 @@ struct ScheduledRank {
     world: u32,
     /// Its threads by number.
     threads: FxHashMap<u32, u32>,
-    /// Whether it may have threads besides the first.
+    /// True if it may have threads besides the first.
     has_others: bool,
-    /// Whether its log is at its end.
+    /// True if its log is at its end.
     exhausted: bool,
 }
 
@@ -79,7 +79,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Whether a thread waits for others.
+    /// Returns whether a thread waits for others.
     pub fn any_waits(&self) -> bool {
         self.threads.iter().any(|thread| thread.parked)
     }
@@ -102,20 +102,20 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
     }
 
     /// The first thread in the order of time, which does not stand there any more.
-    pub fn first(&mut self) -> Option<u32> {
+    pub fn pop_first(&mut self) -> Option<u32> {
         let Reverse((_, thread)) = self.order.pop()?;
         self.threads[thread as usize].queued = false;
         Some(thread)
     }
 
-    /// When the first thread in the order of time goes on.
+    /// Returns when the first thread in the order of time resumes.
     pub fn until(&self) -> ResumeOrder {
         self.order.peek().map_or(ResumeOrder::NEVER, |Reverse((next, _))| *next)
     }
 
     /// Puts a thread where its next step belongs; the one that is the first then.
     pub fn put_back(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<u32> {
-        let Some(next) = self.next(thread, reader) else { return self.first() };
+        let Some(next) = self.next(thread, reader) else { return self.pop_first() };
         let first = match self.order.peek_mut() {
             // In its place at once, which is less to do than to put one in and to take another out.
             Some(mut place) if place.0 < (next, thread) => std::mem::replace(&mut place.0, (next, thread)).1,
@@ -143,7 +143,8 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// Where nothing can go on: reads on, for other threads of the ranks may have done what is waited for. Whether that helped.
+    /// Reads further logs when no thread can resume: reads on, for other threads of the ranks may have done what is waited for. Whether
+    /// that helped.
     pub fn read_on(&mut self, reader: &mut impl ReadListener) -> bool {
         if !self.any_waits() {
             return false;
@@ -178,8 +179,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
     }
 
-    /// When a thread goes on that does not stand in the order of time and will now: with what its rank's log has next where there is nothing
-    /// at hand.
+    /// Returns when a thread that is not queued resumes: with what its rank's log has next where there is nothing at hand.
     fn next(&mut self, thread: u32, reader: &mut impl ReadListener) -> Option<ResumeOrder> {
         let at = thread as usize;
         while self.threads[at].next.is_none() && self.threads[at].number == 0 && !self.threads[at].ended {
@@ -204,7 +204,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
             return false;
         };
         if batch.gap {
-            reader.lacks_records(rank);
+            reader.on_missing_records(rank);
         }
         self.give(rank, batch, reader);
         true
@@ -212,7 +212,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
 
     fn give(&mut self, rank: u32, mut batch: StepBatch, reader: &mut impl ReadListener) {
         if !batch.lists.is_empty() {
-            reader.lists(rank, std::mem::take(&mut batch.lists));
+            reader.on_lists(rank, std::mem::take(&mut batch.lists));
         }
         let number = batch.thread;
         let known = self.ranks[rank as usize].threads.get(&number).copied();
@@ -221,7 +221,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         }
         if known.is_none() && self.threads.len() >= MOST_OTHERS + self.ranks.len() {
             // As if its records were missing.
-            return reader.lacks_records(rank);
+            return reader.on_missing_records(rank);
         }
         let thread = known.unwrap_or_else(|| {
             let begin = batch.steps.first().map_or(0, |step| step.begin);
@@ -238,7 +238,7 @@ impl<'a, 'scope> ThreadScheduler<'a, 'scope> {
         let world = self.ranks.get(rank as usize).map_or(NONE, |rank| rank.world);
         self.threads.push(ReplayThread::new(rank, world, number, begin));
         self.ranks[rank as usize].threads.insert(number, thread);
-        reader.begins(NewThread { rank, world, number, begin, goes_on: None });
+        reader.on_thread_start(NewThread { rank, world, number, begin, goes_on: None });
         thread
     }
 }

@@ -44,14 +44,14 @@ impl Hash for MessageChannel {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TransferId(u32);
 
-/// What one side of a transfer did.
+/// One side of a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct TransferSide {
     /// The thread.
     pub thread: u32,
-    /// When it sent, or posted its receive.
+    /// Time of the send, or of posting the receive.
     pub at: Ns,
-    /// What it did then.
+    /// The thread's state at that time.
     pub kind: RegionState,
     /// Its clocks in the replays then.
     pub noted: NotedClocks,
@@ -70,7 +70,7 @@ pub const SENT_AT_ONCE: u64 = 4096;
 pub const ALWAYS_SENT_AT_ONCE: u64 = 64;
 
 impl TransferSide {
-    /// Whether it is a send that may wait for its receive.
+    /// Returns whether it is a send that may wait for its receive.
     pub fn is_rendezvous(&self) -> bool {
         match self.mode {
             SendMode::Standard => self.bytes > SENT_AT_ONCE,
@@ -89,10 +89,10 @@ pub struct MessageTransfer {
     pub posted: Option<TransferSide>,
     /// A thread that can't go on before the send is begun; none: [`MessageTransfer::take_waiter`].
     waiter: u32,
-    /// How many of both sides are over.
+    /// Number of sides that are over.
     over: u8,
     next: u32,
-    /// When the first of them was.
+    /// Time at which the first side was over.
     over_at: Ns,
 }
 
@@ -101,11 +101,11 @@ pub struct MessageTransfer {
 struct TransferQueue {
     first: u32,
     last: u32,
-    /// Whether they are sends.
+    /// True if they are sends.
     are_sends: bool,
 }
 
-/// All transfers that are not over.
+/// The transfers that are not over.
 #[derive(Debug, Default)]
 pub struct OpenTransfers {
     all: Vec<MessageTransfer>,
@@ -125,7 +125,7 @@ impl MessageTransfer {
     const NOTHING: MessageTransfer =
         MessageTransfer { sent: None, posted: None, waiter: NOBODY, over: 0, next: LAST, over_at: 0 };
 
-    /// Whether one side was over at a time: then nothing more is needed of it.
+    /// Returns whether one side was over at a time: then nothing more is needed of it.
     pub fn is_over_at(&self, time: Ns) -> bool {
         self.over > 0 && self.over_at <= time
     }
@@ -181,7 +181,7 @@ impl OpenTransfers {
         ))
     }
 
-    /// What such a receive has posted: it is no more.
+    /// Returns the side that a receive from any source has posted: it is no more.
     pub fn take_any(&mut self, id: TransferId) -> Option<TransferSide> {
         let posted = self.all.get_mut(id.0 as usize)?.posted.take()?;
         self.free.push(id.0);
@@ -209,7 +209,7 @@ impl OpenTransfers {
         self.probes.entry(channel).or_default().push(thread);
     }
 
-    /// One side of a transfer is over at a time; where both are, what they noted comes back and the transfer is no more.
+    /// Ends one side of a transfer: where both are, what they noted comes back and the transfer is no more.
     #[inline]
     pub fn end(&mut self, id: TransferId, at: Ns) -> Option<[Option<NotedClocks>; 2]> {
         let transfer = self.all.get_mut(id.0 as usize)?;
@@ -243,12 +243,12 @@ impl OpenTransfers {
         }
     }
 
-    /// Whether no message is in transit, and nobody waits for one.
+    /// Returns whether no message is in transit, and nobody waits for one.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len() && self.probes.is_empty()
     }
 
-    /// How many sends, and how many receives, found no other side.
+    /// Returns the numbers of sends and of receives that found no other side.
     pub fn left(&self) -> (u64, u64) {
         let (mut sends, mut receives) = (0, 0);
         for queue in self.queues.values() {

@@ -23,7 +23,7 @@ pub struct CollectiveEntry {
     pub member: u32,
     /// The thread.
     pub thread: u32,
-    /// When.
+    /// Time of the entry.
     pub at: Ns,
 }
 
@@ -32,13 +32,13 @@ pub struct CollectiveEntry {
 pub struct CollectiveInstance {
     /// Number of the operation of the first to enter.
     pub operation: u16,
-    /// Who waits for whom.
+    /// The communication pattern.
     pub pattern: CommunicationPattern,
     /// The world rank of the root, where there is one.
     pub root: Option<u32>,
     /// The entries, where it matters who entered when: not where all wait for all.
     pub entries: Vec<CollectiveEntry>,
-    /// How many have entered.
+    /// Number of ranks that have entered.
     pub entered: u32,
     /// The last to enter.
     pub last: CollectiveEntry,
@@ -46,15 +46,15 @@ pub struct CollectiveInstance {
     pub noted: NotedClocks,
     /// The root's clocks when it entered.
     pub root_noted: Option<NotedClocks>,
-    /// How many will enter.
+    /// Number of ranks that will enter.
     pub expected: u32,
-    /// Whether members call different operations, so that nothing can be said of it.
+    /// True if members call different operations, so that nothing can be said of it.
     pub mixed: bool,
     /// Threads that can't go on before others have entered.
     pub waiters: Vec<u32>,
     left: u32,
     key: (u32, i32),
-    /// Which one on `key` it is, counted from 0.
+    /// Number of the instance on `key`, counted from 0.
     number: u64,
 }
 
@@ -68,7 +68,7 @@ struct OpenInstances {
 }
 
 impl OpenInstances {
-    /// Where in `open` the collective instance of a number is; `None`: it was over, as were all before it.
+    /// Returns the index in `open` of the instance with a number; `None`: it was over, as were all before it.
     fn place(&self, number: u64) -> Option<usize> {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
@@ -85,13 +85,13 @@ impl OpenInstances {
     }
 }
 
-/// All collective instances that are not over.
+/// The collective instances that are not over.
 #[derive(Debug, Default)]
 pub struct OpenCollectives {
     all: Vec<CollectiveInstance>,
     free: Vec<u32>,
     open: FxHashMap<(u32, i32), OpenInstances>,
-    /// How many collective instances each rank has entered.
+    /// Number of instances that each rank has entered.
     entered: FxHashMap<(u32, u32, i32), u64>,
 }
 
@@ -140,7 +140,7 @@ impl OpenCollectives {
         &mut self.all[id.0 as usize]
     }
 
-    /// One member leaves. Where it was the last, the collective instance is over: what it noted comes back.
+    /// Removes a member that leaves. Where it was the last, the collective instance is over: what it noted comes back.
     pub fn leave(&mut self, id: CollectiveId) -> Option<(NotedClocks, Option<NotedClocks>)> {
         let instance = self.all.get_mut(id.0 as usize)?;
         instance.left += 1;
@@ -156,7 +156,7 @@ impl OpenCollectives {
         Some(noted)
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.all.len()
     }
@@ -234,9 +234,9 @@ mod tests {
         let entry = |rank, at| CollectiveEntry { rank, member: rank, thread: rank, at };
         let rooted = |pattern| {
             let mut instance = CollectiveInstance::new(entry(0, 100), 0, pattern, noted);
-            [(0, 100), (1, 110), (2, 120), (3, 1000)]
-                .into_iter()
-                .for_each(|(rank, at)| instance.add(entry(rank, at), 0, Some(0)));
+            for (rank, at) in [(0, 100), (1, 110), (2, 120), (3, 1000)] {
+                instance.add(entry(rank, at), 0, Some(0));
+            }
             instance
         };
         for pattern in [CommunicationPattern::AllToOne, CommunicationPattern::OneToAll] {

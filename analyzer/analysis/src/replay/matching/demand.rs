@@ -16,7 +16,7 @@ use crate::model::region_state::Ns;
 /// Less than one part in so many of the computation is no considerable one.
 const SMALL: Ns = 20;
 
-/// What threads have to do with such work.
+/// The part of each thread in handing out work on demand.
 #[derive(Debug, Default)]
 pub struct WorkDemands {
     threads: Vec<ThreadDemand>,
@@ -24,16 +24,16 @@ pub struct WorkDemands {
     on_demand: Ns,
 }
 
-/// What a thread has to do with it.
+/// The part of a thread in handing out work on demand.
 #[derive(Clone, Copy, Debug)]
 struct ThreadDemand {
     /// World rank of the thread.
     world: u32,
-    /// Who asked it last, by a message that it received from any source, and has no answer yet.
+    /// The last thread that asked it, by a message from any source, and has no answer yet.
     asked_by: Option<u32>,
-    /// Who answered it last, and how long it had computed then.
+    /// The last thread that answered it, and the computation until then.
     answered: Option<(u32, Ns)>,
-    /// How long it has computed.
+    /// Total computation.
     computed: Ns,
 }
 
@@ -82,7 +82,7 @@ impl WorkDemands {
         self.threads[thread as usize].computed += ns;
     }
 
-    /// What was handed out that way, and all work.
+    /// Returns the work handed out on demand, and all work.
     pub fn finish(&self) -> OnDemand {
         OnDemand { on_demand: self.on_demand, computed: self.threads.iter().map(|one| one.computed).sum() }
     }
@@ -101,7 +101,7 @@ impl OnDemand {
         OnDemand { on_demand: self.on_demand + after.on_demand, computed: self.computed + after.computed }
     }
 
-    /// Whether that is a considerable part of the work.
+    /// Returns whether that is a considerable part of the work.
     pub fn is_considerable(self) -> bool {
         self.on_demand > 0 && SMALL * self.on_demand >= self.computed
     }

@@ -1,4 +1,4 @@
-//! What ends: a call, and with it messages and collectives that nobody asks for any more.
+//! Handles the ends of calls: a call, and with it messages and collectives that nobody asks for any more.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};
@@ -67,12 +67,12 @@ impl EventMatcher<'_> {
                     &MessageTransfer { sent: Some(sent), posted, .. } if !sends => {
                         self.counts.messages += 1;
                         self.counts.sizes_differ += u64::from(sent.bytes != event.bytes);
-                        sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
+                        sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
                         let (from, tag, comm) = (sent.thread, event.tag, event.comm);
                         let (posted, posted_by) = posted.map_or((time.begin, thread), |side| (side.at, side.thread));
                         let (time, bytes) = (TimeInterval::new(sent.at, time.end), sent.bytes);
                         let (send_request, request) = (sent.request, event.request);
-                        sinks.receives(&ReceivedMessage {
+                        sinks.on_message(&ReceivedMessage {
                             from,
                             to: thread,
                             posted_by,
@@ -92,11 +92,11 @@ impl EventMatcher<'_> {
                     MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
                         if sends && sent.is_rendezvous() && time.has(posted.at) =>
                     {
-                        sinks.synchronises(PairSync::new(posted.thread, posted.at, thread, time));
+                        sinks.on_pair_sync(PairSync::new(posted.thread, posted.at, thread, time));
                     }
                     _ => {}
                 }
-                self.reports_request(at, id, sends, sinks);
+                self.report_request(at, id, sends, sinks);
                 self.end_transfer(id, time.end, sinks);
             }
             StartedOperation::Collective(id) => {
@@ -104,14 +104,16 @@ impl EventMatcher<'_> {
                 self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
                     sinks.forget(noted);
-                    root.into_iter().for_each(|root| sinks.forget(root));
+                    if let Some(root) = root {
+                        sinks.forget(root);
+                    }
                 }
             }
             StartedOperation::AwaitedSignals(id) => self.awaited(thread, id, time, sinks),
             StartedOperation::Any(id) => {
                 if let Some(side) = self.channels.take_any(id) {
                     if event.role == CommRole::Cancelled {
-                        sinks.ends_request(&RequestEnd::new(&side, true));
+                        sinks.on_request_end(&RequestEnd::new(&side, true));
                     }
                     sinks.forget(side.noted);
                 }
@@ -122,14 +124,14 @@ impl EventMatcher<'_> {
 
     /// Reports that a send under a request is complete, or that a receive was cancelled: of one that has received, the message says so.
     #[inline]
-    fn reports_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
+    fn report_request(&self, at: &CurrentCallEvent, id: TransferId, sends: bool, sinks: &mut EventSinks) {
         let cancelled = at.event.role == CommRole::Cancelled;
         if at.event.request == NONE || sends == cancelled {
             return;
         }
         let transfer = self.channels.get(id);
         if let Some(side) = if sends { &transfer.sent } else { &transfer.posted } {
-            sinks.ends_request(&RequestEnd::new(side, cancelled));
+            sinks.on_request_end(&RequestEnd::new(side, cancelled));
         }
     }
 
@@ -161,7 +163,7 @@ impl EventMatcher<'_> {
             CommunicationPattern::Prefix => entry.member < own,
         };
         for entry in instance.entries.iter().filter(is_needed) {
-            sinks.synchronises(PairSync::new(entry.thread, entry.at, at.thread, time));
+            sinks.on_pair_sync(PairSync::new(entry.thread, entry.at, at.thread, time));
         }
     }
 }

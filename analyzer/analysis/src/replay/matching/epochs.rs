@@ -24,7 +24,7 @@ use crate::replay::timeline::{CommEvent, CommRole};
 #[derive(Clone, Copy)]
 struct SignalWait {
     signal: SignalKind,
-    /// Whether the call cannot end before it was sent.
+    /// True if the call cannot end before it was sent.
     certain: bool,
     /// Bytes that come from each.
     bytes: u64,
@@ -145,7 +145,11 @@ impl EventMatcher<'_> {
         let (own, event, thread) = (at.own, at.event, at.thread);
         let release = || LockRelease { rank: own.world, thread, at: own.begun, noted: sinks.note(thread) };
         match self.locks.unlock((event.comm, event.tag), target(event), own.world, release) {
-            Some(old) => old.into_iter().for_each(|release| sinks.forget(release.noted)),
+            Some(old) => {
+                for release in old {
+                    sinks.forget(release.noted);
+                }
+            }
             None => self.counts.unmatched_epochs += 1,
         }
     }
@@ -155,7 +159,7 @@ impl EventMatcher<'_> {
         self.ranks.get(at.own.rank as usize)?.lists.get(number as usize).cloned()
     }
 
-    /// Those of `worlds` that are followed, and lack neither records nor the groups of epochs on the event's window.
+    /// Returns the `worlds` that are replayed, and lack neither records nor the groups of epochs on the event's window.
     fn followed(&self, worlds: &[u32], event: &CommEvent) -> Vec<u32> {
         let follows = |world: &u32| {
             let place = self.places.get(*world).and_then(|place| self.ranks.get(place as usize));
@@ -171,7 +175,9 @@ impl EventMatcher<'_> {
             let sent = SentSignal { thread, at: own.begun, noted: sinks.note(thread) };
             let route = SignalRoute { comm: event.comm, on: event.tag, from: own.world, to, signal };
             let (woken, unawaited) = self.signals.send(route, sent);
-            unawaited.into_iter().for_each(|noted| sinks.forget(noted));
+            if let Some(noted) = unawaited {
+                sinks.forget(noted);
+            }
             self.woken.extend(woken);
         }
     }
@@ -180,10 +186,16 @@ impl EventMatcher<'_> {
         let (to, event) = (at.own.world, at.event);
         let SignalWait { signal, certain, bytes } = awaits;
         let from = self.followed(others, event);
-        let is_unknown = |&other: &u32| self.unknown.contains(&(other, event.comm, event.tag));
-        self.counts.not_recorded += u64::from(!self.unknown.is_empty() && others.iter().any(is_unknown));
-        let route = |from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal };
-        StartedOperation::AwaitedSignals(self.signals.expect_from(from.into_iter().map(route), signal, certain, bytes))
+        self.counts.not_recorded += u64::from(
+            !self.unknown.is_empty()
+                && others.iter().any(|&other| self.unknown.contains(&(other, event.comm, event.tag))),
+        );
+        StartedOperation::AwaitedSignals(self.signals.expect_from(
+            from.into_iter().map(|from| SignalRoute { comm: event.comm, on: event.tag, from, to, signal }),
+            signal,
+            certain,
+            bytes,
+        ))
     }
 
     /// A call that awaits others needs each of them, and waits for the last.
@@ -236,7 +248,7 @@ impl EventMatcher<'_> {
     ) {
         self.counts.epochs += 1;
         if let Some(release) = self.released(at, exclusive, time) {
-            sinks.synchronises(PairSync::new(release.thread, release.at, at.thread, time));
+            sinks.on_pair_sync(PairSync::new(release.thread, release.at, at.thread, time));
         }
     }
 
@@ -247,7 +259,7 @@ impl EventMatcher<'_> {
         found.filter(|release| time.has(release.at))
     }
 
-    /// What a call awaited is over: it is synchronised with those that it awaited, since both had come there.
+    /// Ends what a call awaited: it is synchronised with those that it awaited, since both had come there.
     pub(super) fn awaited(&mut self, thread: u32, id: AwaitedId, time: TimeInterval, sinks: &mut EventSinks) {
         let signal = self.signals.awaited(id).signal;
         let sent = self.signals.end(id);
@@ -258,13 +270,13 @@ impl EventMatcher<'_> {
         for sent in sent.into_iter().flatten() {
             sinks.forget(sent.noted);
             if sent.at <= time.end {
-                sinks.synchronises(PairSync::new(sent.thread, sent.at, thread, time));
+                sinks.on_pair_sync(PairSync::new(sent.thread, sent.at, thread, time));
             }
         }
     }
 }
 
-/// What is needed is that something was done: nothing but that comes over the network.
+/// Returns the need for something done by a thread: nothing but that comes over the network.
 fn needs_moment(by: EndedBy, clocks: NeedClock, state: WaitState) -> CallNeed {
     CallNeed { by, clocks, bytes: 0, hops: 1, state, delay: None, certain: false, waits: true }
 }

@@ -16,7 +16,7 @@ use crate::replay::what_if::NotedClocks;
 /// A window: index of the communicator, and which it is there.
 pub type WindowKey = (u32, i32);
 
-/// All ranks of a window as targets of a lock.
+/// The target of a lock on all ranks of a window.
 pub const ALL: u32 = u32::MAX;
 
 /// A lock given back.
@@ -26,7 +26,7 @@ pub struct LockRelease {
     pub rank: u32,
     /// The thread.
     pub thread: u32,
-    /// When it began to give it back.
+    /// Begin of the release.
     pub at: Ns,
     /// Its clocks in the replays then.
     pub noted: NotedClocks,
@@ -63,7 +63,7 @@ struct LockReleases {
 pub struct WindowLocks {
     /// By window and target; at [`ALL`] what all targets gave back: exclusive locks of any, shared ones of all.
     releases: FxHashMap<(WindowKey, u32), LockReleases>,
-    /// Whether a lock that a rank has is exclusive, by window, target and rank.
+    /// True for an exclusive lock, by window, target and rank.
     held: FxHashMap<(WindowKey, u32, u32), bool>,
 }
 
@@ -92,7 +92,7 @@ impl WindowLocks {
         Some(old)
     }
 
-    /// Whether nobody has one.
+    /// Returns whether nobody has one.
     pub fn is_empty(&self) -> bool {
         self.held.is_empty()
     }
@@ -121,8 +121,9 @@ mod tests {
         let mut locks = WindowLocks::default();
         let mut give_back = |locks: &mut WindowLocks, rank: u32, target: u32, exclusive: bool, at: Ns| {
             locks.lock(WINDOW, target, rank, exclusive);
-            let release = || LockRelease { rank, thread: rank, at, noted: clocks.note(0) };
-            locks.unlock(WINDOW, target, rank, release).unwrap();
+            locks
+                .unlock(WINDOW, target, rank, || LockRelease { rank, thread: rank, at, noted: clocks.note(0) })
+                .unwrap();
         };
         give_back(&mut locks, 1, 5, true, 10);
         give_back(&mut locks, 2, 5, false, 20);

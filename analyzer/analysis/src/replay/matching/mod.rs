@@ -1,4 +1,4 @@
-//! Who communicates with whom: sends to receives, the ranks that enter a collective, and those that synchronise with some others.
+//! Finds out who communicates with whom: sends to receives, the ranks that enter a collective, and those that synchronise with some others.
 //!
 //! ```text
 //!   starts.rs   what a call begins is matched with what others did ─┬→ channels.rs     messages
@@ -58,30 +58,30 @@ pub struct CurrentCallEvent<'a> {
     pub step: &'a TimelineStep,
     /// The event.
     pub event: &'a CommEvent,
-    /// Which of the call's events it is.
+    /// Index of the event among those of the call.
     pub i: usize,
 }
 
 impl CurrentCallEvent<'_> {
-    /// When the call begins and ends by its own clock, as corrected before.
+    /// Returns begin and end of the call by its own clock, as corrected before.
     fn time(&self) -> TimeInterval {
         TimeInterval::new(self.own.begun.min(self.ends()), self.ends())
     }
 
-    /// When the call ends by its own clock, as corrected before.
+    /// Returns the end of the call by its own clock, as corrected before.
     fn ends(&self) -> Ns {
         self.step.end.saturating_add(self.own.shift)
     }
 }
 
-/// What is known of a rank, whatever its threads do.
+/// Facts about a rank that do not depend on its threads.
 #[derive(Default)]
 struct KnownRank {
-    /// What was started under requests.
+    /// Operations started under requests.
     requests: OpenRequests,
     /// The thread that called MPI_Init.
     first_thread: Option<u32>,
-    /// Whether records are missing: what follows can't be counted on to match.
+    /// True if records are missing: what follows can't be counted on to match.
     broken: bool,
     /// Lists of world ranks that its events name.
     lists: Vec<Arc<[u32]>>,
@@ -122,16 +122,16 @@ pub struct EventMatcher<'a> {
     collectives: OpenCollectives,
     signals: OpenSignals,
     locks: WindowLocks,
-    /// What access epochs wait for that were started, by place of the rank and window.
+    /// Signals that started access epochs wait for, by rank and window.
     accesses: FxHashMap<(u32, u32, i32), AwaitedId>,
     /// World ranks whose epochs on a window (communicator, number) can't be counted on to match those of others any more.
     unknown: FxHashSet<(u32, u32, i32)>,
     members: &'a CommMembers<'a>,
-    /// How many members of a communicator will enter its collectives, and whether some lack records.
+    /// Number of members of a communicator that will enter its collectives, and whether some lack records.
     expected: FxHashMap<u32, (u32, bool)>,
     /// Numbers of ranks in communicators, where they matter.
     numbers: FxHashMap<(u32, u32), u32>,
-    /// What was seen of sides of messages that wait for each other.
+    /// Statistics of message sides that wait for each other.
     coupling: MessageCoupling,
     demands: WorkDemands,
     counts: ReplayCounts,
@@ -163,7 +163,7 @@ impl<'a> EventMatcher<'a> {
     }
 
     /// A further thread begins; its number is the next one.
-    pub fn begins(&mut self, new: NewThread) {
+    pub fn add_thread(&mut self, new: NewThread) {
         let thread = self.started.len() as u32;
         self.started.push(Vec::new());
         self.demands.add_thread(new.world);
@@ -173,7 +173,7 @@ impl<'a> EventMatcher<'a> {
     }
 
     /// Records of a rank are missing.
-    pub fn lacks_records(&mut self, rank: u32) {
+    pub fn mark_incomplete(&mut self, rank: u32) {
         self.ranks[rank as usize].broken = true;
         self.expected.clear();
     }
@@ -185,7 +185,7 @@ impl<'a> EventMatcher<'a> {
 
     /// A thread was outside of MPI.
     #[inline]
-    pub fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
+    pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
             self.demands.has_computed(thread, time.ns());
         }
@@ -197,19 +197,19 @@ impl<'a> EventMatcher<'a> {
         self.woken.pop()
     }
 
-    /// Whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what was before.
+    /// Returns whether nothing that was begun goes on, and no records are missing: whoever goes on from here needs to know nothing of what
+    /// was before.
     pub fn is_quiet(&self) -> bool {
-        let is_quiet = |rank: &KnownRank| rank.requests.is_empty() && !rank.broken;
         self.channels.is_empty()
             && self.collectives.is_empty()
             && self.signals.is_empty()
             && self.locks.is_empty()
             && self.accesses.is_empty()
             && self.unknown.is_empty()
-            && self.ranks.iter().all(is_quiet)
+            && self.ranks.iter().all(|rank| rank.requests.is_empty() && !rank.broken)
     }
 
-    /// What was counted; what found no other side, too. And what was handed out on demand.
+    /// Returns the counts; what found no other side, too. And what was handed out on demand.
     pub fn finish(self) -> (ReplayCounts, OnDemand) {
         let (sends, receives) = self.channels.left();
         let (neighbours, epochs) = self.signals.left();
@@ -222,7 +222,7 @@ impl<'a> EventMatcher<'a> {
         (counts, self.demands.finish())
     }
 
-    /// What the event started, or what its request stands for; `None`: it is not known, or nothing.
+    /// Returns the transfers that the event started, or that its request stands for; `None`: it is not known, or nothing.
     #[inline]
     fn started(&self, at: &CurrentCallEvent) -> Option<StartedTransfers> {
         self.started[at.thread as usize].get(at.i).copied()

@@ -1,4 +1,4 @@
-//! What a call needs of others before it can end: messages, and members of collectives that have entered.
+//! Determines the needs of a call before it can end: messages, and members of collectives that have entered.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};
@@ -15,10 +15,10 @@ use crate::replay::needs::{CallNeed, NeedClock};
 use crate::replay::sinks::EventSinks;
 use crate::replay::timeline::CommRole;
 
-/// What a call needs, as it is found out.
+/// The needs of a call, while they are determined.
 #[derive(Debug, Default)]
 pub struct CallNeeds {
-    /// All that is known to be needed.
+    /// The known needs.
     pub all: Vec<CallNeed>,
     /// Of those that are sides of messages which may need both ranks in MPI: which need, and the message.
     pub(super) large: Vec<(usize, TransferId)>,
@@ -100,19 +100,21 @@ impl EventMatcher<'_> {
         }
     }
 
-    /// What an event needs that is over with the call that started it.
+    /// Adds the needs of an event that is over with the call that started it.
     #[inline]
     fn needs_of_own(&mut self, at: &CurrentCallEvent, waits: bool, needs: &mut CallNeeds) -> bool {
         let Some([started, _]) = self.started(at) else { return true };
         let is_done = self.needs_of_started(at, started, waits, needs);
         if at.event.role == CommRole::Send {
             let receiver = self.first_thread(at.event.peer);
-            needs.sends.last_mut().into_iter().for_each(|send| send.to = send.to.or(receiver));
+            if let Some(send) = needs.sends.last_mut() {
+                send.to = send.to.or(receiver);
+            }
         }
         is_done
     }
 
-    /// What the request stands for that the event completes.
+    /// Completes the event's request, and returns its transfers.
     #[inline]
     fn completed(&mut self, at: &CurrentCallEvent) -> StartedTransfers {
         match self.started(at) {
@@ -285,11 +287,11 @@ impl EventMatcher<'_> {
     }
 }
 
-/// Who has entered a collective instance, of those that a rank needs there.
+/// The ranks that have entered a collective instance, of those that another rank needs.
 enum EnteredRanks {
-    /// It needs nobody.
+    /// The rank needs no other.
     Nobody,
-    /// All: the last of them, where one is known.
+    /// The rank needs all: the last of them, where one is known.
     Last(Option<CollectiveEntry>),
     /// Not all.
     NotYet,

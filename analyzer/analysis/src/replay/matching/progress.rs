@@ -1,4 +1,4 @@
-//! Whether a message needs the other side: its receive, or that the other rank is in MPI.
+//! Infers which messages depend on progress at the other rank: its receive, or that the other rank is in MPI.
 //!
 //! ```text
 //!   sender    |== compute ==|send ..............|       ends when the receiver has come back,
@@ -25,17 +25,17 @@ use crate::replay::thread::{ReplayThread, ThreadPresence};
 /// A call that has waited for another rank ends soon after it: what comes then is not more than one in so many parts of the wait.
 const MOST_AFTER: Ns = 4;
 
-/// The same of a small message, which seldom waits for anything but its send: it would often end just after something by chance.
+/// Tolerance for a small message, which seldom waits for anything but its send: it would often end just after something by chance.
 const MAX_AFTER_SMALL: Ns = 16;
 
-/// What a call has waited for came after all else that it needed by one in so many parts of the wait at least. Ranks that compute twice as long as
+/// Maximum fraction of a wait, as a divisor, by which the awaited side may come after all other needs. Ranks that compute twice as long as
 /// others come back at the same time as these, time after time.
 const MAX_EXPLAINED: Ns = 8;
 
-/// One in so many small messages seems to have waited by chance at most.
+/// Maximum fraction of small messages, as a divisor, that seem to have waited by chance.
 const MOST_BY_CHANCE: u32 = 4;
 
-/// What one side of a message may wait for.
+/// The event at the other side that one side of a message may wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum AwaitedSide {
     /// A send, for its receive.
@@ -46,7 +46,7 @@ enum AwaitedSide {
     Sender,
 }
 
-/// What was seen of messages of about one size between ranks of one host, or of two.
+/// Observed waits of messages of about one size within a host, or between hosts.
 #[derive(Clone, Copy, Debug, Default)]
 struct WaitCounts {
     /// Calls that ended just after that, with nothing else to wait for.
@@ -55,7 +55,7 @@ struct WaitCounts {
     did_not: u32,
 }
 
-/// What was seen of all messages: by what they may wait for, host, and size as a power of two.
+/// Observed waits of all messages: by what they may wait for, host, and size as a power of two.
 #[derive(Debug)]
 pub(super) struct MessageCoupling([[[WaitCounts; 64]; 2]; 3]);
 
@@ -78,7 +78,7 @@ impl MessageCoupling {
         &mut self.0[what as usize][usize::from(like.same_host)][size]
     }
 
-    /// Whether such messages wait for it: as was seen of most, else where they are large.
+    /// Returns whether such messages wait for it: as was seen of most, else where they are large.
     fn wait(&mut self, what: AwaitedSide, like: MessageClass) -> bool {
         let WaitCounts { waited, did_not } = *self.seen(what, like);
         waited > did_not || waited == did_not && like.bytes > SENT_AT_ONCE
@@ -209,8 +209,8 @@ impl CallMessages<'_> {
         }
     }
 
-    /// Whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been when the
-    /// call ended. `needs`: all that it needed.
+    /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
+    /// when the call ended. `needs`: all that it needed.
     fn has_waited(
         &mut self,
         (what, like): (AwaitedSide, MessageClass),
@@ -243,7 +243,7 @@ impl CallMessages<'_> {
         MessageClass { same_host: host(self.thread) == host(other), bytes }
     }
 
-    /// Where a thread was from `since` on, as far as it has been followed: until the call's end.
+    /// Returns a thread's presence since `since`, as far as it has been replayed: until the call's end.
     fn presence(&self, thread: u32, since: Ns) -> ThreadPresence {
         match self.threads.get(thread as usize).map_or(ThreadPresence::There, |one| one.presence(since)) {
             ThreadPresence::Back { at, .. } if at > self.time.end => ThreadPresence::Away,

@@ -1,4 +1,4 @@
-//! What a rank started under requests and has not completed.
+//! The operations that a rank started under requests and has not completed.
 //!
 //! Requests are numbered as they are started, and mostly a few are open at a time, so each has a slot by the last bits of its number. One
 //! that is still open when its slot is wanted again moves to a table.
@@ -13,7 +13,7 @@ const SLOTS: usize = 64;
 /// The open requests of a rank.
 #[derive(Debug, Default)]
 pub struct OpenRequests {
-    /// None before there was a request.
+    /// Transfers by slot, with the request; empty before the first request.
     slots: Vec<(u32, Option<StartedTransfers>)>,
     others: FxHashMap<u32, StartedTransfers>,
 }
@@ -25,7 +25,7 @@ impl OpenRequests {
         *(if matches!(first, StartedOperation::Nothing) { first } else { second }) = started;
     }
 
-    /// What was started under a request that is completed.
+    /// Removes the operations of a request that is completed.
     pub fn complete(&mut self, request: u32) -> StartedTransfers {
         match self.slots.get_mut(request as usize % SLOTS) {
             Some((number, pending)) if *number == request && pending.is_some() => pending.take(),
@@ -35,13 +35,13 @@ impl OpenRequests {
         .unwrap_or(NOTHING)
     }
 
-    /// What was started under a request that stays open.
+    /// Returns the operations of a request that stays open.
     pub fn look(&self, request: u32) -> StartedTransfers {
         let slot = self.slots.get(request as usize % SLOTS).filter(|(number, _)| *number == request);
         slot.and_then(|(_, pending)| *pending).or_else(|| self.others.get(&request).copied()).unwrap_or(NOTHING)
     }
 
-    /// Whether none is open.
+    /// Returns whether none is open.
     pub fn is_empty(&self) -> bool {
         self.others.is_empty() && self.slots.iter().all(|(_, pending)| pending.is_none())
     }
@@ -84,7 +84,9 @@ mod tests {
         let mut requests = OpenRequests::default();
         let started: Vec<StartedOperation> = (0..300).map(&mut any).collect();
         // Number 7 stays open while its slot is wanted again and again, and is started anew then: a persistent one.
-        (0..300).for_each(|number| requests.start(number, started[number as usize]));
+        for number in 0..300 {
+            requests.start(number, started[number as usize]);
+        }
         requests.start(7, started[0]);
         let is = |pending: StartedTransfers, expected: [Option<usize>; 2]| {
             pending.iter().zip(expected).all(|(one, expected)| match (one, expected.map(|at| started[at])) {

@@ -1,5 +1,5 @@
-//! What a rank signals some others, and they wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window,
-//! or has completed its access to theirs (§12.5.2).
+//! Signals from ranks that others wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window, or has
+//! completed its access to theirs (§12.5.2).
 //!
 //! ```text
 //!   a sends:     1   2   3
@@ -14,18 +14,18 @@ use rustc_hash::FxHashMap;
 use crate::model::region_state::Ns;
 use crate::replay::what_if::NotedClocks;
 
-/// What is sent.
+/// The kind of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SignalKind {
     /// The rank has entered a neighbourhood collective.
     Entered,
-    /// It has exposed its window.
+    /// The sender has exposed its window.
     Posted,
-    /// It has completed its access.
+    /// The sender has completed its access.
     Completed,
 }
 
-/// Who signals whom what, and on what.
+/// The sender and receiver of a signal, its kind and its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SignalRoute {
     /// Index of the communicator.
@@ -36,7 +36,7 @@ pub struct SignalRoute {
     pub from: u32,
     /// World rank that awaits it.
     pub to: u32,
-    /// What.
+    /// The kind of signal.
     pub signal: SignalKind,
 }
 
@@ -45,20 +45,20 @@ pub struct SignalRoute {
 pub struct SentSignal {
     /// The thread.
     pub thread: u32,
-    /// When.
+    /// Time of the signal.
     pub at: Ns,
     /// Its clocks in the replays then.
     pub noted: NotedClocks,
 }
 
-/// What one call awaits, all of the same kind.
+/// The signals of one kind that a call awaits.
 #[derive(Clone, Debug)]
 pub struct AwaitedSignals {
     /// The routes, and the number of what is sent there.
     pub routes: Vec<(SignalRoute, u64)>,
-    /// What is sent.
+    /// The kind of signal.
     pub signal: SignalKind,
-    /// Whether the call cannot end before all was sent.
+    /// True if the call cannot end before all was sent.
     pub certain: bool,
     /// Bytes that come from each.
     pub bytes: u64,
@@ -73,11 +73,11 @@ enum SignalSlot {
     /// Awaited before it was sent.
     Awaited,
     Sent(SentSignal),
-    /// Who awaited it is over, maybe before it was sent.
+    /// The waiting call is over, maybe before the signal was sent.
     Over,
 }
 
-/// What was sent on a route, or is awaited there.
+/// Signals sent or awaited on one route.
 #[derive(Debug, Default)]
 struct SignalQueue {
     /// Number of the first of `slots`.
@@ -110,7 +110,7 @@ impl SignalQueue {
 /// Fewest routes of which those are dropped on which nothing is left.
 const FEWEST: usize = 1 << 12;
 
-/// All that was sent and not awaited, or is awaited and not over.
+/// Signals that are sent and not awaited, or awaited and not over.
 #[derive(Debug, Default)]
 pub struct OpenSignals {
     routes: FxHashMap<SignalRoute, SignalQueue>,
@@ -165,12 +165,12 @@ impl OpenSignals {
         }
     }
 
-    /// What is awaited.
+    /// Returns the awaited signals.
     pub fn awaited(&self, id: AwaitedId) -> &AwaitedSignals {
         &self.awaited[id.0 as usize]
     }
 
-    /// What was sent on a route under this number, if it was.
+    /// Returns the signal with this number on a route, if it was sent.
     pub fn sent(&self, route: &SignalRoute, number: u64) -> Option<SentSignal> {
         let queue = self.routes.get(route)?;
         match queue.slots.get(usize::try_from(number.checked_sub(queue.first)?).ok()?)? {
@@ -186,7 +186,7 @@ impl OpenSignals {
         }
     }
 
-    /// What one call awaited is over: that, or `None` of what was not sent.
+    /// Ends the wait of a call: that, or `None` of what was not sent.
     pub fn end(&mut self, id: AwaitedId) -> Vec<Option<SentSignal>> {
         let Some(awaited) = self.awaited.get_mut(id.0 as usize) else { return Vec::new() };
         let routes = std::mem::take(&mut awaited.routes);
@@ -203,7 +203,7 @@ impl OpenSignals {
         routes.into_iter().map(end).collect()
     }
 
-    /// How much was awaited that was never sent: of neighbourhood collectives, and of epochs.
+    /// Returns the numbers of awaited signals that were never sent: of neighbourhood collectives, and of epochs.
     pub fn left(&self) -> (u64, u64) {
         let (mut neighbours, mut epochs) = (0, 0);
         for (route, queue) in &self.routes {
@@ -213,10 +213,10 @@ impl OpenSignals {
         (neighbours, epochs)
     }
 
-    /// Whether nothing was sent that is not over, and nothing is awaited.
+    /// Returns whether nothing was sent that is not over, and nothing is awaited.
     pub fn is_empty(&self) -> bool {
-        let is_over = |queue: &SignalQueue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent;
-        self.free.len() == self.awaited.len() && self.routes.values().all(is_over)
+        self.free.len() == self.awaited.len()
+            && self.routes.values().all(|queue| queue.n_sent == queue.n_awaited && queue.first == queue.n_sent)
     }
 
     /// Drops routes on which nothing is left: what comes counts from the begin again.

@@ -1,22 +1,22 @@
-//! What events start, and what requests stand for.
+//! The operations that events start and requests stand for.
 
 use super::channels::TransferId;
 use super::collectives::CollectiveId;
 use super::signals::AwaitedId;
 
-/// What was started and is not over.
+/// A started operation that is not over.
 #[derive(Clone, Copy, Debug)]
 pub enum StartedOperation {
     /// A send, or a receive.
     Transfer {
         /// The message.
         id: TransferId,
-        /// Which.
+        /// True if the operation is a send.
         sends: bool,
     },
     /// A collective.
     Collective(CollectiveId),
-    /// What some others signal.
+    /// Signals from other ranks.
     AwaitedSignals(AwaitedId),
     /// A receive of which it is not known yet what it receives.
     Any(TransferId),
@@ -24,7 +24,7 @@ pub enum StartedOperation {
     Nothing,
 }
 
-/// What an event started, or a request stands for: a combined send and receive stands for two, others for one.
+/// The operations of an event or request: a combined send and receive stands for two, others for one.
 pub type StartedTransfers = [StartedOperation; 2];
 
 /// Nothing that ends.

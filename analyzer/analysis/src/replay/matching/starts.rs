@@ -1,4 +1,4 @@
-//! What begins: a thread enters a call, and what it does there with others is matched to what they did.
+//! Handles the starts of calls: a thread enters a call, and what it does there with others is matched to what they did.
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;
@@ -130,7 +130,7 @@ impl EventMatcher<'_> {
             self.counts.collectives += 1;
             self.counts.mixed_collectives += u64::from(instance.mixed);
             if instance.pattern == CommunicationPattern::AllToAll && !instance.mixed {
-                sinks.synchronises_all(event.comm, instance.last.at);
+                sinks.on_collective_sync(event.comm, instance.last.at);
             }
         }
         StartedOperation::Collective(id)
@@ -143,11 +143,13 @@ impl EventMatcher<'_> {
         }
         // A list may have very many runs, and be asked for each call.
         let members = self.members;
-        let find = || members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE);
-        *self.numbers.entry((comm, world)).or_insert_with(find)
+        *self
+            .numbers
+            .entry((comm, world))
+            .or_insert_with(|| members.group_rank(comm, world).and_then(|at| u32::try_from(at).ok()).unwrap_or(NONE))
     }
 
-    /// How many members of a communicator are followed, and whether some of them lack records.
+    /// Returns the number of members of a communicator that are replayed, and whether some of them lack records.
     fn expected(&mut self, comm: u32) -> (u32, bool) {
         let (ranks, places, members) = (&self.ranks, &self.places, self.members);
         let rank = |world: &u32| places.get(*world).and_then(|at| ranks.get(at as usize));

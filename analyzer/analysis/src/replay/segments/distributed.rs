@@ -35,10 +35,10 @@ use crate::replay::timeline::{RankInput, StepChunk};
 use crate::replay::what_if::ReplayConditions;
 use crate::transport::{ProcessGroup, TransportFailure};
 
-/// What process 0 says next.
+/// A command from process 0 to all processes.
 #[derive(Encode, Decode)]
 enum ReplayCommand {
-    /// All have begun; these are the samples of all ranks.
+    /// Start with the samples of all ranks: these are the samples of all ranks.
     Begin(Vec<Vec<TimedSample>>),
     /// Read so many segments of the rank that leads.
     Lead(usize),
@@ -48,18 +48,18 @@ enum ReplayCommand {
     Follow(Vec<CutPoint>),
     /// There are no more cuts.
     Rest,
-    /// That is all.
+    /// Stop.
     End,
 }
 
-/// Where a segment ends.
+/// The collective at which a segment ends.
 #[derive(Clone, Copy, Encode, Decode)]
 struct CutPoint {
     comm: u32,
     last: LastEntry,
 }
 
-/// What a process has to say before it begins: the places of its ranks, and whether the run can be cut.
+/// The report of a process that is ready to start: the places of its ranks, and whether the run can be cut.
 #[derive(Encode, Decode)]
 struct ReadyReport {
     places: Range<usize>,
@@ -67,12 +67,12 @@ struct ReadyReport {
     samples: Vec<Vec<TimedSample>>,
 }
 
-/// Which of some ranks entered last, at the end of each segment; `None`: there are no ranks.
+/// The last entry of a process's ranks into the collective at the end of each segment; `None`: there are no ranks.
 #[derive(Encode, Decode)]
 struct LastEntries(Vec<Option<LastEntry>>);
 
 impl LastEntries {
-    /// Those of lower and higher ranks, as far as both can be cut.
+    /// Merges the entries of higher ranks, and drops the cuts that only one side has reached.
     fn and_higher(self, higher: LastEntries) -> LastEntries {
         let both = |(lower, higher): (Option<LastEntry>, Option<LastEntry>)| match (lower, higher) {
             (Some(lower), Some(higher)) => Some(lower.or_higher(higher)),
@@ -82,34 +82,34 @@ impl LastEntries {
     }
 }
 
-/// What the ranks of one process do in segments that follow one another.
+/// The steps of one process's ranks in consecutive segments.
 #[derive(Encode, Decode)]
 struct LocalSegments {
-    /// Where they were before; none at the begin of the run.
+    /// State of the ranks before the first segment; none at the begin of the run.
     from: Vec<RankAtCut>,
     segments: Vec<LocalSegment>,
 }
 
-/// What they do in one.
+/// The steps of one process's ranks in a segment.
 #[derive(Encode, Decode)]
 struct LocalSegment {
     steps: Vec<VecDeque<StepChunk>>,
-    /// Where they are after that.
+    /// State of the ranks after the segment.
     to: Vec<RankAtCut>,
 }
 
-/// What was found in segments that follow one another, up to the first at whose end the run cannot be cut.
+/// The merged results of consecutive segments, up to the first without a cut at its end.
 #[derive(Encode, Decode)]
 struct ReplayedSegments {
     /// Nothing where there are none.
     found: Option<(SegmentResult, Option<ObserverState>)>,
-    /// Where that segment begins.
+    /// Start of the segment without a cut at its end, if any.
     not_cut: Option<Option<Arc<ConsistentCut>>>,
 }
 
 impl ReplayedSegments {
-    /// That of all these segments; `watcher` is one that has seen none of them.
-    fn of(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
+    /// Merges the outcomes of consecutive segments; `watcher` is one that has seen none of them.
+    fn from_outcomes(all: Vec<SegmentOutcome>, watcher: Option<&dyn ReplayObserver>) -> ReplayedSegments {
         let none = ReplayedSegments { found: None, not_cut: None };
         all.into_iter().fold(none, |before, found| match found {
             Ok(found) => before.and(ReplayedSegments { found: Some(found), not_cut: None }, watcher),
@@ -132,17 +132,19 @@ impl ReplayedSegments {
     }
 }
 
-/// What was seen in two parts of the run.
+/// Merges the observations of two consecutive parts of the run.
 fn seen_in_both(watcher: Option<&dyn ReplayObserver>, seen: [Option<ObserverState>; 2]) -> Option<ObserverState> {
-    let mut both = watcher?.of_segment()?;
-    seen.into_iter().flatten().for_each(|seen| both.add(seen));
-    Some(both.seen())
+    let mut both = watcher?.fork_for_segment()?;
+    for seen in seen.into_iter().flatten() {
+        both.merge(seen);
+    }
+    Some(both.into_state())
 }
 
-/// What the ranks of one process do after the last cut.
+/// The steps of one process's ranks after the last cut.
 #[derive(Encode, Decode)]
 struct LocalRemainder {
-    /// Where they were there.
+    /// State of the ranks at that cut.
     from: Vec<RankAtCut>,
     /// `None`: more than a segment may have.
     steps: Option<Vec<VecDeque<StepChunk>>>,
@@ -155,7 +157,7 @@ pub(super) fn team<'a>(
     surveyed: SurveyedRun<'a>,
     options: &ReplayOptions,
 ) -> Result<Option<&'a ProcessGroup>, TransportFailure> {
-    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.of_segment().is_some());
+    let has_segments = options.watcher.as_ref().is_none_or(|watcher| watcher.fork_for_segment().is_some());
     match (&surveyed.run.together, options.input) {
         (Some(together), Some(input))
             if together.team().is_some_and(|team| team.processes() > 1)
@@ -249,7 +251,7 @@ pub fn decline_share(team: &ProcessGroup, failure: TransportFailure) -> Result<(
 }
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
-    /// All segments, with the other processes, as process 0.
+    /// Replays all segments in cooperation with the other processes, as process 0.
     pub(super) fn together<'w>(
         &self,
         team: &ProcessGroup,
@@ -276,7 +278,7 @@ struct SegmentWorker<'s, 'a, P> {
 }
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
-    /// As process 0: has all segments followed that end with a cut; the rest of the run.
+    /// Reads all cuts, as process 0: has all segments followed that end with a cut; the rest of the run.
     fn all_cuts(&mut self, found: &mut JoinedSegments) -> Result<ReplaySegment<'a>, TransportFailure> {
         let n = at_a_time() * self.team.processes();
         loop {
@@ -285,12 +287,17 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
             self.team.broadcast(&ReplayCommand::Read(marks.clone()))?;
             let lasts = self.read_to(&marks)?.map(|lasts| lasts.0).unwrap_or_default();
             let is_last = lasts.len() < n;
-            let cut = |(mark, last): (&CutMark, Option<LastEntry>)| Some(CutPoint { comm: mark.comm, last: last? });
-            let cuts: Vec<CutPoint> = marks.iter().zip(lasts).filter_map(cut).collect();
+            let cuts: Vec<CutPoint> = marks
+                .iter()
+                .zip(lasts)
+                .filter_map(|(mark, last)| Some(CutPoint { comm: mark.comm, last: last? }))
+                .collect();
             self.team.broadcast(&ReplayCommand::Follow(cuts.clone()))?;
             let followed = self.follow(&cuts, found.watcher.as_deref())?;
             if let Some(ReplayedSegments { found: more, not_cut }) = followed {
-                more.into_iter().for_each(|more| found.add(more));
+                if let Some(more) = more {
+                    found.add(more);
+                }
                 if let Some(from) = not_cut {
                     return Ok(self.following.rest_from(from));
                 }
@@ -343,8 +350,12 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         self.last = cuts.last().copied().or(self.last);
         let cuts = &cuts[first_of(own)..first_of(own + 1)];
         let followed = shares.and_then(|shares| {
-            let follow = || self.following.segments(watched(watcher, joined(shares, before, cuts)));
-            self.team.guarded(|| Ok(ReplayedSegments::of(follow(), watcher)))
+            self.team.guarded(|| {
+                Ok(ReplayedSegments::from_outcomes(
+                    self.following.segments(watched(watcher, joined(shares, before, cuts))),
+                    watcher,
+                ))
+            })
         });
         let own_steps = followed.iter().flat_map(|own| &own.found).map(|(part, _)| part.counts.steps).sum();
         let all = self.team.reduce(followed, |lower, higher| lower.and(higher, watcher))?;
@@ -354,15 +365,19 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentWorker<'_, 'a, P> {
         Ok(all)
     }
 
-    /// What its ranks do in the next `n` segments.
+    /// Reads the next `n` segments of the local ranks.
     fn take(&mut self, n: usize) -> LocalSegments {
         let from = if n > 0 { self.at.clone() } else { Vec::new() };
-        let segment = |_| {
-            let (steps, to) = self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
-            LocalSegment { steps, to }
-        };
-        let segments: Vec<LocalSegment> = (0..n).map(segment).collect();
-        segments.last().into_iter().for_each(|last| self.at.clone_from(&last.to));
+        let segments: Vec<LocalSegment> = (0..n)
+            .map(|_| {
+                let (steps, to) =
+                    self.reading.take().into_iter().map(|StepsUpToCut { at, read, .. }| (read, at)).unzip();
+                LocalSegment { steps, to }
+            })
+            .collect();
+        if let Some(last) = segments.last() {
+            self.at.clone_from(&last.to);
+        }
         LocalSegments { from, segments }
     }
 

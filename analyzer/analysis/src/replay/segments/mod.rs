@@ -75,7 +75,7 @@ pub fn follow(
     let following = SegmentReplay { surveyed, ids, setting: &setting, progress: &progress };
     let part = match (team, watcher) {
         (Some(team), watcher) => following.together(team, reading, watcher)?,
-        (None, Some(watcher)) if watcher.of_segment().is_none() => {
+        (None, Some(watcher)) if watcher.fork_for_segment().is_none() => {
             following.one_after_another(ReplaySegments::new(reading, can_cut), watcher)
         }
         (None, watcher) => following.side_by_side(ReplaySegments::new(reading, can_cut), watcher),
@@ -91,11 +91,11 @@ struct SegmentReplay<'a, P> {
     progress: &'a P,
 }
 
-/// What was found in a segment, and what its watcher has seen; where the run cannot be cut at its end, where it begins.
+/// The result of a segment and the state of its observer; where the run cannot be cut at its end, where it begins.
 type SegmentOutcome = Result<(SegmentResult, Option<ObserverState>), Option<Arc<ConsistentCut>>>;
 
 impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
-    /// As many segments at a time as there are cores, each with a watcher of its own. The next ones are read meanwhile.
+    /// Replays as many segments at a time as there are cores, each with its own observer. The next ones are read meanwhile.
     fn side_by_side(
         &self,
         mut segments: ReplaySegments<'a>,
@@ -136,7 +136,7 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
             let mut engine = ReplayEngine::new(self.setting, tasks, from.as_deref(), inputs, watcher);
             to.filter(|to| engine.follow_to(to, self.progress)).map(|to| engine.finish_at(&to))
         });
-        Ok((part.ok_or(from)?, watcher.map(SegmentObserver::seen)))
+        Ok((part.ok_or(from)?, watcher.map(SegmentObserver::into_state)))
     }
 
     /// The last segment, after those of which this was found.
@@ -157,7 +157,8 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
         ReplaySegment::all_from(cut, logs.collect())
     }
 
-    /// One segment after another, for a watcher, who sees what each rank does in the order of time. The next one is read meanwhile.
+    /// Replays one segment after another, so that the observer sees all of a rank's activities in the order of time. The next one is read
+    /// meanwhile.
     fn one_after_another(&self, mut segments: ReplaySegments<'a>, watcher: &mut dyn ReplayObserver) -> SegmentResult {
         let mut all = None;
         let mut next = segments.next(1).pop();
@@ -173,7 +174,9 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
                     (Some(cut), Some(read)) => (engine.finish_at(&cut), Some(read)),
                     (_, read) => {
                         if let Some((mut segments, next)) = read {
-                            next.into_iter().for_each(|next| engine.add(next.inputs));
+                            if let Some(next) = next {
+                                engine.add(next.inputs);
+                            }
                             engine.add(segments.take_rest().inputs);
                         }
                         engine.follow_to_end(self.progress);
@@ -191,10 +194,10 @@ impl<'a, P: Fn(FoldProgress) + Sync> SegmentReplay<'a, P> {
     }
 }
 
-/// What was found in the segments so far.
+/// The merged results of the segments so far.
 struct JoinedSegments<'w> {
     part: Option<SegmentResult>,
-    /// Who is shown what ranks do.
+    /// The observer of the whole run.
     watcher: Option<&'w mut dyn ReplayObserver>,
 }
 
@@ -210,7 +213,9 @@ impl JoinedSegments<'_> {
     /// Adds what was found in the next ones.
     fn add(&mut self, (part, seen): (SegmentResult, Option<ObserverState>)) {
         self.part = Some(after(self.part.take(), part));
-        self.watcher.iter_mut().zip(seen).for_each(|(watcher, seen)| watcher.add(seen));
+        for (watcher, seen) in self.watcher.iter_mut().zip(seen) {
+            watcher.merge(seen);
+        }
     }
 }
 
@@ -219,15 +224,15 @@ fn watched<'a, 'w>(
     watcher: Option<&'w dyn ReplayObserver>,
     segments: Vec<ReplaySegment<'a>>,
 ) -> Vec<(ReplaySegment<'a>, Option<Box<dyn SegmentObserver + 'w>>)> {
-    segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::of_segment))).collect()
+    segments.into_iter().map(|segment| (segment, watcher.and_then(ReplayObserver::fork_for_segment))).collect()
 }
 
-/// How many segments this process follows at a time.
+/// Returns the number of segments that this process replays at a time.
 fn at_a_time() -> usize {
     rayon::current_num_threads().clamp(1, MOST_AT_A_TIME)
 }
 
-/// What was found in the segments before one, if there are any, and in that.
+/// Merges the result of the preceding segments, if any, with that of the next one.
 fn after(before: Option<SegmentResult>, part: SegmentResult) -> SegmentResult {
     match before {
         Some(before) => before.and(part),

@@ -11,7 +11,7 @@ use crate::model::region_state::{Ns, RegionState};
 use crate::replay::consistent_cut::{RankAtCut, may_cut};
 use crate::replay::timeline::{CommEvent, CommRole, RankInput, RankSteps, StepChunk, TimelineStep};
 
-/// How many times as many steps a segment may have, of a rank: more would have to be kept in memory.
+/// Maximum number of steps that a rank may have in a segment, as a multiple: more would have to be kept in memory.
 const MOST: usize = 4;
 /// Of a rank that does not lead, where steps are packed: it may be one that has messages from all others.
 const MOST_PACKED: usize = 64;
@@ -21,27 +21,27 @@ const MOST_PACKED: usize = 64;
 pub struct CutMark {
     /// Index of its communicator.
     pub comm: u32,
-    /// How many such calls the segment has, with this one.
+    /// Number of such calls in the segment, including this one.
     number: usize,
 }
 
-/// What a rank does in a segment that ends with such a call.
+/// The steps of a rank in a segment that ends with such a call.
 pub struct StepsUpToCut {
-    /// When it entered the call.
+    /// Time at which the rank entered the call.
     pub begin: Ns,
-    /// Where it is after that.
+    /// State of the rank after the segment.
     pub at: RankAtCut,
     /// Its steps.
     pub read: VecDeque<StepChunk>,
-    /// Whether the last piece goes on after it.
+    /// True if the last piece goes on after it.
     splits: bool,
 }
 
-/// Where a rank was read to.
+/// The position up to which a rank was read.
 pub struct RankReading<'a> {
-    /// What was read and is in no segment yet, and who reads on.
+    /// The steps that were read and are in no segment yet, and the reader of the rest.
     input: RankInput<'a>,
-    /// Whether its steps are packed.
+    /// True if its steps are packed.
     packs: bool,
     /// Lists and steps of the segments.
     lists: Vec<Arc<[u32]>>,
@@ -54,17 +54,17 @@ pub struct RankReading<'a> {
 #[derive(Clone, Copy)]
 struct CutCandidate {
     mark: CutMark,
-    /// When it began and ended.
+    /// Begin of the call.
     begin: Ns,
     end: Ns,
     kind: RegionState,
-    /// Where it is: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
+    /// Position of the call: how many pieces of what was read are before it, and how many steps of that in which it is, with it.
     pieces: usize,
     steps: usize,
 }
 
 impl<'a> RankReading<'a> {
-    /// One of which nothing was read yet.
+    /// Creates the reading of a rank of which nothing was read yet.
     pub fn new(steps: Option<Box<RankSteps<'a>>>, packs: bool) -> Self {
         let input = RankInput { steps, ..RankInput::default() };
         RankReading { input, packs, lists: Vec::new(), given: 0, ready: VecDeque::new() }
@@ -94,7 +94,7 @@ impl<'a> RankReading<'a> {
         self.ready.pop_front()
     }
 
-    /// All that was not taken, and what was not read yet, as if it had not been split: how many segments are read at a time must not change anything.
+    /// Returns all steps that are in no segment, read or not: how many segments are read at a time must not change anything.
     pub fn rest(self) -> RankInput<'a> {
         let segments = self.ready.into_iter().map(|segment| (segment.read, segment.splits));
         let (mut read, mut goes_on) = (VecDeque::new(), false);
@@ -216,7 +216,7 @@ impl<'a> RankReading<'a> {
         self.find(of_all, most, |_, number, _| number == Some(wanted))
     }
 
-    /// What it does until the end of the call that was found is a segment.
+    /// Splits off the segment that ends with the call that was found.
     fn split(&mut self, found: &CutCandidate) {
         let read = &mut self.input.read;
         let rest = read.split_off(found.pieces);

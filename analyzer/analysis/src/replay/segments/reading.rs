@@ -13,7 +13,7 @@ use crate::model::region_state::Ns;
 use crate::replay::consistent_cut::{ConsistentCut, RankAtCut};
 use crate::replay::timeline::{RankInput, RankSteps, are_packed};
 
-/// Where some ranks were read to, or all: those of a process.
+/// The position up to which the local ranks were read: those of a process.
 pub struct SegmentReading<'a> {
     /// In the order of their places.
     ranks: Vec<RankReading<'a>>,
@@ -22,7 +22,7 @@ pub struct SegmentReading<'a> {
     leading: LeadingRank,
 }
 
-/// What decides where segments end.
+/// The rank that decides where segments end.
 #[derive(Clone)]
 pub struct LeadingRank {
     /// The place of the rank that leads.
@@ -33,12 +33,12 @@ pub struct LeadingRank {
     pub of_all: Arc<[bool]>,
 }
 
-/// When the last rank entered a collective, and its place; of those that entered at the same time, the first.
+/// The last entry into a collective; of those that entered at the same time, the first.
 #[derive(Clone, Copy, Debug, Encode, Decode)]
 pub struct LastEntry {
-    /// When.
+    /// Time of the entry.
     pub at: Ns,
-    /// Who.
+    /// The rank.
     pub rank: u32,
 }
 
@@ -77,10 +77,10 @@ impl<'a> SegmentReading<'a> {
         let of_rank = self.ranks.par_iter_mut().enumerate().map(read);
         let n = of_rank.min().unwrap_or(marks.len()).min(marks.len());
         let entry = |segment: usize| {
-            let entry = |(place, rank): (u32, &RankReading)| {
-                Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place })
-            };
-            (first as u32..).zip(&self.ranks).filter_map(entry).reduce(LastEntry::or_higher)
+            (first as u32..)
+                .zip(&self.ranks)
+                .filter_map(|(place, rank)| Some(LastEntry { at: rank.ready().get(segment)?.begin, rank: place }))
+                .reduce(LastEntry::or_higher)
         };
         (0..n).map(entry).collect()
     }
@@ -96,7 +96,7 @@ impl<'a> SegmentReading<'a> {
         self.ranks.par_iter_mut().all(|rank| rank.read_rest(steps))
     }
 
-    /// All that was not taken.
+    /// Takes all remaining steps.
     pub fn take_rest(&mut self) -> Vec<RankInput<'a>> {
         std::mem::take(&mut self.ranks).into_iter().map(RankReading::rest).collect()
     }
@@ -104,21 +104,23 @@ impl<'a> SegmentReading<'a> {
 
 /// The segment at hand, of all ranks.
 pub struct ReplaySegment<'a> {
-    /// What ranks go on with; `None`: they begin.
+    /// State of the ranks at the start; `None`: they begin.
     pub from: Option<Arc<ConsistentCut>>,
-    /// What they do.
+    /// Steps of the ranks.
     pub inputs: Vec<RankInput<'a>>,
-    /// Where they are then; `None`: at their ends.
+    /// State of the ranks at the end; `None`: at their ends.
     pub to: Option<Arc<ConsistentCut>>,
 }
 
 impl<'a> ReplaySegment<'a> {
-    /// All from a cut on: logs are read from the begin, and what is before it is left out.
+    /// Creates the last segment, which begins at `cut`: logs are read from the begin, and what is before it is left out.
     pub fn all_from(cut: Option<Arc<ConsistentCut>>, logs: Vec<Option<Box<RankSteps<'a>>>>) -> Self {
         let packs = are_packed(logs.len());
         let input = |(place, steps): (usize, Option<Box<RankSteps<'a>>>)| {
             let mut rank = RankReading::new(steps, packs);
-            cut.iter().filter_map(|cut| cut.ranks.get(place)).for_each(|at| rank.leave_out(at));
+            for at in cut.iter().filter_map(|cut| cut.ranks.get(place)) {
+                rank.leave_out(at);
+            }
             rank.rest()
         };
         let inputs = logs.into_par_iter().enumerate().map(input).collect();
@@ -126,12 +128,12 @@ impl<'a> ReplaySegment<'a> {
     }
 }
 
-/// All segments of a run, which one process reads.
+/// The segments of a run that one process reads.
 pub struct ReplaySegments<'a> {
     reading: SegmentReading<'a>,
     /// The end of the last one.
     from: Option<Arc<ConsistentCut>>,
-    /// Whether the rest of the run is one.
+    /// True if the rest of the run is one.
     is_last: bool,
 }
 
@@ -164,7 +166,7 @@ impl<'a> ReplaySegments<'a> {
     }
 }
 
-/// Where ranks are at the end of a segment, and their steps in it.
+/// Separates the states of ranks at the end of a segment from their steps in it.
 fn apart<'a>(ranks: Vec<StepsUpToCut>) -> (Vec<RankAtCut>, Vec<RankInput<'a>>) {
     ranks.into_iter().map(|StepsUpToCut { at, read, .. }| (at, RankInput { read, steps: None })).unzip()
 }

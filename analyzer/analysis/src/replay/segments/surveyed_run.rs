@@ -1,4 +1,4 @@
-//! What segments are followed with, on each process: the run, what is asked of it, and what is looked up meanwhile.
+//! The input of a replay on each process: the run, what is asked of it, and what is looked up meanwhile.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,26 +30,26 @@ const LEAST_OF_A_RANK: usize = 128;
 /// Most samples that are kept, of all ranks together, at 24 bytes each.
 const MOST_SAMPLES: usize = 1 << 22;
 
-/// What is followed: a run, and what the first two passes found in it.
+/// A run with the results of the first two passes: a run, and what the first two passes found in it.
 #[derive(Clone, Copy)]
 pub struct SurveyedRun<'a> {
     /// The run.
     pub run: &'a RecordedRun,
-    /// What the first pass saw.
+    /// The calls counted in the first pass.
     pub survey: &'a CallSurvey,
-    /// What it found.
+    /// The loops and regions found in the first pass.
     pub structure: &'a RunStructure,
-    /// What the second pass made of both.
+    /// The model made in the second pass.
     pub model: &'a Model,
 }
 
-/// What is wanted of the replay.
+/// The desired output of the replay.
 pub struct ReplayOptions<'a> {
     /// The part of the run in which waits count.
     pub scope: &'a ReplayScope,
-    /// How long it would take otherwise, and under what conditions that is predicted.
+    /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
-    /// Who is shown what ranks do.
+    /// The observer of the replay.
     pub watcher: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
@@ -75,14 +75,13 @@ impl<'a> ReplayOptions<'a> {
         }
     }
 
-    /// Whether the run may be cut: all of it is followed, and its ranks have one thread each.
+    /// Returns whether the run may be cut: all of it is followed, and its ranks have one thread each.
     pub(super) fn can_cut(&self, model: &Model) -> bool {
-        let is_alone = |rank: &RankModel| rank.other_threads == 0;
-        self.scope.is_all() && model.ranks.iter().all(is_alone) && model.ranks.len() > 1
+        self.scope.is_all() && model.ranks.iter().all(|rank| rank.other_threads == 0) && model.ranks.len() > 1
     }
 }
 
-/// What is looked up in a model while its ranks are followed.
+/// Tables for looking up parts of a model during the replay.
 pub(super) struct LookupTables {
     regions: RegionTable,
     /// World ranks, ascending.
@@ -104,7 +103,7 @@ impl LookupTables {
     }
 }
 
-/// What all ranks are followed with.
+/// Creates the context that all ranks are replayed in.
 pub(super) fn setting<'a>(
     model: &'a Model,
     (scope, conditions): (&'a ReplayScope, Vec<ReplayConditions<'a>>),
@@ -123,7 +122,7 @@ pub(super) fn setting<'a>(
     }
 }
 
-/// What decides where segments end.
+/// Creates the leading rank, which decides where segments end.
 pub(super) fn leading(setting: &ReplaySetting, segment_steps: Option<usize>) -> LeadingRank {
     let ranks = &setting.model.ranks;
     // One that makes as many calls as most do: of what others do there is not much more, or less, in a segment.
@@ -157,7 +156,7 @@ pub(super) fn own_places(surveyed: SurveyedRun) -> Range<usize> {
     first..end.max(first)
 }
 
-/// What a process reads of the ranks at some places: their steps, and their samples where these are wanted.
+/// The readers of the ranks at some places: their steps, and their samples where these are wanted.
 pub(super) struct LocalRanks<'a> {
     /// In the order of places; `None` where a log can't be read any more.
     pub(super) logs: Vec<Option<Box<RankSteps<'a>>>>,
@@ -178,7 +177,7 @@ impl<'a> LocalRanks<'a> {
         LocalRanks { logs, samples }
     }
 
-    /// Whether all of them can be read.
+    /// Returns whether all of them can be read.
     pub(super) fn are_all(&self) -> bool {
         self.logs.iter().all(Option::is_some)
     }
@@ -191,11 +190,15 @@ fn sampled(surveyed: SurveyedRun, code: &SampledCode, places: Range<usize>) -> V
     let of_rank = |rank: &RankModel| {
         let header = run.header(rank.rank)?;
         let clock = survey.rank(rank.rank)?.clock.as_ref()?;
-        let sample = |(ticks, leaf, seconds): (u64, u32, f64)| {
-            let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
-            TimedSample { at, leaf, ns: seconds * 1e9 }
-        };
-        Some(of_first_thread((run, header), (&survey.sites, code), most).into_iter().map(sample).collect())
+        Some(
+            of_first_thread((run, header), (&survey.sites, code), most)
+                .into_iter()
+                .map(|(ticks, leaf, seconds)| {
+                    let at = clock.nanoseconds(ticks).saturating_sub(rank.zero_ns());
+                    TimedSample { at, leaf, ns: seconds * 1e9 }
+                })
+                .collect(),
+        )
     };
     model.ranks[places].par_iter().map(|rank| of_rank(rank).unwrap_or_default()).collect()
 }

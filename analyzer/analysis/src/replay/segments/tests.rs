@@ -28,11 +28,11 @@ struct RecordingObserver {
 }
 
 impl ReplayObserver for RecordingObserver {
-    fn spends(&mut self, state: &StateInterval) {
+    fn on_interval(&mut self, state: &StateInterval) {
         self.intervals.push(((state.thread.rank, state.thread.number), *state));
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         self.messages.push(*message);
     }
 }
@@ -70,7 +70,7 @@ impl SurveyedTestRun {
     /// Follows it in segments of so many steps of all ranks.
     fn follow(&self, steps: usize, watcher: Option<&mut dyn ReplayObserver>) -> ReplayResults {
         let SurveyedTestRun { run, survey, structure, model, .. } = self;
-        let scope = ReplayScope::all(model);
+        let scope = ReplayScope::whole_run(model);
         let given = ReplayNetwork::Given { latency_s: 3e-4, bytes_per_s: 1e6 };
         let conditions = [
             ReplayConditions::IDEAL,

@@ -1,4 +1,4 @@
-//! Who is given what the replay finds out: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
+//! The consumers of replay events: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
 //!
 //! ```text
 //!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
@@ -35,16 +35,16 @@ pub struct NewThread {
     pub world: u32,
     /// Number in the rank's log.
     pub number: u32,
-    /// When it begins.
+    /// Begin of the thread.
     pub begin: Ns,
-    /// What it goes on with, where the run has begun before.
+    /// State at the start of the segment, if the thread began before it.
     pub goes_on: Option<ContinuedThread>,
 }
 
-/// What a thread goes on with that was followed before: the end of a collective that all ranks entered.
+/// The state of a thread that was replayed up to a cut: the end of a collective that all ranks entered.
 #[derive(Clone, Copy, Debug)]
 pub struct ContinuedThread {
-    /// When the last of them entered.
+    /// Time at which the last rank entered.
     pub since: Ns,
     /// The kind of the thread's time in it.
     pub kind: RegionState,
@@ -59,9 +59,9 @@ pub struct ReceivedMessage {
     pub to: u32,
     /// The thread that posted its receive.
     pub posted_by: u32,
-    /// When its send began, and when the call ended in which it was received.
+    /// Begin of the send, and end of the call that received the message.
     pub time: TimeInterval,
-    /// When its receive was posted.
+    /// Time at which the receive was posted.
     pub posted: Ns,
     /// Its bytes.
     pub bytes: u64,
@@ -80,45 +80,45 @@ pub struct ReceivedMessage {
 pub struct RequestEnd {
     /// The request.
     pub request: u32,
-    /// When the operation was started.
+    /// Start of the operation.
     pub started: Ns,
     /// The thread that started it.
     pub started_by: u32,
-    /// Whether it was cancelled.
+    /// True if it was cancelled.
     pub cancelled: bool,
 }
 
 /// Takes the events of the replay, in the order in which threads are followed: of a thread that is the order of time.
 pub trait EventSink {
     /// A further thread begins, whose rank has this window; its number is the next one.
-    fn begins(&mut self, thread: NewThread, window: TimeInterval);
+    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval);
 
     /// A thread was outside of MPI, some of the time in parallel regions, and enters a call; the time may have no length.
-    fn computes(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
+    fn on_computation(&mut self, _thread: u32, _kind: RegionState, _time: TimeInterval, _parallel: &[ParallelPart]) {}
 
-    /// That thread came back to MPI after more than a moment: its clocks may be asked for by this slot.
-    fn comes_back(&mut self, _thread: u32, _slot: u8) {}
+    /// Called when the thread returned to MPI after more than a moment: its clocks may be asked for by this slot.
+    fn on_return_to_mpi(&mut self, _thread: u32, _slot: u8) {}
 
     /// A call is over.
-    fn calls(&mut self, call: &EndedCall);
+    fn on_call(&mut self, call: &EndedCall);
 
     /// Two threads synchronised.
-    fn synchronises(&mut self, _sync: PairSync) {}
+    fn on_pair_sync(&mut self, _sync: PairSync) {}
 
-    /// All members of a communicator are.
-    fn synchronises_all(&mut self, _comm: u32, _at: Ns) {}
+    /// Called when all members of a communicator synchronised.
+    fn on_collective_sync(&mut self, _comm: u32, _at: Ns) {}
 
     /// A message was received, in the receiver's call that is given last.
-    fn receives(&mut self, _message: &ReceivedMessage) {}
+    fn on_message(&mut self, _message: &ReceivedMessage) {}
 
     /// A request is over, in the thread's call that is given last.
-    fn ends_request(&mut self, _end: &RequestEnd) {}
+    fn on_request_end(&mut self, _end: &RequestEnd) {}
 
     /// A thread's window ends before that of another.
-    fn ends_early(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
+    fn on_early_end(&mut self, _thread: u32, _last: u32, _idle: TimeInterval) {}
 }
 
-/// All sinks.
+/// The consumers of a replay.
 pub struct EventSinks<'a, 'scope> {
     /// Of what-if scenarios.
     pub clocks: ReplayClocks<'a>,
@@ -141,7 +141,7 @@ impl EventSinks<'_, '_> {
         self.clocks.note_later(note, thread);
     }
 
-    /// What is noted is not needed any more.
+    /// Releases a note.
     #[inline]
     pub fn forget(&mut self, note: NotedClocks) {
         self.clocks.forget(note);
@@ -149,52 +149,52 @@ impl EventSinks<'_, '_> {
 }
 
 impl EventSink for EventSinks<'_, '_> {
-    fn begins(&mut self, thread: NewThread, window: TimeInterval) {
-        self.clocks.begins(thread, window);
-        self.waits.begins(thread, window);
-        self.watching.begins(thread, window);
+    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
+        self.clocks.on_thread_start(thread, window);
+        self.waits.on_thread_start(thread, window);
+        self.watching.on_thread_start(thread, window);
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
-        self.clocks.computes(thread, kind, time, parallel);
-        self.waits.computes(thread, kind, time, parallel);
-        self.watching.computes(thread, kind, time, parallel);
+    fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
+        self.clocks.on_computation(thread, kind, time, parallel);
+        self.waits.on_computation(thread, kind, time, parallel);
+        self.watching.on_computation(thread, kind, time, parallel);
     }
 
     #[inline]
-    fn comes_back(&mut self, thread: u32, slot: u8) {
-        EventSink::comes_back(&mut self.clocks, thread, slot);
+    fn on_return_to_mpi(&mut self, thread: u32, slot: u8) {
+        EventSink::on_return_to_mpi(&mut self.clocks, thread, slot);
     }
 
     #[inline]
-    fn calls(&mut self, call: &EndedCall) {
-        self.clocks.calls(call);
-        self.waits.calls(call);
-        self.watching.calls(call);
+    fn on_call(&mut self, call: &EndedCall) {
+        self.clocks.on_call(call);
+        self.waits.on_call(call);
+        self.watching.on_call(call);
     }
 
     #[inline]
-    fn synchronises(&mut self, sync: PairSync) {
-        self.waits.synchronises(sync);
+    fn on_pair_sync(&mut self, sync: PairSync) {
+        self.waits.on_pair_sync(sync);
     }
 
-    fn synchronises_all(&mut self, comm: u32, at: Ns) {
-        self.waits.synchronises_all(comm, at);
-    }
-
-    #[inline]
-    fn receives(&mut self, message: &ReceivedMessage) {
-        self.watching.receives(message);
+    fn on_collective_sync(&mut self, comm: u32, at: Ns) {
+        self.waits.on_collective_sync(comm, at);
     }
 
     #[inline]
-    fn ends_request(&mut self, end: &RequestEnd) {
-        self.watching.ends_request(end);
+    fn on_message(&mut self, message: &ReceivedMessage) {
+        self.watching.on_message(message);
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
-        self.waits.ends_early(thread, last, idle);
-        self.watching.ends_early(thread, last, idle);
+    #[inline]
+    fn on_request_end(&mut self, end: &RequestEnd) {
+        self.watching.on_request_end(end);
+    }
+
+    fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
+        self.waits.on_early_end(thread, last, idle);
+        self.watching.on_early_end(thread, last, idle);
     }
 }

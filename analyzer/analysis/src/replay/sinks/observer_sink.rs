@@ -22,7 +22,7 @@ pub struct ObserverSink<'a> {
 
 impl<'a> ObserverSink<'a> {
     /// Shows all to `watcher`.
-    pub fn of(watcher: &'a mut (dyn ReplayObserver + 'a)) -> Self {
+    pub fn new(watcher: &'a mut (dyn ReplayObserver + 'a)) -> Self {
         ObserverSink { watcher: Some(watcher), threads: Vec::new() }
     }
 
@@ -36,11 +36,11 @@ impl<'a> ObserverSink<'a> {
     }
 
     /// A thread did something for some time: `what`, whose thread is filled in.
-    fn shows(&mut self, thread: u32, what: StateInterval) {
+    fn show(&mut self, thread: u32, what: StateInterval) {
         if let Some(watcher) = &mut self.watcher
             && let Some(&(thread, _)) = self.threads.get(thread as usize)
         {
-            watcher.spends(&StateInterval { thread, ..what });
+            watcher.on_interval(&StateInterval { thread, ..what });
         }
     }
 
@@ -63,7 +63,7 @@ impl<'a> ObserverSink<'a> {
         let by = by.and_then(|by| self.world(by));
         let kind = RegionState::new(0, Activity::Management);
         let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
-        self.shows(thread, StateInterval { wait, ..outside_of_calls(kind, interval) });
+        self.show(thread, StateInterval { wait, ..outside_of_calls(kind, interval) });
     }
 
     fn initial_wait(&self, call: &EndedCall) -> Option<InitialWait> {
@@ -80,7 +80,7 @@ fn outside_of_calls(kind: RegionState, interval: TimeInterval) -> StateInterval 
 }
 
 impl EventSink for ObserverSink<'_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
+    fn on_thread_start(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
         self.threads.push((ReplayedThread { rank, number }, world));
         if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
@@ -89,25 +89,25 @@ impl EventSink for ObserverSink<'_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
+    fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         if self.watcher.is_some() && !time.is_empty() {
-            self.shows(thread, outside_of_calls(kind, time));
+            self.show(thread, outside_of_calls(kind, time));
             self.show_teams(thread, kind, time, parallel);
         }
     }
 
     #[inline]
-    fn calls(&mut self, call: &EndedCall) {
+    fn on_call(&mut self, call: &EndedCall) {
         if self.watcher.is_some() {
             let wait = self.initial_wait(call);
             let &TimelineStep { kind, site, operation, facts, .. } = call.step;
             let call_itself = StateInterval { site, operation, facts, wait, ..outside_of_calls(kind, call.time) };
-            self.shows(call.thread, call_itself);
+            self.show(call.thread, call_itself);
         }
     }
 
     #[inline]
-    fn receives(&mut self, message: &ReceivedMessage) {
+    fn on_message(&mut self, message: &ReceivedMessage) {
         if self.watcher.is_some() {
             let ((from, from_thread), (to, to_thread)) = (self.side(message.from), self.side(message.to));
             let (_, posted_thread) = self.side(message.posted_by);
@@ -128,21 +128,25 @@ impl EventSink for ObserverSink<'_> {
                 send_request,
                 request,
             };
-            self.watcher.iter_mut().for_each(|watcher| watcher.receives(&message));
+            for watcher in self.watcher.iter_mut() {
+                watcher.on_message(&message);
+            }
         }
     }
 
     #[inline]
-    fn ends_request(&mut self, end: &RequestEnd) {
+    fn on_request_end(&mut self, end: &RequestEnd) {
         if self.watcher.is_some() {
             let ((rank, started_thread), &RequestEnd { request, started, cancelled, .. }) =
                 (self.side(end.started_by), end);
             let end = EndedRequest { rank, started_thread, request, started, cancelled };
-            self.watcher.iter_mut().for_each(|watcher| watcher.ends_request(&end));
+            for watcher in self.watcher.iter_mut() {
+                watcher.on_request_end(&end);
+            }
         }
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
+    fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.is_idle(thread, idle, WaitState::EarlyEnd, Some(last));
     }
 }

@@ -8,24 +8,24 @@ use crate::replay::timeline::ParallelPart;
 use crate::replay::what_if::ReplayClocks;
 
 impl EventSink for ReplayClocks<'_> {
-    fn begins(&mut self, thread: NewThread, window: TimeInterval) {
+    fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
         // What it goes on with is all that its clocks show: those of all ranks did the same when the last had entered.
         let since = thread.goes_on.map_or(0, |goes_on| goes_on.since);
         self.add_thread(thread.rank, thread.begin - since, window);
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
+    fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         self.compute(thread, kind, time, parallel);
     }
 
     #[inline]
-    fn comes_back(&mut self, thread: u32, slot: u8) {
+    fn on_return_to_mpi(&mut self, thread: u32, slot: u8) {
         self.keep_return(thread, slot);
     }
 
     #[inline]
-    fn calls(&mut self, call: &EndedCall) {
+    fn on_call(&mut self, call: &EndedCall) {
         let (thread, time) = (call.thread, call.time);
         let Some(begin) = self.begin_call(thread, time) else { return };
         for need in call.needs {

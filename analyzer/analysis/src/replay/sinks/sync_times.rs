@@ -50,9 +50,9 @@ const MAX_KEPT: usize = 6;
 /// The two times of a synchronisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SyncTime {
-    /// When one side did what the other needs of it.
+    /// Time at which one side satisfied the other's need.
     available_ns: Ns,
-    /// When the call ended in which the other took note of that.
+    /// End of the call in which the other side took note of that.
     collected_ns: Ns,
 }
 
@@ -105,7 +105,7 @@ impl SyncTime {
     }
 
     /// Returns whether it makes another one needless: it is available later, and collected no later.
-    fn replaces(self, other: Self) -> bool {
+    fn covers(self, other: Self) -> bool {
         self.available_ns >= other.available_ns && self.collected_ns <= other.collected_ns
     }
 }
@@ -119,13 +119,13 @@ impl RecentSyncs {
 
     /// Records a synchronisation. They may come out of order.
     fn record(&mut self, new: SyncTime) {
-        if self.0.iter().any(|kept| kept.replaces(new)) {
+        if self.0.iter().any(|kept| kept.covers(new)) {
             return;
         }
         let mut kept = [SyncTime::NEVER; MAX_KEPT + 1];
         kept[0] = new;
         for (slot, &old) in kept[1..].iter_mut().zip(&self.0) {
-            if !new.replaces(old) {
+            if !new.covers(old) {
                 *slot = old;
             }
         }
@@ -148,7 +148,7 @@ impl RecentSyncs {
 #[derive(Debug)]
 struct PairSyncs {
     partner: u32,
-    /// Those before waits of this thread for the partner, and those before waits of the partner for this thread.
+    /// Synchronisations before waits of this thread for the partner, and before waits of the partner for this thread.
     before_waits: [RecentSyncs; 2],
 }
 

@@ -1,4 +1,4 @@
-//! How long calls waited for what they needed, for whom and why: what of that counts goes to who explains it.
+//! Measures how long calls waited for their needs, for which rank and why: what of that counts goes to who explains it.
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;
@@ -24,7 +24,7 @@ pub struct WaitAnalysis<'a, 'scope> {
     explaining: ExplanationQueue<'a, 'scope>,
     /// The thread of the last call that waited, and the thread that ended its wait.
     last_wait: Option<(u32, u32)>,
-    /// Whether the ends of windows were handed over.
+    /// True if the ends of windows were handed over.
     has_ended: bool,
 }
 
@@ -67,7 +67,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
         ends.unwrap_or_default()
     }
 
-    /// As much of a wait as counts: from `begin` until what it waited for was `done`, and on until that had come.
+    /// Returns the counted part of a wait: from `begin` until what it waited for was `done`, and on until that had come.
     fn counted(&self, key: &WaitKey, (begin, done, end): (Ns, Ns, Ns)) -> WaitSums {
         let rank = self.ranks[key.thread as usize];
         let counts = |begin, end| self.scope.counts(rank, key.kind, key.operation != 0, TimeInterval { begin, end });
@@ -107,7 +107,7 @@ impl<'a, 'scope> WaitAnalysis<'a, 'scope> {
 }
 
 impl EventSink for WaitAnalysis<'_, '_> {
-    fn begins(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
+    fn on_thread_start(&mut self, NewThread { rank, world, number, begin, goes_on }: NewThread, _window: TimeInterval) {
         self.ranks.push(rank);
         self.sync_times.add_thread(world);
         match goes_on {
@@ -127,14 +127,14 @@ impl EventSink for WaitAnalysis<'_, '_> {
     }
 
     #[inline]
-    fn computes(&mut self, thread: u32, kind: RegionState, time: TimeInterval, _: &[ParallelPart]) {
+    fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, _: &[ParallelPart]) {
         if !time.is_empty() {
             self.explaining.batch.spend(thread, kind, time.end);
         }
     }
 
     #[inline]
-    fn calls(&mut self, call: &EndedCall) {
+    fn on_call(&mut self, call: &EndedCall) {
         self.last_wait = call.wait.map(|wait| (call.thread, wait.last.by.thread));
         if let Some(wait) = call.wait {
             self.waited(call, wait);
@@ -143,16 +143,16 @@ impl EventSink for WaitAnalysis<'_, '_> {
     }
 
     #[inline]
-    fn synchronises(&mut self, sync: PairSync) {
+    fn on_pair_sync(&mut self, sync: PairSync) {
         let sync = self.last_wait.map_or(sync, |(waited, ended_by)| sync.with_wait(waited, ended_by));
         self.sync_times.record_pair(sync);
     }
 
-    fn synchronises_all(&mut self, comm: u32, at: Ns) {
+    fn on_collective_sync(&mut self, comm: u32, at: Ns) {
         self.sync_times.record_collective(comm, at);
     }
 
-    fn ends_early(&mut self, thread: u32, last: u32, idle: TimeInterval) {
+    fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         let TimeInterval { begin, end } = idle;
         let by = EndedBy { thread: last, at: end };
         let since = self.sync_times.last_before(thread, last, end).min(begin);

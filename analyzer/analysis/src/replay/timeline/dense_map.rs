@@ -20,7 +20,7 @@ impl<T> Default for DenseMap<T> {
 impl<T> DenseMap<T> {
     /// The value of a number; the first time `find` makes it.
     #[inline]
-    pub fn of(&mut self, number: u64, find: impl FnOnce() -> T) -> &T {
+    pub fn get_or_insert_with(&mut self, number: u64, find: impl FnOnce() -> T) -> &T {
         if number >= MOST {
             return self.large.entry(number).or_insert_with(find);
         }
@@ -40,9 +40,9 @@ mod tests {
     fn each_number_has_the_value_that_it_was_given_first() {
         let mut dense: DenseMap<u64> = DenseMap::default();
         for number in [3, 0, MOST - 1, MOST, u64::MAX] {
-            assert_eq!(*dense.of(number, || number / 2), number / 2);
-            assert_eq!(*dense.of(number, || 7), number / 2);
+            assert_eq!(*dense.get_or_insert_with(number, || number / 2), number / 2);
+            assert_eq!(*dense.get_or_insert_with(number, || 7), number / 2);
         }
-        assert_eq!(*dense.of(1, || 5), 5);
+        assert_eq!(*dense.get_or_insert_with(1, || 5), 5);
     }
 }

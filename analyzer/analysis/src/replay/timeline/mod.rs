@@ -1,4 +1,4 @@
-//! All ranks' calls on one timeline.
+//! Puts the calls of all ranks on one timeline.
 //!
 //! ```text
 //!   log ─→ steps.rs   a rank's records as steps: computation and the call at its end, in the ids of the run; steps/events.rs what it does with others

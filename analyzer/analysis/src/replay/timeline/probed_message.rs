@@ -21,7 +21,7 @@ impl ProbedMessage {
         }
     }
 
-    /// Whether this receive takes that message.
+    /// Returns whether this receive takes that message.
     pub fn is_received_by(&mut self, record: &Record) -> bool {
         self.0.take_if(|found| *found == (record.comm, record.peer, record.tag)).is_some()
     }

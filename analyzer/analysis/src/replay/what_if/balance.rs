@@ -1,4 +1,4 @@
-//! Who computes how much where, so that it can be brought to the mean: over all of a run, and in each iteration.
+//! Determines the work of each rank that can be brought to the mean: over all of a run, and in each iteration.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,9 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
     let mut sums = vec![0.0; model.ranks.len()];
     for &region in regions {
         let own = model.inclusive_s(region, Activity::Computation);
-        sums.iter_mut().zip(own).for_each(|(sum, time)| *sum += time);
+        for (sum, time) in sums.iter_mut().zip(own) {
+            *sum += time;
+        }
     }
     sums
 }
@@ -24,21 +26,28 @@ pub fn computation_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
 /// By place of the rank: how many times as long its computation takes, by time, where each iteration of some regions, none of which lies in
 /// another, is balanced; with `edges` also what ranks compute at the edges of found loops.
 pub fn balanced_each<'a>(model: &'a Model, regions: &[RegionIdx], edges: bool) -> Vec<ComputationPace<'a>> {
-    let places = BranchGroups::of(model);
+    let places = BranchGroups::from_model(model);
     let means: Vec<Arc<IterationMeans>> =
         regions.iter().map(|&region| Arc::new(means(model, &places, region))).collect();
     let edges = if edges { edges::factors(model, regions) } else { vec![1.0; model.ranks.len()] };
     let of_rank = |(rank, &outside): (&'a RankModel, &f64)| {
-        let balanced = |(&region, means): (&RegionIdx, &Arc<IterationMeans>)| {
-            Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
-        };
-        ComputationPace::new(regions.iter().zip(&means).filter_map(balanced).collect(), outside)
+        ComputationPace::new(
+            regions
+                .iter()
+                .zip(&means)
+                .filter_map(|(&region, means)| {
+                    Some(BalancedIterations { series: rank.series(region)?, means: Arc::clone(means) })
+                })
+                .collect(),
+            outside,
+        )
     };
     model.ranks.iter().zip(&edges).map(of_rank).collect()
 }
 
-/// What each rank's computation in a region is brought to, in seconds, by `times`, theirs: the mean of those who compute, because who does
-/// nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all ranks.
+/// Returns the computation of each rank in a region after balancing, in seconds, by their `times`: the mean of those who compute, because
+/// who does nothing somewhere would not be given work there. A marked phase that one rank alone computes is serial: it is spread over all
+/// ranks.
 pub fn balanced_s(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     match is_serial(model, region, times) {
         true => times.iter().sum::<f64>() / times.len() as f64,
@@ -52,7 +61,7 @@ const MUCH_OF_RUN: f64 = 0.02;
 /// Share of the mean of the ranks that compute at a place of the program, below which a rank is taken to do nothing there.
 const NOTHING: f64 = 0.05;
 
-/// Which ranks compute where, so that it is known between which work can be moved.
+/// The regions in which groups of ranks share work, which can be moved between them.
 ///
 /// ```text
 ///   rank 0, 3   |== A ==|send|== A ==|send|        where some ranks compute in A alone and others in B alone, as the first and the last
@@ -67,7 +76,7 @@ impl SharedWork {
     /// Returns which ranks of a run compute where.
     pub fn new(model: &Model, places: &BranchGroups) -> SharedWork {
         let all_s: f64 = model.inclusive_s(0, Activity::Computation).iter().sum();
-        let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+        let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
         let much = regions.filter(|(region, place)| place.first() == Some(region)).filter_map(|(_, place)| {
             let times = exclusive_s(model, &place);
             (times.iter().sum::<f64>() > MUCH_OF_RUN * all_s).then(|| who_computes(&times))
@@ -75,11 +84,11 @@ impl SharedWork {
         SharedWork { places: much.collect() }
     }
 
-    /// Whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere else instead.
+    /// Returns whether work can be moved between the ranks that compute at a place, `times` being theirs there: no others compute somewhere
+    /// else instead.
     pub fn is_shared(&self, times: &[f64]) -> bool {
         let own = who_computes(times);
-        let is_apart = |other: &Vec<bool>| own.iter().zip(other).all(|(own, other)| !(*own && *other));
-        !self.places.iter().any(is_apart)
+        !self.places.iter().any(|other| own.iter().zip(other).all(|(own, other)| !(*own && *other)))
     }
 }
 
@@ -95,7 +104,7 @@ pub fn balanced_regions(model: &Model, places: &BranchGroups) -> Vec<Vec<f64>> {
     let mut by_region = vec![Vec::new(); model.regions.len()];
     let work = SharedWork::new(model, places);
     for region in 0..model.regions.len() as RegionIdx {
-        let place = places.at(region);
+        let place = places.branches_at(region);
         let times = exclusive_s(model, &place);
         if place.first() == Some(&region) && work.is_shared(&times) {
             let factors = factors(&times, mean_of_who_computes(&times));
@@ -116,7 +125,7 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
         (own_s, own_s - times.iter().sum::<f64>() / times.len().max(1) as f64)
     };
     let (_, all_over_s) = over_mean_s(&model.inclusive_s(0, Activity::Computation));
-    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let at_places = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
     let excesses: Vec<(Vec<RegionIdx>, f64, f64)> = at_places
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(_, place)| {
@@ -139,11 +148,14 @@ pub fn rank_as_mean(model: &Model, places: &BranchGroups, rank: u32) -> Vec<f64>
 
 /// Returns the seconds that each rank computes in some regions, without inner ones.
 pub fn exclusive_s(model: &Model, regions: &[RegionIdx]) -> Vec<f64> {
-    let own = |rank: &RankModel| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum();
-    model.ranks.iter().map(own).collect()
+    model
+        .ranks
+        .iter()
+        .map(|rank| regions.iter().map(|&one| rank.exclusive(one)[Activity::Computation as usize]).sum())
+        .collect()
 }
 
-/// Whether a region is a marked phase that one rank alone computes.
+/// Returns whether a region is a marked phase that one rank alone computes.
 fn is_serial(model: &Model, region: RegionIdx, times: &[f64]) -> bool {
     let is_marked = model.regions.get(region as usize).is_some_and(|region| !region.found);
     is_marked && times.iter().filter(|&&time| time > 0.0).count() == 1
@@ -159,49 +171,60 @@ pub fn serial_least_s(model: &Model, region: RegionIdx) -> f64 {
 }
 
 /// By iteration of a region: sum and number of the computation of the ranks that compute in it.
-fn sums_each(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
+fn sum_by_iteration(model: &Model, region: RegionIdx) -> IterationValues<(f64, u32)> {
     let mut sums: IterationValues<(f64, u32)> = IterationValues::default();
-    each(model, region, |(number, place), own_s| {
+    for_each_iteration(model, region, |(number, place), own_s| {
         let sum = sums.entry(number, place);
         *sum = (sum.0 + own_s, sum.1 + 1);
     });
     sums
 }
 
-/// What computation in each iteration of a region is brought to: the mean of the ranks that compute in it, in all and in the regions in it.
+/// Returns the balanced computation in each iteration of a region: the mean of the ranks that compute in it, in all and in the regions in
+/// it.
 fn means(model: &Model, places: &BranchGroups, region: RegionIdx) -> IterationMeans {
-    let sums = sums_each(model, region);
+    let sums = sum_by_iteration(model, region);
     let mut part_sums: BTreeMap<RegionIdx, IterationValues<f64>> = BTreeMap::new();
     let mut place_of: BTreeMap<RegionIdx, RegionIdx> = BTreeMap::new();
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (part, column) in &series.parts {
-            let place = *place_of.entry(*part).or_insert_with(|| places.at(*part).first().copied().unwrap_or(*part));
+            let place =
+                *place_of.entry(*part).or_insert_with(|| places.branches_at(*part).first().copied().unwrap_or(*part));
             let of_place = part_sums.entry(place).or_default();
             for (at, (&number, &own_s)) in series.numbers.iter().zip(column).enumerate() {
                 *of_place.entry(number, at) += f64::from(own_s);
             }
         }
     }
-    let mean = |own: IterationValues<f64>| {
-        own.map_numbered(|number, at, sum_s| sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1)))
-    };
-    let parts = part_sums.into_iter().map(|(place, own)| (place, mean(own))).collect();
+    let parts = part_sums
+        .into_iter()
+        .map(|(place, own)| {
+            (
+                place,
+                ({
+                    own.map_numbered(|number, at, sum_s| {
+                        sum_s / f64::from(sums.get(number, at).map_or(1, |(_, n)| n).max(1))
+                    })
+                }),
+            )
+        })
+        .collect();
     IterationMeans { parts, place_of, all: sums.map(|(sum, n)| sum / f64::from(n)) }
 }
 
-/// How much the longest computation in each iteration of a region is above the mean, in seconds, all iterations together.
+/// Returns by how much the longest computation exceeds the mean in each iteration of a region, in seconds, summed over iterations.
 pub fn excess_each(model: &Model, region: RegionIdx) -> f64 {
     let mut longest: IterationValues<f64> = IterationValues::default();
-    each(model, region, |(number, place), own_s| {
+    for_each_iteration(model, region, |(number, place), own_s| {
         let known = longest.entry(number, place);
         *known = known.max(own_s);
     });
-    let means = sums_each(model, region).map(|(sum, n)| sum / f64::from(n));
+    let means = sum_by_iteration(model, region).map(|(sum, n)| sum / f64::from(n));
     longest.ascending().sum::<f64>() - means.ascending().sum::<f64>()
 }
 
 /// Calls `take` with the number and the place of each iteration of a region in which a rank computes, and how long.
-fn each(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
+fn for_each_iteration(model: &Model, region: RegionIdx, mut take: impl FnMut((u32, usize), f64)) {
     for series in model.ranks.iter().filter_map(|rank| rank.series(region)) {
         for (at, &number) in series.numbers.iter().enumerate() {
             let own_s = series.seconds_at(Activity::Computation, at);

@@ -23,10 +23,10 @@ pub struct BranchGroups {
 }
 
 impl BranchGroups {
-    /// Those of all regions.
-    pub fn of(model: &Model) -> BranchGroups {
+    /// Finds the branches among all regions.
+    pub fn from_model(model: &Model) -> BranchGroups {
         let regions = 0..model.regions.len() as RegionIdx;
-        let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::of(model, region)).collect();
+        let mut left: Vec<CodeBranch> = regions.filter_map(|region| CodeBranch::from_region(model, region)).collect();
         let parents: BTreeSet<RegionIdx> = left.iter().map(|branch| branch.parent).collect();
         let common: BTreeMap<RegionIdx, BTreeSet<String>> =
             parents.into_iter().map(|parent| (parent, calls_of_all(model, parent))).collect();
@@ -35,7 +35,7 @@ impl BranchGroups {
             let common = &common[&first.parent];
             let mut place = vec![first];
             loop {
-                let between = BranchCalls::of(&place, &left, common);
+                let between = BranchCalls::find(&place, &left, common);
                 let belongs =
                     |one: &mut CodeBranch| between.holds(one) || place.iter().any(|known| one.is_beside(known));
                 let found: Vec<CodeBranch> = left.extract_if(.., belongs).collect();
@@ -53,7 +53,7 @@ impl BranchGroups {
     }
 
     /// The regions at the place of one, itself among them, ascending.
-    pub fn at(&self, region: RegionIdx) -> Vec<RegionIdx> {
+    pub fn branches_at(&self, region: RegionIdx) -> Vec<RegionIdx> {
         let found = self.places.iter().find(|place| place.contains(&region));
         found.cloned().unwrap_or_else(|| vec![region])
     }
@@ -69,15 +69,15 @@ fn join_same_code(model: &Model, places: &mut Vec<Vec<RegionIdx>>) {
         let outer = if is_loop(inner) { around(model, inner) } else { inner };
         same.entry((outer, region.name.as_str())).or_default().push(idx);
     }
-    let passes_both = |one: RegionIdx, other: RegionIdx| {
-        model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0)
-    };
     for regions in same.values().filter(|regions| regions.len() > 1) {
         for (at, &one) in regions.iter().enumerate() {
             for &other in &regions[at + 1..] {
                 let (inner, others) = (around(model, one), around(model, other));
                 let is_edge = is_loop(inner) != is_loop(others);
-                if is_edge || inner != others && !passes_both(one, other) {
+                if is_edge
+                    || inner != others
+                        && !({ model.ranks.iter().any(|rank| passed(rank, one) > 0 && passed(rank, other) > 0) })
+                {
                     join(places, one, other);
                 }
             }
@@ -106,39 +106,46 @@ struct CodeBranch {
 }
 
 impl CodeBranch {
-    fn of(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
+    fn from_region(model: &Model, region: RegionIdx) -> Option<CodeBranch> {
         let (parent, (from, to)) = code(model, region)?;
         let passed: Vec<u64> = model.ranks.iter().map(|rank| passed(rank, region)).collect();
         passed.contains(&0).then_some(CodeBranch { region, parent, from, to, passed })
     }
 
-    /// Whether other ranks pass it as often at the same place: after the same call, or before it.
+    /// Returns whether other ranks pass it as often at the same place: after the same call, or before it.
     fn is_beside(&self, other: &CodeBranch) -> bool {
         let is_near = self.parent == other.parent && (self.from == other.from || self.to == other.to);
         let often = |branch: &CodeBranch| branch.passed.iter().copied().max().unwrap_or(0);
-        let both = || self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0);
-        is_near && often(self).abs_diff(often(other)) <= 1 && !both()
+        is_near
+            && often(self).abs_diff(often(other)) <= 1
+            && !(self.passed.iter().zip(&other.passed).any(|(own, others)| *own > 0 && *others > 0))
     }
 }
 
 /// The calls between the branches of a place, of those that not all ranks make.
 struct BranchCalls {
     parent: RegionIdx,
-    /// Those that come after a branch of it, and those from which it goes on to one.
+    /// The calls after a branch, and those from which a branch is entered.
     after: BTreeSet<String>,
     before: BTreeSet<String>,
 }
 
 impl BranchCalls {
-    fn of(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
+    fn find(place: &[CodeBranch], left: &[CodeBranch], common: &BTreeSet<String>) -> BranchCalls {
         let parent = place.first().map_or(0, |branch| branch.parent);
         let steps = || left.iter().filter(|branch| branch.parent == parent);
-        let forth = || steps().map(|branch| (&branch.from, &branch.to));
-        let back = || steps().map(|branch| (&branch.to, &branch.from));
         BranchCalls {
             parent,
-            after: reached(place.iter().map(|branch| &branch.to), forth, common),
-            before: reached(place.iter().map(|branch| &branch.from), back, common),
+            after: reached(
+                place.iter().map(|branch| &branch.to),
+                || steps().map(|branch| (&branch.from, &branch.to)),
+                common,
+            ),
+            before: reached(
+                place.iter().map(|branch| &branch.from),
+                || steps().map(|branch| (&branch.to, &branch.from)),
+                common,
+            ),
         }
     }
 
@@ -174,8 +181,7 @@ fn calls_of_all(model: &Model, parent: RegionIdx) -> BTreeSet<String> {
             at.entry(to).or_default().push(region);
         }
     }
-    let is_made = |rank: &RankModel, regions: &[RegionIdx]| regions.iter().any(|&region| passed(rank, region) > 0);
-    at.retain(|_, regions| model.ranks.iter().all(|rank| is_made(rank, regions)));
+    at.retain(|_, regions| model.ranks.iter().all(|rank| regions.iter().any(|&region| passed(rank, region) > 0)));
     at.into_keys().collect()
 }
 
@@ -187,11 +193,15 @@ fn code(model: &Model, region: RegionIdx) -> Option<(RegionIdx, (String, String)
 
 /// The loop or marked region around a region.
 fn around(model: &Model, region: RegionIdx) -> RegionIdx {
-    let is_function = |at: &RegionIdx| model.regions.get(*at as usize).is_some_and(|one| one.is_function);
-    model.chain(region).into_iter().skip(1).find(|at| !is_function(at)).unwrap_or(0)
+    model
+        .chain(region)
+        .into_iter()
+        .skip(1)
+        .find(|at| !(model.regions.get(*at as usize).is_some_and(|one| one.is_function)))
+        .unwrap_or(0)
 }
 
-/// How often a rank passes a region.
+/// Returns how many times a rank passes a region.
 fn passed(rank: &RankModel, region: RegionIdx) -> u64 {
     let found = rank.cells.binary_search_by_key(&(region, Activity::Computation), |(key, _)| *key);
     found.ok().and_then(|at| rank.cells.get(at)).map_or(0, |(_, cell)| cell.calls)

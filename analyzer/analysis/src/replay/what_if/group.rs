@@ -5,10 +5,10 @@ use super::pace::{ComputationPace, PartFactors};
 use super::threads::ThreadChange;
 use crate::model::region_state::{Ns, RegionState};
 
-/// How many replays go side by side.
+/// Number of replays that run side by side.
 pub const WIDTH: usize = 4;
 
-/// How often a thread came back to MPI that is kept.
+/// Number of returns to MPI that are kept for each thread.
 pub const RETURNS: usize = 4;
 
 /// Something of some replays.
@@ -17,20 +17,20 @@ pub type Lanes = [f64; WIDTH];
 /// The clocks of a thread in some replays.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadClocks {
-    /// What they show.
+    /// Current clocks.
     pub now: Lanes,
-    /// What they showed when it entered its last call.
+    /// Clocks when the thread entered its last call.
     pub entered: Lanes,
-    /// What they showed when it came back to MPI lately.
+    /// Clocks at the thread's recent returns to MPI.
     returns: [Lanes; RETURNS],
-    /// How many times as long what it computes takes, in regions that the replay changes.
+    /// Factors of the thread's computation, in regions that the replay changes.
     factors: Lanes,
 }
 
-/// Some replays.
+/// A group of replays that run side by side.
 #[derive(Debug)]
 pub struct ReplayGroup<'a> {
-    /// How long computation takes, by replay.
+    /// Duration of computation by replay.
     work: Vec<ReplayWork<'a>>,
     /// 1 where calls take what they took besides waiting, else 0.
     measured: Lanes,
@@ -40,7 +40,7 @@ pub struct ReplayGroup<'a> {
     /// By index of the region: all bits set where the replay changes how long is computed in it, else none, so that there is no branch. The
     /// last stands for all after.
     changed: Vec<[u64; WIDTH]>,
-    /// Whether a replay has another factor in each region.
+    /// True if a replay has another factor in each region.
     is_regional: bool,
     /// By thread: the place of its rank, while what it computes may take another time than it did.
     changed_ranks: Vec<Option<u32>>,
@@ -61,7 +61,7 @@ fn later(clock: f64, other: f64) -> f64 {
 }
 
 impl<'a> ReplayGroup<'a> {
-    /// Some replays, no more than [`WIDTH`], without threads yet.
+    /// Creates a group of at most [`WIDTH`] replays, without threads.
     pub fn new(conditions: Vec<ReplayConditions<'a>>) -> ReplayGroup<'a> {
         let of_network = |what: fn(ReplayNetwork) -> f64| lanes(&conditions, |condition| what(condition.network));
         let n_regions = |condition: &ReplayConditions| match &condition.work {
@@ -113,17 +113,17 @@ impl<'a> ReplayGroup<'a> {
         self.parts.push(Default::default());
     }
 
-    /// How many they are.
+    /// Returns the number of replays.
     pub fn replays(&self) -> usize {
         self.work.len()
     }
 
     /// The clocks of a thread.
-    pub fn of(&self, thread: u32) -> &ThreadClocks {
+    pub fn thread_clocks(&self, thread: u32) -> &ThreadClocks {
         &self.clocks[thread as usize]
     }
 
-    /// How long what a thread of a rank computes takes from a time on, where that is not always the same; until when.
+    /// Changes the duration of a thread's computation from a time on, if it varies; until when.
     pub fn change(&mut self, thread: u32, rank: u32, time: Ns) -> Ns {
         let ThreadClocks { factors, .. } = &mut self.clocks[thread as usize];
         let mut until = Ns::MAX;
@@ -132,7 +132,7 @@ impl<'a> ReplayGroup<'a> {
             let begun = &mut self.reached[thread as usize][lane];
             let (now, next);
             let pace = times.get(rank as usize);
-            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.at(time, *begun));
+            (now, next, *begun) = pace.map_or((1.0, Ns::MAX, 0), |pace| pace.factor_at(time, *begun));
             self.parts[thread as usize][lane] = pace.and_then(|pace| pace.part_factors(time, *begun));
             *factor = now.min(f64::MAX);
             until = until.min(next);
@@ -140,8 +140,8 @@ impl<'a> ReplayGroup<'a> {
         until
     }
 
-    /// What a thread computes takes as long as it did from now on.
-    pub fn computes_as_it_did(&mut self, thread: u32) {
+    /// Sets the duration of a thread's computation to the measured one from now on.
+    pub fn reset_pace(&mut self, thread: u32) {
         self.clocks[thread as usize].factors = [1.0; WIDTH];
         self.changed_ranks[thread as usize] = None;
     }
@@ -151,7 +151,7 @@ impl<'a> ReplayGroup<'a> {
         self.clocks[thread as usize].now = self.measured.map(|measured| time * measured);
     }
 
-    /// What a thread's clocks showed before it spent so much time in a call without waiting.
+    /// Returns a thread's clocks before it spent this time in a call without waiting.
     pub fn before(&self, thread: u32, ns: f64) -> Lanes {
         let now = self.clocks[thread as usize].now;
         std::array::from_fn(|i| now[i] - ns * self.measured[i])
@@ -249,7 +249,7 @@ impl<'a> ReplayGroup<'a> {
 
     /// A thread comes back to MPI: keeps what its clocks show.
     #[inline]
-    pub fn comes_back(&mut self, thread: u32, slot: u8) {
+    pub fn keep_return(&mut self, thread: u32, slot: u8) {
         let clocks = &mut self.clocks[thread as usize];
         clocks.returns[usize::from(slot) % RETURNS] = clocks.now;
     }
@@ -270,11 +270,13 @@ impl<'a> ReplayGroup<'a> {
 /// Something of each replay; 0 where there is none.
 fn lanes<T, N: Copy + Default>(replays: &[T], what: impl Fn(&T) -> N) -> [N; WIDTH] {
     let mut lanes = [N::default(); WIDTH];
-    lanes.iter_mut().zip(replays).for_each(|(lane, replay)| *lane = what(replay));
+    for (lane, replay) in lanes.iter_mut().zip(replays) {
+        *lane = what(replay);
+    }
     lanes
 }
 
-/// How many times as long a rank's computation takes, in regions that the replay changes.
+/// Returns the factor of a rank's computation, in regions that the replay changes.
 fn factor(work: &ReplayWork, rank: u32) -> f64 {
     match work {
         ReplayWork::Measured => 1.0,

@@ -1,4 +1,4 @@
-//! What the user may ask: how long would the run take, if?
+//! The scenarios that the user can request: how long would the run take, if?
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST: usize = 4;
 /// Share of the elapsed time that must be to gain at most, for a scenario to be replayed unasked.
 const LEAST_GAIN: f64 = 0.005;
 
-/// What changes in the replay of `scenario`.
+/// Returns the conditions in the replay of `scenario`.
 pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_> {
     let work = |work| ReplayConditions { network: ReplayNetwork::Measured, work };
     match scenario {
@@ -32,7 +32,7 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
             ReplayConditions { network: ReplayNetwork::Given { latency_s, bytes_per_s }, work: ReplayWork::Measured }
         }
         WhatIfScenario::Balanced(region) => {
-            let place = BranchGroups::of(model).at(region);
+            let place = BranchGroups::from_model(model).branches_at(region);
             let times = computation_s(model, &place);
             let factors = factors(&times, balanced_s(model, region, &times));
             work(ReplayWork::Region { regions: with_inner(model, &place), factors })
@@ -41,9 +41,11 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
         WhatIfScenario::RunBalancedEach => {
             work(ReplayWork::Times(balanced_each(model, &model.outermost_iterated, true)))
         }
-        WhatIfScenario::RegionsBalanced => work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::of(model)))),
+        WhatIfScenario::RegionsBalanced => {
+            work(ReplayWork::Regions(balanced_regions(model, &BranchGroups::from_model(model))))
+        }
         WhatIfScenario::RankAsMean(rank) => {
-            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::of(model), rank)))
+            work(ReplayWork::Rank(rank, rank_as_mean(model, &BranchGroups::from_model(model), rank)))
         }
         WhatIfScenario::ThreadsBalanced(asked) => {
             let meant = asked.and_then(|asked| model.asked_threads.regions.get(asked as usize));
@@ -67,11 +69,11 @@ pub fn condition(scenario: WhatIfScenario, model: &Model) -> ReplayConditions<'_
 pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let mut scenarios = vec![WhatIfScenario::Ideal, WhatIfScenario::Measured];
     let least = LEAST_GAIN * model.recorded_s();
-    let together = OwnLoops::of(model).is_empty();
-    let places = BranchGroups::of(model);
+    let together = OwnLoops::from_model(model).is_empty();
+    let places = BranchGroups::from_model(model);
     let work = SharedWork::new(model, &places);
     let mut regions: Vec<(f64, RegionIdx)> = (RegionIdx::from(!together)..model.regions.len() as RegionIdx)
-        .map(|region| (region, places.at(region)))
+        .map(|region| (region, places.branches_at(region)))
         .filter(|(region, place)| place.first() == Some(region))
         .map(|(region, place)| (region, computation_s(model, &place)))
         .filter(|(region, times)| !together || is_marked(model, *region) || work.is_shared(times))
@@ -82,10 +84,12 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     // Balancing a region that is all there is to balance in the one around it is the same scenario.
     let mut kept: Vec<(f64, RegionIdx)> = Vec::new();
     for (excess, region) in regions {
-        let same = |&&(known, other): &&(f64, RegionIdx)| {
-            (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region))
-        };
-        if kept.iter().find(same).is_none() && kept.len() < MOST {
+        if kept
+            .iter()
+            .find(|&&(known, other)| (known - excess).abs() < 0.02 * known && (model.chain(other).contains(&region)))
+            .is_none()
+            && kept.len() < MOST
+        {
             kept.push((excess, region));
         }
     }
@@ -96,8 +100,9 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     let moves = |regions: &[RegionIdx]| {
         let over_s: Vec<f64> = regions.iter().map(|&region| excess_each(model, region)).collect();
         let is_much = !regions.is_empty() && over_s.iter().sum::<f64>() > least;
-        let is_of_all = |&region: &RegionIdx| model.ranks.iter().all(|rank| rank.series(region).is_some());
-        is_much && regions.iter().all(is_of_all) && alignment::is_known(model, regions)
+        is_much
+            && regions.iter().all(|&region| model.ranks.iter().all(|rank| rank.series(region).is_some()))
+            && alignment::is_known(model, regions)
     };
     if together && moves(&model.outermost_iterated) {
         scenarios.push(WhatIfScenario::RunBalancedEach);
@@ -121,13 +126,12 @@ pub fn plan(model: &Model, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
 /// twice as fast. All are of the whole run.
 pub fn plan_within(model: &Model, region: RegionIdx, asked: &[WhatIfScenario]) -> Vec<WhatIfScenario> {
     const TWICE: f64 = 2.0;
-    let is_inside = |scenario: &WhatIfScenario| match *scenario {
-        WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
-        _ => false,
-    };
     let mut scenarios =
         vec![WhatIfScenario::Measured, WhatIfScenario::Balanced(region), WhatIfScenario::Faster(region, TWICE)];
-    let inner = plan(model, &[]).into_iter().filter(is_inside);
+    let inner = plan(model, &[]).into_iter().filter(|scenario| match *scenario {
+        WhatIfScenario::Balanced(one) | WhatIfScenario::BalancedEach(one) => model.chain(one).contains(&region),
+        _ => false,
+    });
     for scenario in inner.chain(asked.iter().copied()) {
         if !scenarios.contains(&scenario) {
             scenarios.push(scenario);
@@ -147,14 +151,14 @@ fn longest_thread_excess_s(region: &ParallelRegion) -> f64 {
     region.longest_s - region.time.useful_s / f64::from(region.team.max(1))
 }
 
-/// Whether the program marks a region: then all that ranks compute there is one work.
+/// Returns whether the program marks a region: then all that ranks compute there is one work.
 fn is_marked(model: &Model, region: RegionIdx) -> bool {
     model.regions.get(region as usize).is_some_and(|one| !one.found)
 }
 
 /// Returns whether there is more to balance in the regions than in the one with the largest excess, inner regions apart.
 fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork, least: f64) -> bool {
-    let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.at(region)));
+    let regions = (0..model.regions.len() as RegionIdx).map(|region| (region, places.branches_at(region)));
     let times =
         regions.filter(|(region, place)| place.first() == Some(region)).map(|(_, place)| exclusive_s(model, &place));
     let excesses = times
@@ -164,7 +168,7 @@ fn has_several_excesses(model: &Model, places: &BranchGroups, work: &SharedWork,
     sum - most > least
 }
 
-/// How much the longest computation in a region is above what it would be brought to.
+/// Returns by how much the longest computation in a region exceeds the balanced one.
 fn excess(model: &Model, region: RegionIdx, times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max) - balanced_s(model, region, times)
 }
@@ -175,6 +179,7 @@ fn mean(times: &[f64]) -> f64 {
 
 /// By index: whether a region is one of these or lies in one.
 fn with_inner(model: &Model, regions: &[RegionIdx]) -> Vec<bool> {
-    let is_in = |inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region));
-    (0..model.regions.len() as RegionIdx).map(is_in).collect()
+    (0..model.regions.len() as RegionIdx)
+        .map(|inner| regions.iter().any(|region| *region == inner || model.chain(inner).contains(region)))
+        .collect()
 }

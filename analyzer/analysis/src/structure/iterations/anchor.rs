@@ -1,4 +1,4 @@
-//! What ends each iteration of a loop.
+//! Finds the call that ends each iteration of a loop.
 //!
 //! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
 //! described in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
@@ -32,14 +32,14 @@ const TRIED_OF_A_COUNT: usize = 2;
 #[derive(Debug)]
 pub(super) struct AnchorChoice {
     pub anchor: SequenceSymbol,
-    /// All that occurs exactly once in each iteration.
+    /// Symbols that occur exactly once in each iteration.
     pub core: Vec<SequenceSymbol>,
     /// Share of the iterations that are of the most common kind.
     pub alike: f64,
 }
 
-/// What ends the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None`
-/// where each symbol also occurs within another.
+/// Chooses the end of the iterations of a loop with these `visits`, ranges of the sequence's parts; with `only`, one of these. `None` where
+/// each symbol also occurs within another.
 pub(super) fn choose(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -53,11 +53,14 @@ pub(super) fn choose(
     }
     let cuts = tried(&candidates, &counts)
         .into_iter()
-        .map(|symbol| IterationSplit::of(sequence, visits, symbol, counts.len()));
+        .map(|symbol| IterationSplit::split_after(sequence, visits, symbol, counts.len()));
     let best = cuts.min_by(|a, b| a.bits.total_cmp(&b.bits).then(b.iterations.cmp(&a.iterations)))?;
     // Where the loop is entered or left within an iteration, a symbol may be missing once a visit, or be there once more.
-    let as_often = |symbol: &SequenceSymbol| counts[symbol].abs_diff(best.iterations) <= visits.len();
-    let mut core: Vec<SequenceSymbol> = best.core(sequence).into_iter().filter(as_often).collect();
+    let mut core: Vec<SequenceSymbol> = best
+        .core(sequence)
+        .into_iter()
+        .filter(|symbol| counts[symbol].abs_diff(best.iterations) <= visits.len())
+        .collect();
     if core.is_empty() {
         core.push(best.symbol);
     }
@@ -139,9 +142,14 @@ fn before_longest_computation(
             *sum = sum.saturating_add(next.saturating_sub(sequence.end(&pair[0])));
         }
     }
-    let collective = |symbol: SequenceSymbol| {
-        sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
-    };
-    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| (collective(symbol), ticks, symbol));
+    let best = computation.into_iter().max_by_key(|&(symbol, ticks)| {
+        (
+            ({
+                sequence.tokens_of(symbol).iter().all(|&token| (window.is_collective)(sequence.tokens[token as usize]))
+            }),
+            ticks,
+            symbol,
+        )
+    });
     best.map(|(symbol, _)| symbol)
 }

@@ -1,4 +1,4 @@
-//! Whether calls around a loop make a loop of their own, or are occasional extras of its iterations.
+//! Decides whether calls around a loop form a loop of their own, or are occasional extras of its iterations.
 //!
 //! ```text
 //!   S1 S2 S3 S1 S2 S3 … S1 S2 S3 E F G S1 S2 S3 …     a solver's iterations in each time step: E, F and G make the main loop
@@ -32,12 +32,12 @@ const INSTEAD: f64 = 0.2;
 /// a body of their own, not an addition. The same holds where they compute for this part of its computation.
 const OF_AN_ITERATION: f64 = 0.5;
 
-/// What the items around the visits to an inner loop are.
+/// The role of the items around the visits to an inner loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SurroundingItems {
     /// A loop of their own, in which the inner loop runs.
     Loop,
-    /// The same, but nothing but their rhythm distinguishes them from what is done in every so manieth iteration.
+    /// A loop around the inner one, distinguished only by its rhythm from calls made in every n-th iteration.
     Rhythm,
     /// Something done now and then between two iterations of the inner loop.
     Extras,
@@ -45,7 +45,7 @@ pub(super) enum SurroundingItems {
     Variants,
 }
 
-/// What the items around the visits to `inner` are, in these visits to what may be a loop around it.
+/// Determines the role of the items around the visits to `inner`, in these visits to a possible loop around it.
 pub(super) fn around(
     sequence: &CallSequence,
     window: &CallWindow,
@@ -91,9 +91,9 @@ struct OuterRounds {
 #[derive(Debug)]
 struct InnerVisit {
     iterations: usize,
-    /// Whether all that each iteration holds once occurs equally often.
+    /// True if all that each iteration holds once occurs equally often.
     complete: bool,
-    /// Whether it is cut off by the window.
+    /// True if it is cut off by the window.
     cut: bool,
     calls: usize,
     /// From the first anchor's end to the last's.
@@ -102,17 +102,17 @@ struct InnerVisit {
     after_first_anchor: Range<usize>,
 }
 
-/// How long an interval is between the ends of two calls.
+/// The duration between the ends of two calls.
 #[derive(Clone, Copy, Debug, Default)]
 struct TickRange {
     all: u64,
-    /// Those outside of calls: unlike the time in calls they do not depend on how long the rank waits.
+    /// Ticks outside of calls: unlike the time in calls they do not depend on how long the rank waits.
     computing: u64,
 }
 
 impl TickRange {
     /// From the end of the call before these to the end of the last.
-    fn of(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
+    fn from_calls(sequence: &CallSequence, calls: Range<usize>) -> TickRange {
         let Some(before) = calls.start.checked_sub(1) else { return TickRange::default() };
         let (Some(before), Some(own)) = (sequence.calls.get(before), sequence.calls.get(calls)) else {
             return TickRange::default();
@@ -123,14 +123,14 @@ impl TickRange {
     }
 }
 
-/// What lies between two visits to the inner loop, up to the first anchor of the second.
+/// The calls between two visits to the inner loop, up to the first anchor of the second.
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundExtras {
     calls: usize,
     ticks: TickRange,
-    /// Whether there is a part of an iteration of the inner loop among them.
+    /// True if there is a part of an iteration of the inner loop among them.
     part: bool,
-    /// Whether there is another loop among them that has calls of the inner loop.
+    /// True if there is another loop among them that has calls of the inner loop.
     shares: bool,
 }
 
@@ -153,9 +153,9 @@ impl OuterRounds {
                     && sequence.tokens_of(item.symbol).iter().any(|token| tokens.contains(token));
                 continue;
             }
-            let Some(visit) = InnerVisit::of(sequence, whole_run, item) else { continue };
+            let Some(visit) = InnerVisit::from_item(sequence, whole_run, item) else { continue };
             if let Some(before) = before {
-                let ticks = TickRange::of(sequence, before..visit.after_first_anchor.start);
+                let ticks = TickRange::from_calls(sequence, before..visit.after_first_anchor.start);
                 self.extras.push(RoundExtras { ticks, ..since });
             }
             let gap = visited.map(|end| end.saturating_sub(1)..item.calls().start + 1);
@@ -167,7 +167,8 @@ impl OuterRounds {
         }
     }
 
-    /// Whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls between visits.
+    /// Returns whether the function that goes around in the inner loop is called anew for each visit, by the function that makes the calls
+    /// between visits.
     fn are_called_anew(&self, window: &CallWindow) -> bool {
         let pair = |at: usize| {
             let [from, to] = [window.calls.get(at)?.token, window.calls.get(at + 1)?.token];
@@ -231,7 +232,7 @@ impl OuterRounds {
         }
     }
 
-    /// How often the inner loop runs each time that it is entered.
+    /// Returns the mean number of iterations for each visit to the inner loop.
     fn mean_iterations(&self) -> f64 {
         let whole = self.visits.iter().filter(|visit| !visit.cut);
         match whole.clone().count() {
@@ -240,8 +241,8 @@ impl OuterRounds {
         }
     }
 
-    /// Whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes
-    /// after it, not in the place of a part of it.
+    /// Returns whether the extras often take the place of a part of an iteration. Another loop that has calls of the inner one comes after
+    /// it, not in the place of a part of it.
     fn instead(&self) -> bool {
         let whole: Vec<_> = self.visits.iter().filter(|visit| !visit.cut).collect();
         let incomplete = whole.iter().filter(|visit| !visit.complete).count();
@@ -250,7 +251,7 @@ impl OuterRounds {
         INSTEAD * whole.len().max(1) as f64 <= (incomplete + parts) as f64 && 2 * shares < self.extras.len()
     }
 
-    /// Whether the inner loop always runs equally often.
+    /// Returns whether the inner loop always runs equally often.
     fn regular(&self) -> bool {
         let mut whole = self.visits.iter().filter(|visit| !visit.cut).map(|visit| visit.iterations);
         let first = whole.next();
@@ -277,7 +278,7 @@ impl OuterRounds {
         (with_extras - self.extras.len() as f64 * self.ordinary(of)).max(0.0)
     }
 
-    /// Whether extras have as many calls as an iteration of the inner loop.
+    /// Returns whether extras have as many calls as an iteration of the inner loop.
     fn many_calls(&self) -> bool {
         let iterations: usize = self.visits.iter().map(|visit| visit.iterations).sum();
         let inner: usize = self.visits.iter().map(|visit| visit.calls).sum();
@@ -285,8 +286,8 @@ impl OuterRounds {
         inner as f64 / iterations.max(1) as f64 <= calls as f64 / self.extras.len().max(1) as f64
     }
 
-    /// Whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in the
-    /// inner loop, for a core or for others, all else is short.
+    /// Returns whether extras take a good part of the time of an iteration of the inner loop, or compute for that: where ranks wait long in
+    /// the inner loop, for a core or for others, all else is short.
     fn long(&self) -> bool {
         let long = |of: fn(&TickRange) -> u64| {
             let ordinary = self.ordinary(of);
@@ -297,7 +298,7 @@ impl OuterRounds {
 }
 
 impl InnerVisit {
-    fn of(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
+    fn from_item(sequence: &CallSequence, whole_run: bool, item: &SequenceItem) -> Option<InnerVisit> {
         let inner = sequence.loop_of(item.symbol)?;
         let parts = &sequence.parts[item.parts()];
         let is_anchor = |part: &&SequenceItem| part.symbol == inner.anchor;
@@ -316,7 +317,7 @@ impl InnerVisit {
             complete: inner.core.iter().all(|&symbol| often(symbol) == iterations),
             cut: !whole_run && (calls.start == 0 || calls.end == sequence.calls.len()),
             calls: calls.len(),
-            ticks: TickRange::of(sequence, after_first_anchor.clone()),
+            ticks: TickRange::from_calls(sequence, after_first_anchor.clone()),
             after_first_anchor,
         })
     }

@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU32;
 
-/// What marks the end of each iteration of a loop.
+/// The call or calls that mark the end of each iteration of a loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoopAnchor {
     /// Each of these ends an iteration; ascending.
     pub tokens: Vec<u32>,
-    /// Whether an uninterrupted run of them ends one iteration, not each of them.
+    /// True if an uninterrupted run of them ends one iteration, not each of them.
     pub run: bool,
 }
 
@@ -16,14 +16,14 @@ pub struct LoopAnchor {
 pub struct FoundLoop {
     /// The loop around it, an index into the same list; `None` for an outermost loop.
     pub parent: Option<usize>,
-    /// All tokens that occur inside, those of inner loops too; ascending.
+    /// Tokens that occur inside, including inner loops; ascending.
     pub tokens: Vec<u32>,
-    /// What ends an iteration.
+    /// The end of an iteration.
     pub anchor: LoopAnchor,
     /// Tokens that occur exactly once in each iteration that the window shows as a whole; ascending.
     pub core: Vec<u32>,
-    /// Whether nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is
-    /// no other in its calls than a loop of five steps.
+    /// True if nothing but its rhythm makes it a loop around an inner one: what a program does in every fifth iteration, as output, is no
+    /// other in its calls than a loop of five steps.
     pub by_rhythm: bool,
     /// An iteration ends with one of so many anchors.
     pub every: NonZeroU32,
@@ -35,7 +35,7 @@ pub struct FoundLoop {
     pub time: u64,
     /// Share of the iterations that consist of the same calls as the most common kind of them, in 0..=1.
     pub alike: f64,
-    /// Whether this is the program's main loop. At most one is.
+    /// True if this is the program's main loop. At most one is.
     pub main: bool,
 }
 

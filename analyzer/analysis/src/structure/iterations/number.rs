@@ -1,4 +1,4 @@
-//! Which iteration each interval of a rank belongs to, if any.
+//! Assigns the intervals of a rank to iterations, if they belong to any.
 //!
 //! ```text
 //!   calls       S | X B R | S | F R | F R | X B R | T | F R | F R | E | X B R | E       R the anchor, S, T, E foreign
@@ -24,9 +24,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IterationNumbering {
     iterations: Vec<u32>,
-    /// How many iterations there are.
+    /// Number of iterations.
     pub count: u32,
-    /// How many of them consist of the same calls as the most common kind of iteration.
+    /// Number of iterations with the calls of the most common kind of iteration.
     pub alike: u32,
 }
 
@@ -59,7 +59,7 @@ pub fn number(intervals: &[IterationInterval], ends: IterationEnds) -> Iteration
     let of_loop = visits[first].intervals.start..visits[last].intervals.end;
     let after = visits[last + 1..].iter().take(MOST_PARTS).take_while(|visit| visit.anchors == 0);
     let tails: Vec<usize> = [of_loop.end].into_iter().chain(after.map(|visit| visit.intervals.end)).collect();
-    let Some(body) = LoopSpan::of(intervals, of_loop, &tails, &setups, ends) else { return numbering };
+    let Some(body) = LoopSpan::find(intervals, of_loop, &tails, &setups, ends) else { return numbering };
     let mut count = 0;
     for idx in (body.begin..body.end).filter(|idx| !within(&setups, *idx)) {
         numbering.iterations[idx] = count;
@@ -99,7 +99,7 @@ fn visits(intervals: &[IterationInterval]) -> Vec<IntervalVisit> {
 fn span(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
     let several = |visit: &IntervalVisit| visit.anchors >= 2;
     let (mut first, mut last, kinds) = match visits.iter().position(several) {
-        Some(first) => (first, visits.iter().rposition(several)?, links_within(visits)),
+        Some(first) => (first, visits.iter().rposition(several)?, inner_links(visits)),
         None => {
             let (first, last) = most_alike_links(visits)?;
             (first, last, visits[first..last].iter().map(|visit| visit.link).collect())
@@ -121,7 +121,7 @@ fn all_ends(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
 }
 
 /// The kinds of foreign calls that come between iterations of a loop: with several iterations before them and after.
-fn links_within(visits: &[IntervalVisit]) -> HashSet<u64> {
+fn inner_links(visits: &[IntervalVisit]) -> HashSet<u64> {
     let within = visits.windows(2).filter(|pair| pair[0].anchors >= 2 && pair[1].anchors >= 2);
     within.map(|pair| pair[0].link).collect()
 }
@@ -143,12 +143,13 @@ fn most_alike_links(visits: &[IntervalVisit]) -> Option<(usize, usize)> {
 /// Intervals between the pieces of a loop that is run several times, in which the body is run once to set up: what comes after
 /// is what came after the setting up before the loop. With the foreign calls around them.
 fn setups(visits: &[IntervalVisit], first: usize, last: usize) -> Vec<Range<usize>> {
-    let within = links_within(&visits[first..=last]);
+    let within = inner_links(&visits[first..=last]);
     let before: HashSet<u64> =
         visits[..first].iter().map(|visit| visit.link).filter(|link| !within.contains(link)).collect();
-    let is_setup = |idx: &usize| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link);
-    let around = |idx: usize| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start;
-    (first + 1..last).filter(is_setup).map(around).collect()
+    (first + 1..last)
+        .filter(|idx| visits[*idx].anchors == 1 && before.contains(&visits[*idx].link))
+        .map(|idx| visits[idx - 1].intervals.end..visits[idx + 1].intervals.start)
+        .collect()
 }
 
 fn within(ranges: &[Range<usize>], idx: usize) -> bool {
@@ -159,7 +160,7 @@ fn within(ranges: &[Range<usize>], idx: usize) -> bool {
 /// Most sections inside the loop after the last anchor in which the rest of its iteration is looked for.
 const MOST_PARTS: usize = 3;
 
-/// Where the iterations begin and end within the loop's span.
+/// The begin and end of the iterations within the loop's span.
 #[derive(Debug)]
 struct LoopSpan {
     begin: usize,
@@ -172,7 +173,7 @@ struct LoopSpan {
 
 impl LoopSpan {
     /// `tails`: up to where the rest of the last iteration may lie, parted by foreign calls.
-    fn of(
+    fn find(
         intervals: &[IterationInterval],
         span: Range<usize>,
         tails: &[usize],
@@ -223,12 +224,16 @@ mod tests {
     }
 
     fn numbered_by(calls: &str, ends: IterationEnds) -> String {
-        let class = |token: u8| match token {
-            b'R' => TokenClass::Anchor,
-            b'A'..=b'D' | b'F' => TokenClass::Inside,
-            _ => TokenClass::Foreign,
-        };
-        let mut splitter = CallSplitter::new((0..128).map(class).collect(), IterationAnchors::default());
+        let mut splitter = CallSplitter::new(
+            (0..128)
+                .map(|token| match token {
+                    b'R' => TokenClass::Anchor,
+                    b'A'..=b'D' | b'F' => TokenClass::Inside,
+                    _ => TokenClass::Foreign,
+                })
+                .collect(),
+            IterationAnchors::default(),
+        );
         let of: Vec<u32> = calls.bytes().map(|call| splitter.next(call.into(), 0, 0)).collect();
         let numbering = number(&splitter.finish(), ends);
         let mut words = String::new();

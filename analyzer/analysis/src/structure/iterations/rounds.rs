@@ -60,9 +60,10 @@ fn round_length(
     let first = whole.first()?;
     let is_round = |&round: &usize| {
         let Some(order) = first.get(..round) else { return false };
-        let comes_again = |visit: &Vec<i32>| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other);
         let are_whole = whole[..whole.len() - 1].iter().all(|visit| visit.len() % round == 0);
-        n >= FEWEST_ROUNDS * round && are_whole && whole.iter().all(comes_again)
+        n >= FEWEST_ROUNDS * round
+            && are_whole
+            && whole.iter().all(|visit| visit.iter().zip(order.iter().cycle()).all(|(one, other)| one == other))
     };
     let round = (1..=MOST).find(is_round).filter(|&round| round > 1)?;
     NonZeroU32::new(u32::try_from(round).ok()?)

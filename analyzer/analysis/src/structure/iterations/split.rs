@@ -16,10 +16,10 @@ use crate::model::loops::TokenClass;
 /// A section of a rank's calls, with the computation before each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationInterval {
-    /// When the call before it ended, in ticks; the first interval, and one with which the loop is entered, begin with their first
-    /// call: what a rank computes before its first iteration may be anything.
+    /// End of the call before it, in ticks; the first interval, and one with which the loop is entered, begin with their first call: what a
+    /// rank computes before its first iteration may be anything.
     pub begin: u64,
-    /// When its last call ended, in ticks.
+    /// End of its last call, in ticks.
     pub end: u64,
     /// The tokens seen, a bit each; polls have none. Inside, tokens share bits only when the loop has more than 64 of them;
     /// outside, any may share. So two intervals' signatures joined by `|` are the signature of both.
@@ -28,9 +28,9 @@ pub struct IterationInterval {
     pub calls: u32,
     /// Bytes that its calls send and receive, as far as [`CallSplitter::carry`] gave them.
     pub bytes: u64,
-    /// Whether its calls are the loop's.
+    /// True if its calls are the loop's.
     pub inside: bool,
-    /// Whether it holds an anchor, which ends an iteration.
+    /// True if it holds an anchor, which ends an iteration.
     pub ended_by_anchor: bool,
 }
 
@@ -88,13 +88,13 @@ impl CallSplitter {
         };
         let meaning = if meaning.class == TokenClass::Anchor { self.ended(meaning) } else { meaning };
         match &mut self.open {
-            Some(open) if !begins_another(open, meaning.class, self.anchors.run) => open.take(meaning, end),
+            Some(open) if !is_new_interval(open, meaning.class, self.anchors.run) => open.take(meaning, end),
             _ => self.open_another(meaning, begin, end),
         }
         self.closed.len() as u32
     }
 
-    /// What an anchor means: a call within an iteration, unless it ends one.
+    /// Returns the meaning of an anchor: a call within an iteration, unless it ends one.
     #[inline]
     fn ended(&mut self, anchor: TokenMeaning) -> TokenMeaning {
         self.since_end += 1;
@@ -130,7 +130,7 @@ impl CallSplitter {
         self.open = Some(open);
     }
 
-    /// All intervals, in their order.
+    /// Returns the intervals, in their order.
     pub fn finish(mut self) -> Vec<IterationInterval> {
         self.closed.extend(self.open.map(|open| open.interval));
         self.closed
@@ -150,9 +150,9 @@ impl OpenInterval {
     }
 }
 
-/// Whether a call of this class does not belong to the open interval any more.
+/// Returns whether a call of this class does not belong to the open interval any more.
 #[inline]
-fn begins_another(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
+fn is_new_interval(open: &OpenInterval, class: TokenClass, run: bool) -> bool {
     let ended = open.interval.ended_by_anchor;
     match class {
         TokenClass::Foreign | TokenClass::Occasional => open.interval.inside,
@@ -196,8 +196,10 @@ mod tests {
             last = interval;
         }
         let found = splitter.finish();
-        let calls_in = |interval: &IterationInterval| interval.calls as usize;
-        assert_eq!(words.split(' ').map(str::len).collect::<Vec<_>>(), found.iter().map(calls_in).collect::<Vec<_>>());
+        assert_eq!(
+            words.split(' ').map(str::len).collect::<Vec<_>>(),
+            found.iter().map(|interval| interval.calls as usize).collect::<Vec<_>>()
+        );
         words
     }
 

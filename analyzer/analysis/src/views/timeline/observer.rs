@@ -28,7 +28,7 @@ const MOST_MESSAGES: usize = 20_000;
 const MOST_CALLS: u64 = 50_000;
 const MOST_SPANS: usize = 250_000;
 
-/// What is kept of what threads do. Its size is bounded, whatever the run's.
+/// Keeps a bounded amount of the threads' activities. Its size is bounded, whatever the run's.
 pub struct TimelineObserver<'a> {
     model: &'a Model,
     rows: RankRows,
@@ -69,7 +69,7 @@ impl<'a> TimelineObserver<'a> {
         })
     }
 
-    /// What was seen.
+    /// Returns the observations.
     pub fn finish(self) -> TimelineView {
         let (all_waits, waits) = self.waits.finish();
         let (all_messages, messages) = self.messages.finish();
@@ -115,7 +115,7 @@ impl<'a> TimelineObserver<'a> {
         if time.is_empty() {
             return;
         }
-        self.shares.add(self.rows.of(spent.thread.rank as usize), state, begin, end);
+        self.shares.add(self.rows.row_of(spent.thread.rank as usize), state, begin, end);
         self.regions.add(spent.kind.region(), time);
         let rank = self.number(spent.thread.rank);
         let span = SpanSeen { rank, begin, end, state, region: spent.kind.region(), site: spent.site };
@@ -127,7 +127,7 @@ impl<'a> TimelineObserver<'a> {
 }
 
 impl ReplayObserver for TimelineObserver<'_> {
-    fn spends(&mut self, spent: &StateInterval) {
+    fn on_interval(&mut self, spent: &StateInterval) {
         self.wait = spent.wait;
         if let Some(wait) = &spent.wait {
             self.waits(spent, wait);
@@ -146,16 +146,16 @@ impl ReplayObserver for TimelineObserver<'_> {
         }
     }
 
-    fn receives(&mut self, message: &MatchedMessage) {
+    fn on_message(&mut self, message: &MatchedMessage) {
         let ended_wait = self.wait.is_some_and(|wait| wait.by == Some(message.from));
         self.messages.add((ended_wait, message.received - message.sent), *message);
     }
 
-    fn of_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
+    fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
         Some(Box::new(TimelineObserver::new(self.model)?))
     }
 
-    fn add(&mut self, seen: ObserverState) {
+    fn merge(&mut self, seen: ObserverState) {
         let Some(SegmentSeen { shares, regions, waits, messages, spans, blocked }) = decoded(&seen) else { return };
         self.shares.join(&shares);
         self.regions.join(&regions);
@@ -175,7 +175,7 @@ impl ReplayObserver for TimelineObserver<'_> {
 }
 
 impl SegmentObserver for TimelineObserver<'_> {
-    fn seen(self: Box<Self>) -> ObserverState {
+    fn into_state(self: Box<Self>) -> ObserverState {
         let TimelineObserver { shares, regions, waits, messages, spans, blocked, .. } = *self;
         encoded(&SegmentSeen {
             shares: shares.cells(),
@@ -188,7 +188,7 @@ impl SegmentObserver for TimelineObserver<'_> {
     }
 }
 
-/// What was seen in a segment of the run.
+/// The observations in a segment of the run.
 #[derive(Encode, Decode)]
 struct SegmentSeen {
     shares: [CellTimes; STATES],
@@ -257,9 +257,9 @@ mod tests {
     fn a_call_that_waits_is_waiting_first_and_then_what_it_is() {
         let model = model(1);
         let mut watch = TimelineObserver::new(&model).unwrap();
-        watch.spends(&spent(1, 0, 20, Activity::Computation));
-        watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
-        watch.receives(&message(0, 50));
+        watch.on_interval(&spent(1, 0, 20, Activity::Computation));
+        watch.on_interval(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
+        watch.on_message(&message(0, 50));
         let seen = watch.finish();
         let spans: Vec<_> = seen.spans.unwrap().iter().map(|one| (one.rank, one.begin, one.end, one.state)).collect();
         assert_eq!(spans, [(2, 0, 20, 0), (2, 20, 60, WAITING), (2, 60, 80, Activity::PointToPoint as u8)]);
@@ -278,7 +278,7 @@ mod tests {
         let mut watch = TimelineObserver::new(&model).unwrap();
         let mut other = StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) };
         other.thread.number = 1;
-        watch.spends(&other);
+        watch.on_interval(&other);
         let seen = watch.finish();
         assert_eq!((seen.spans, seen.shares, seen.waits.len()), (None, vec![], 1));
     }
@@ -287,10 +287,10 @@ mod tests {
     fn messages_that_ended_waits_come_first() {
         let model = model(1);
         let mut watch = TimelineObserver::new(&model).unwrap();
-        watch.spends(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
-        watch.receives(&message(1, 10));
-        watch.receives(&message(0, 60));
-        watch.receives(&message(0, 50));
+        watch.on_interval(&StateInterval { wait: waited(60, 0), ..spent(1, 20, 80, Activity::PointToPoint) });
+        watch.on_message(&message(1, 10));
+        watch.on_message(&message(0, 60));
+        watch.on_message(&message(0, 50));
         let sent: Vec<Ns> = watch.finish().messages.iter().map(|one| one.sent).collect();
         assert_eq!(sent, [50, 60, 10]);
     }

@@ -22,7 +22,7 @@ use lbprof_analysis::structure::sampled_code::SampledCode;
 use lbprof_analysis::structure::symbols::CodePlace;
 use lbprof_report::words::clean;
 
-/// What stacks are weighted by.
+/// The weight of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackWeight {
     /// The time spent there.
@@ -34,7 +34,7 @@ pub enum StackWeight {
 }
 
 impl StackWeight {
-    /// All of them.
+    /// The weights, in the order of the help.
     pub const ALL: [StackWeight; 3] = [StackWeight::Time, StackWeight::Waiting, StackWeight::Cpu];
 
     /// The name that asks for it.
@@ -46,7 +46,7 @@ impl StackWeight {
         }
     }
 
-    /// What it is.
+    /// Returns what it is.
     pub fn meaning(self) -> &'static str {
         match self {
             StackWeight::Time => "The time spent there",
@@ -62,16 +62,26 @@ impl StackWeight {
 ///
 /// Errors: those of writing.
 pub fn write(
-    (model, places, code): (&Model, &[CodePlace], &SampledCode),
+    model: &Model,
+    places: &[CodePlace],
+    code: &SampledCode,
     weight: StackWeight,
     by_rank: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut stacks = FoldedStacks { places, by_rank, weights: BTreeMap::new() };
     match weight {
-        StackWeight::Time => model.ranks.iter().for_each(|rank| stacks.time(rank, &model.regions)),
+        StackWeight::Time => {
+            for rank in &model.ranks {
+                stacks.time(rank, &model.regions);
+            }
+        }
         StackWeight::Waiting => stacks.waiting(model),
-        StackWeight::Cpu => model.ranks.iter().for_each(|rank| stacks.cpu(model, code, rank)),
+        StackWeight::Cpu => {
+            for rank in &model.ranks {
+                stacks.cpu(model, code, rank);
+            }
+        }
     }
     for (stack, ns) in stacks.weights {
         if ns >= 0.5 {
@@ -93,14 +103,14 @@ impl FoldedStacks<'_> {
     fn time(&mut self, rank: &RankModel, regions: &[Region]) {
         for &((region, activity), cell) in &rank.cells {
             if matches!(activity, Activity::Computation | Activity::Recorder) {
-                self.add(rank, (regions, region), &[activity.name()], cell.seconds * 1e9);
+                self.add(rank, regions, region, &[activity.name()], cell.seconds * 1e9);
             }
         }
         for &(key, cell) in &rank.sites {
             // The recorder's own time has no call site that anyone knows.
             if key.activity != Activity::Recorder {
                 let frames = [self.site(key.site), call(key.operation)];
-                self.add(rank, (regions, key.region), &frames, cell.seconds * 1e9);
+                self.add(rank, regions, key.region, &frames, cell.seconds * 1e9);
             }
         }
     }
@@ -109,7 +119,7 @@ impl FoldedStacks<'_> {
     fn cpu(&mut self, model: &Model, code: &SampledCode, rank: &RankModel) {
         for threads in SampledThreads::ALL {
             let whose = sampled::whose(threads);
-            for (frames, seconds) in sampled::stacks(model, code, (rank, threads)) {
+            for (frames, seconds) in sampled::stacks(model, code, rank, threads) {
                 self.add_frames(rank, whose.into_iter().chain(frames.iter().map(String::as_str)), seconds * 1e9);
             }
         }
@@ -125,7 +135,7 @@ impl FoldedStacks<'_> {
             let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
             let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];
             let ns = (sums.waiting + sums.delay) as f64;
-            self.add(rank, (&followed.regions, key.kind.region()), &frames, ns);
+            self.add(rank, &followed.regions, key.kind.region(), &frames, ns);
         }
     }
 
@@ -135,13 +145,7 @@ impl FoldedStacks<'_> {
     }
 
     /// Adds time of a rank in a region; empty frames are left out.
-    fn add(
-        &mut self,
-        rank: &RankModel,
-        (regions, region): (&[Region], RegionIdx),
-        frames: &[impl AsRef<str>],
-        ns: f64,
-    ) {
+    fn add(&mut self, rank: &RankModel, regions: &[Region], region: RegionIdx, frames: &[impl AsRef<str>], ns: f64) {
         let around = chain(regions, region);
         let regions = around.iter().rev().map(|&around| regions[around as usize].name.as_str());
         self.add_frames(rank, regions.chain(frames.iter().map(AsRef::as_ref)), ns);
@@ -159,7 +163,9 @@ impl FoldedStacks<'_> {
         if self.by_rank {
             push(&format!("rank {} ({})", rank.rank, rank.host));
         }
-        frames.for_each(&mut push);
+        for frame in frames {
+            push(frame);
+        }
         *self.weights.entry(stack).or_default() += ns;
     }
 }

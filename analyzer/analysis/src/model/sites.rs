@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use lbprof_collector::definition;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::{ModuleAddress, SampleCaller};
+use lbprof_collector::sample::{CodeAddress, SampleCaller};
 
 use crate::read::definitions::RankDefinitions;
 
@@ -103,11 +103,11 @@ impl CallSiteTable {
     pub fn enter_sampled<'a>(
         &mut self,
         definitions: &RankDefinitions,
-        samples: impl Iterator<Item = &'a (ModuleAddress, u32)>,
+        samples: impl Iterator<Item = &'a (CodeAddress, u32)>,
     ) {
         let mut modules: HashMap<u32, Option<u32>> = HashMap::new();
         let mut chains: HashMap<u32, u32> = HashMap::new();
-        for &(ModuleAddress { module, offset }, call_path) in samples {
+        for &(CodeAddress { module, offset }, call_path) in samples {
             let module = *modules.entry(module).or_insert_with(|| {
                 definitions.modules.get(&module).map(|module| self.module(&module.path, &module.build_id))
             });

@@ -294,7 +294,7 @@ impl RankSampler {
     /// Takes what was folded when it was recorded: of that time nothing is known.
     pub fn absorb(&mut self, batch: &ProfileBatch) {
         self.go_to(&batch.head);
-        self.span(RankState::Unknown, self.time.now(), batch.next.previous_end);
+        self.span(RankState::Unknown, self.time.current_ticks(), batch.next.previous_end);
         self.place(&batch.next);
     }
 
@@ -306,8 +306,8 @@ impl RankSampler {
     fn go_to(&mut self, head: &BatchHead) {
         if self.next != Some(head.first) {
             if self.next.is_some() {
-                self.leave(self.time.state(), self.time.now());
-                self.span(RankState::Unknown, self.time.now(), head.previous_end);
+                self.leave(self.time.state(), self.time.current_ticks());
+                self.span(RankState::Unknown, self.time.current_ticks(), head.previous_end);
             }
             self.place(head);
         }

@@ -91,7 +91,7 @@ impl<'a> RankBuilder<'a> {
             started_unix_s: header.started_unix_s,
             settings: header.settings.clone(),
             params: definitions.params.clone(),
-            common_clock: clock.known(),
+            common_clock: clock.is_calibrated(),
             clock_error_s: definitions.offsets.iter().map(|offset| offset.error_ns).max().map(|ns| ns as f64 * 1e-9),
         };
         let rank = RankModel {

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 
 use lbprof_collector::format::{BatchHead, LogHeader};
 use lbprof_collector::reader::LogItem;
-use lbprof_collector::sample::{self, HardwareCounts, Sample, SamplePlaces};
+use lbprof_collector::sample::{self, ProcessorCounts, Sample, SamplePlaces};
 use lbprof_collector::walk::{ThreadTime, WalkState};
 use lbprof_collector::{Activity, Definition, Record};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -147,7 +147,7 @@ impl SortedSamples {
             self.every *= 2;
         }
         let mut time = CpuTime::sample(sample.weight_ns as f64 * 1e-9);
-        if let Some(HardwareCounts { instructions, cycles }) = sample.counts {
+        if let Some(ProcessorCounts { instructions, cycles }) = sample.counts {
             time.counted = HardwareCounters { instructions, cycles, seconds: time.seconds };
         }
         let time = standing_for(time, self.every);
@@ -307,12 +307,12 @@ impl PlacedSamples {
 mod tests {
     use lbprof_collector::Operation;
     use lbprof_collector::record::NONE;
-    use lbprof_collector::sample::ModuleAddress;
+    use lbprof_collector::sample::CodeAddress;
 
     use super::*;
 
     fn sample(ticks: u64) -> Sample {
-        Sample { ticks, location: ModuleAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
+        Sample { ticks, location: CodeAddress::outside(0), call_path: NONE, weight_ns: 1_000_000, counts: None }
     }
 
     fn head(previous_end: u64) -> BatchHead {

@@ -144,7 +144,7 @@ impl RemoteLogs {
 
     fn folder(&self) -> &RunFolder {
         self.all.get_or_init(|| {
-            let mut folder = RunFolder::of(&self.dir, self.names.clone());
+            let mut folder = RunFolder::with_names(&self.dir, self.names.clone());
             for &(rank, number) in self.chosen.get().into_iter().flatten() {
                 folder.choose(rank, number);
             }

@@ -74,7 +74,7 @@ impl RecordedRun {
 
     fn survey_gaps(&self, header: &LogHeader, leading: &BTreeSet<u32>) -> Result<GapUses, OpenError> {
         let ThreadCpuSamples { definitions, mut by_thread } = self.read_cpu_samples(header, leading)?;
-        let lengths = PollGapLimits::of(header).surveyed();
+        let lengths = PollGapLimits::from_header(header).surveyed();
         let mut log = self.merged_log(header, leading)?;
         let mut surveys: BTreeMap<u32, GapSurvey> = BTreeMap::new();
         let mut summed_up = ThreadGaps::default();

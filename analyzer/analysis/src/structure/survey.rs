@@ -11,7 +11,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::format::{LogHeader, RecordingMode};
 use lbprof_collector::reader::LogItem;
 use lbprof_collector::record::NONE;
-use lbprof_collector::sample::ModuleAddress;
+use lbprof_collector::sample::CodeAddress;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::model::sites::CallSiteTable;
@@ -203,7 +203,7 @@ struct RankPassState {
     calls: ThreadCalls,
     threads: BTreeMap<u32, u64>,
     /// Addresses at which samples were taken, with the ids of their call paths.
-    sampled: FxHashSet<(ModuleAddress, u32)>,
+    sampled: FxHashSet<(CodeAddress, u32)>,
 }
 
 impl RankPassState {

@@ -8,7 +8,7 @@ use lbprof_collector::clock::RankClock;
 use lbprof_collector::definition::RankList;
 use lbprof_collector::fold::counted;
 use lbprof_collector::format::BatchHead;
-use lbprof_collector::poll_answer::completes_nothing;
+use lbprof_collector::poll_answer::is_unsuccessful;
 use lbprof_collector::rank_log::RankLog;
 use lbprof_collector::reader::{LogItem, recycle};
 use lbprof_collector::record::{CallFlags, NO_PEER, NONE};
@@ -363,7 +363,7 @@ impl<'a> RankSteps<'a> {
                 self.without_call(thread, reached, out);
                 self.settle_place(thread, None);
             }
-            _ if record.end > record.begin.max(thread.walk.time.now()) => {
+            _ if record.end > record.begin.max(thread.walk.time.current_ticks()) => {
                 let reached = thread.walk.step(record);
                 out.steps.push(self.step(thread, record, reached));
             }
@@ -395,7 +395,7 @@ impl<'a> RankSteps<'a> {
 
     /// Adds a parallel region's instance that ends here to the computation before the next step.
     fn pass_parallel(&mut self, thread: &mut ThreadSteps, record: &Record) {
-        let now = record.begin.max(thread.walk.time.now());
+        let now = record.begin.max(thread.walk.time.current_ticks());
         if let Some(instance) = thread.parallel.pass(record, now) {
             let begin = self.time(instance.begin);
             let elapsed = (self.time(instance.end) - begin).max(0);
@@ -431,12 +431,12 @@ impl<'a> RankSteps<'a> {
         thread.walk.time.pass_call(record);
         let mut step = TimelineStep { facts: self.facts(record), ..self.step(thread, record, reached) };
         let goes_on = record.flags.contains(CallFlags::POLLED);
-        if !goes_on || !thread.go_on_waiting(&mut step, completes_nothing(record)) {
+        if !goes_on || !thread.go_on_waiting(&mut step, is_unsuccessful(record)) {
             thread.end_polls(out);
             thread.longest_poll = step.end - step.begin;
         }
         let found_nothing = Operation::polls(record.operation) && record.flags.contains(CallFlags::NOTHING);
-        if found_nothing || goes_on && completes_nothing(record) {
+        if found_nothing || goes_on && is_unsuccessful(record) {
             thread.polls.push(step);
             return;
         }

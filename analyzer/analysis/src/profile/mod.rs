@@ -4,17 +4,17 @@
 //! sums by region, iteration and activity, is turned from ticks into seconds and from the rank's ids into those of the run.
 //! Memory grows with ranks × regions × iterations × call sites, never with records.
 //!
-//! | file | what it holds |
+//! | file | content |
 //! |---|---|
 //! | `mod.rs` | the fold of a rank's log |
 //! | `sums.rs` | what a thread's records add up to; `times.rs`: its time by iteration; `span.rs`: where only a span of time counts |
 //! | `rank.rs` | a rank's sums → its model |
-//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found.rs` (those of a found loop) |
+//! | `iterations.rs` | the part of that which is by iteration, with `bounds.rs` (when iterations were) and `found_iterations.rs` (those of a detected loop) |
 //! | `samples.rs` | samples, each where the first thread was then |
 //! | `lines.rs` | CPU time by line, summed exactly |
 //! | `others.rs` | threads other than the first, of which only the sum is of interest |
 //! | `parallel.rs` | sums of parallel regions; `parallel_marks.rs`: those of their instances |
-//! | `summed_up.rs` | a rank's summaries, in place of its records or held against them |
+//! | `rank_summaries.rs` | a rank's summaries, in place of its records or held against them |
 //! | `tables.rs` | names that ranks share, and their numbers |
 //! | `partial_model.rs` | the models of several ranks as one, and at last as the run's |
 //! | `concurrency.rs` | how much of the run one rank alone computes |

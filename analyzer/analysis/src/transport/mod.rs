@@ -3,7 +3,7 @@
 //! ```text
 //!   passes            survey, sums, the folder's logs
 //!      │ values
-//!   team.rs           broadcast, reduce and gather by a tree, in the order of processes; exchange by pairs
+//!   process_group.rs  broadcast, reduce and gather by a tree, in the order of processes; exchange by pairs
 //!      │ messages: checked, cut into pieces
 //!   Transport         pieces of at most 8 MiB between two processes: MPI (the program lb-report-mpi), threads (threads.rs)
 //! ```

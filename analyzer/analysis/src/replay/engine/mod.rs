@@ -1,8 +1,8 @@
 //! The main loop of the third pass: replays the steps of all threads in the order of time.
 //!
 //! ```text
-//!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::starts
-//!                                               └→ end    a call ends:   EventMatcher::needs_of, is_over
+//!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::start_event
+//!                                               └→ end    a call ends:   EventMatcher::needs_of, end_event
 //!   both report the thread's activity to the sinks; the scheduler resumes the threads that the matcher wakes
 //! ```
 
@@ -242,7 +242,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         let mut ends = false;
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            ends |= self.matcher.starts(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
+            ends |= self.matcher.start_event(&CurrentCallEvent { thread, own, step, event, i }, &mut self.sinks);
         }
         while let Some(woken) = self.matcher.take_woken() {
             self.scheduler.wake(woken);
@@ -277,7 +277,7 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
         self.sinks.on_call(&EndedCall::new(thread, step, time, &self.needs.all));
         let own = &self.scheduler.threads()[thread as usize];
         for (i, event) in events.iter().enumerate() {
-            self.matcher.is_over(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
+            self.matcher.end_event(&CurrentCallEvent { thread, own, step, event, i }, time, &mut self.sinks);
         }
         self.leave(thread, step, time.end);
         true

@@ -73,8 +73,8 @@ impl OpenInstances {
         usize::try_from(number.checked_sub(self.from)?).ok()
     }
 
-    /// The collective instance of a number is over. One that never ends may be before it, and any number of others after that one.
-    fn is_over(&mut self, number: u64) {
+    /// Removes the instance with this number. An instance that never ends may precede it, followed by any number of others.
+    fn finish_instance(&mut self, number: u64) {
         if let Some(place) = self.place(number).and_then(|place| self.open.get_mut(place)) {
             *place = None;
         }
@@ -151,7 +151,7 @@ impl OpenCollectives {
         (instance.waiters, instance.entries) = (Vec::new(), Vec::new());
         self.free.push(id.0);
         if let Some(on_key) = self.open.get_mut(&key) {
-            on_key.is_over(number);
+            on_key.finish_instance(number);
         }
         Some(noted)
     }

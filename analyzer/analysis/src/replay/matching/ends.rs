@@ -13,14 +13,14 @@ use crate::replay::sinks::{EventSink, EventSinks, PairSync, ReceivedMessage, Req
 use crate::replay::timeline::CommRole;
 
 impl EventMatcher<'_> {
-    /// An event's part of the call is over, which lasted for `time`.
-    pub fn is_over(&mut self, at: &CurrentCallEvent, time: TimeInterval, sinks: &mut EventSinks) {
+    /// Ends an event of a call that lasted for `time`.
+    pub fn end_event(&mut self, at: &CurrentCallEvent, time: TimeInterval, sinks: &mut EventSinks) {
         let Some([first, second]) = self.started(at) else { return };
         match at.event.role {
             CommRole::Send | CommRole::Recv | CommRole::Collective(_) | CommRole::Done | CommRole::Found => {
-                self.started_is_over(at, first, time, sinks);
+                self.end_started(at, first, time, sinks);
                 if !matches!(second, StartedOperation::Nothing) {
-                    self.started_is_over(at, second, time, sinks);
+                    self.end_started(at, second, time, sinks);
                 }
             }
             CommRole::Cancelled => {
@@ -30,7 +30,7 @@ impl EventMatcher<'_> {
                     {
                         self.channels.cancel_receive(channel, id);
                     }
-                    self.started_is_over(at, started, time, sinks);
+                    self.end_started(at, started, time, sinks);
                 }
             }
             CommRole::Epoch(EpochStep::Complete | EpochStep::Wait | EpochStep::Test) => {
@@ -38,7 +38,7 @@ impl EventMatcher<'_> {
                     self.awaited(at.thread, id, time, sinks);
                 }
             }
-            CommRole::Lock { exclusive } => self.is_locked(at, exclusive, time, sinks),
+            CommRole::Lock { exclusive } => self.end_lock(at, exclusive, time, sinks),
             // What the start of an access awaits is over with its end.
             CommRole::Epoch(EpochStep::Post | EpochStep::Start)
             | CommRole::Seen
@@ -53,7 +53,7 @@ impl EventMatcher<'_> {
     }
 
     #[inline]
-    fn started_is_over(
+    fn end_started(
         &mut self,
         at: &CurrentCallEvent,
         started: StartedOperation,
@@ -84,9 +84,9 @@ impl EventMatcher<'_> {
                             send_request,
                             request,
                         });
-                        self.demands.has_dealt_with(thread, Some(sent.thread));
+                        self.demands.record_other_exchange(thread, Some(sent.thread));
                         if event.any {
-                            self.demands.is_asked(thread, sent.thread);
+                            self.demands.record_request(thread, sent.thread);
                         }
                     }
                     MessageTransfer { sent: Some(sent), posted: Some(posted), .. }
@@ -100,7 +100,7 @@ impl EventMatcher<'_> {
                 self.end_transfer(id, time.end, sinks);
             }
             StartedOperation::Collective(id) => {
-                self.demands.has_dealt_with(thread, None);
+                self.demands.record_other_exchange(thread, None);
                 self.synchronises_some(at, id, time, sinks);
                 if let Some((noted, root)) = self.collectives.leave(id) {
                     sinks.forget(noted);

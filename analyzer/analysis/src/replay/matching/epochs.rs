@@ -237,8 +237,8 @@ impl EventMatcher<'_> {
         Some(needs_moment(by, NeedClock::Noted(release.noted), WaitState::Lock))
     }
 
-    /// A call that asked for a lock has it.
-    pub(super) fn is_locked(
+    /// Ends a call that requested a lock.
+    pub(super) fn end_lock(
         &mut self,
         at: &CurrentCallEvent,
         exclusive: bool,

@@ -187,7 +187,7 @@ impl<'a> EventMatcher<'a> {
     #[inline]
     pub fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval) {
         if kind.is_computation() {
-            self.demands.has_computed(thread, time.ns());
+            self.demands.add_computation(thread, time.ns());
         }
     }
 

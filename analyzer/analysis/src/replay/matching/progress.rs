@@ -143,7 +143,7 @@ impl CallMessages<'_> {
             ThreadPresence::Away if transfer.is_over_at(end) => return,
             ThreadPresence::Away => (None, 0),
         };
-        if self.has_waited((what, like), at, since, needs)
+        if self.record_wait((what, like), at, since, needs)
             && let Some(at) = at
         {
             needs[i].by.at = at;
@@ -188,7 +188,7 @@ impl CallMessages<'_> {
         let like = self.like(other, sent.bytes);
         let need = |by: &TransferSide| needs_message(by, sent.bytes, WaitState::LateReceiver, send.waits);
         let posted = transfer.posted.filter(|posted| posted.at <= end);
-        if self.has_waited((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
+        if self.record_wait((AwaitedSide::Receive, like), posted.map(|posted| posted.at), begin, &needs.all)
             && let Some(posted) = posted
         {
             needs.add_side(need(&posted), send.id);
@@ -201,7 +201,7 @@ impl CallMessages<'_> {
             ThreadPresence::Back { at, slot } => (Some(at), slot),
             ThreadPresence::Away => (None, 0),
         };
-        if self.has_waited((AwaitedSide::Receiver, like), at, begin, &needs.all)
+        if self.record_wait((AwaitedSide::Receiver, like), at, begin, &needs.all)
             && let Some(at) = at
         {
             let by = EndedBy { thread: other, at };
@@ -213,7 +213,7 @@ impl CallMessages<'_> {
 
     /// Returns whether the call waited from `begin` for what was at a time within it, as far as that can be known; `None`: it had not been
     /// when the call ended. `needs`: all that it needed.
-    fn has_waited(
+    fn record_wait(
         &mut self,
         (what, like): (AwaitedSide, MessageClass),
         at: Option<Ns>,

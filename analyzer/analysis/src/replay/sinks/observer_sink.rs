@@ -59,7 +59,7 @@ impl<'a> ObserverSink<'a> {
     }
 
     /// A thread waited outside of its window, for one that was in its own.
-    fn is_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
+    fn show_idle(&mut self, thread: u32, interval: TimeInterval, state: WaitState, by: Option<u32>) {
         let by = by.and_then(|by| self.world(by));
         let kind = RegionState::new(0, Activity::Management);
         let wait = Some(InitialWait { awaited: interval.end, until: interval.end, state, by });
@@ -84,7 +84,7 @@ impl EventSink for ObserverSink<'_> {
         self.threads.push((ReplayedThread { rank, number }, world));
         if number == 0 && begin > 0 && goes_on.is_none() {
             let thread = self.threads.len() as u32 - 1;
-            self.is_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);
+            self.show_idle(thread, TimeInterval::new(0, begin), WaitState::LateBegin, None);
         }
     }
 
@@ -147,6 +147,6 @@ impl EventSink for ObserverSink<'_> {
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
-        self.is_idle(thread, idle, WaitState::EarlyEnd, Some(last));
+        self.show_idle(thread, idle, WaitState::EarlyEnd, Some(last));
     }
 }

@@ -122,7 +122,7 @@ impl EventSink for WaitAnalysis<'_, '_> {
             }
         }
         if number == 0 {
-            self.explaining.batch.is_first_of(rank);
+            self.explaining.batch.mark_first_of(rank);
         }
     }
 

@@ -133,7 +133,7 @@ pub fn analyse(
         let found = first.follow_watched(
             (&model, &all),
             &model,
-            ReplayWishes { watchers: wanted, scenarios },
+            ReplayWishes { observers: wanted, scenarios },
             (true, options),
         )?;
         let followed;
@@ -200,8 +200,8 @@ fn analyse_with(
                 let part = ExportSelection { model: &model, places: &first.names.places, region };
                 format.on_start(&part)?;
                 loop {
-                    let watcher = &mut RegionObserver::new(&part, format);
-                    let options = ReplayOptions { watcher: Some(watcher), ..ReplayOptions::new(&scope) };
+                    let observer = &mut RegionObserver::new(&part, format);
+                    let options = ReplayOptions { observer: Some(observer), ..ReplayOptions::new(&scope) };
                     let followed = first.follow(all, options)?;
                     if !format.again() {
                         break (followed, None, None);
@@ -216,7 +216,7 @@ fn analyse_with(
                 };
                 let scenarios = region
                     .map_or_else(|| plan(&model, &model.asked), |region| plan_within(&model, region, &model.asked));
-                let wishes = ReplayWishes { watchers: wanted, scenarios };
+                let wishes = ReplayWishes { observers: wanted, scenarios };
                 first.follow_watched((all, &scope), &model, wishes, (!narrows, options))?
             }
         };
@@ -268,7 +268,7 @@ fn clusters(model: &Model, places: &[CodePlace], options: &AnalysisOptions) -> V
 
 /// The desired output of a replay.
 struct ReplayWishes {
-    watchers: RequiredObservers,
+    observers: RequiredObservers,
     scenarios: Vec<WhatIfScenario>,
 }
 
@@ -326,7 +326,7 @@ impl<'a> RunPreparation<'a> {
         Some(&self.names.sampled).filter(|code| !code.is_empty())
     }
 
-    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what watchers have seen.
+    /// Follows the ranks of the run, of which `all` is, for what is known and wanted of `model` in the part in `scope`: also what observers have seen.
     /// `shares`: whether other processes may follow a part of it.
     fn follow_watched(
         &self,
@@ -336,21 +336,21 @@ impl<'a> RunPreparation<'a> {
         (shares, options): (bool, &AnalysisOptions),
     ) -> Result<ReplayOutcome, TransportFailure> {
         // What a rank did whose calls are sums cannot be replayed.
-        let ReplayWishes { watchers: wanted, scenarios } = wanted;
+        let ReplayWishes { observers: wanted, scenarios } = wanted;
         let scenarios = if self.survey.profiles { Vec::new() } else { scenarios };
         let segment_steps = options.segment_steps;
         let input = || replay_job::input((all, &self.structure, self.code()), &scenarios, wanted, segment_steps);
-        let mut watchers = RunObservers::new(model, wanted);
+        let mut observers = RunObservers::new(model, wanted);
         let options = ReplayOptions {
             scenarios: scenarios.iter().map(|&scenario| (scenario, condition(scenario, model))).collect(),
-            watcher: watchers.any(),
+            observer: observers.any(),
             code: self.code(),
             segment_steps,
             input: shares.then_some(&input),
             ..ReplayOptions::new(scope)
         };
         let followed = self.follow(all, options)?;
-        let (watched, statistics) = watchers.finish(followed.is_some());
+        let (watched, statistics) = observers.finish(followed.is_some());
         Ok((followed, watched, statistics))
     }
 
@@ -361,10 +361,10 @@ impl<'a> RunPreparation<'a> {
             return Ok(None);
         }
         let scope = options.scope;
-        let mut part = options.watcher.map(|watcher| ScopeObserver::new(scope, watcher));
-        let watcher = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
+        let mut part = options.observer.map(|observer| ScopeObserver::new(scope, observer));
+        let observer = part.as_mut().map(|part| part as &mut dyn ReplayObserver);
         let surveyed = SurveyedRun { run: self.run, survey: &self.survey, structure: &self.structure, model: all };
-        let options = ReplayOptions { watcher, ..options };
+        let options = ReplayOptions { observer, ..options };
         follow(surveyed, options, |progress| (self.report)(AnalysisStage::Following(progress))).map(Some)
     }
 

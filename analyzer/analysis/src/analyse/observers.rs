@@ -74,11 +74,11 @@ impl ReplayObserver for RunObservers<'_> {
     }
 
     fn fork_for_segment(&self) -> Option<Box<dyn SegmentObserver + '_>> {
-        let watchers = [
+        let observers = [
             self.watch.as_ref().map(ReplayObserver::fork_for_segment),
             self.statistics.as_ref().map(ReplayObserver::fork_for_segment),
         ];
-        Some(Box::new(SegmentObservers(watchers.map(Option::flatten))))
+        Some(Box::new(SegmentObservers(observers.map(Option::flatten))))
     }
 
     fn merge(&mut self, seen: ObserverState) {
@@ -92,33 +92,33 @@ impl ReplayObserver for RunObservers<'_> {
     }
 }
 
-/// The watchers of a segment, in the order of [`RunObservers`].
+/// The observers of a segment, in the order of [`RunObservers`].
 struct SegmentObservers<'a>([Option<Box<dyn SegmentObserver + 'a>>; 2]);
 
 impl ReplayObserver for SegmentObservers<'_> {
     fn on_interval(&mut self, state: &StateInterval) {
-        for watcher in self.0.iter_mut().flatten() {
-            watcher.on_interval(state);
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_interval(state);
         }
     }
 
     fn on_message(&mut self, message: &MatchedMessage) {
-        for watcher in self.0.iter_mut().flatten() {
-            watcher.on_message(message);
+        for observer in self.0.iter_mut().flatten() {
+            observer.on_message(message);
         }
     }
 
     fn merge(&mut self, seen: ObserverState) {
         let Some(seen) = decoded::<[Option<ObserverState>; 2]>(&seen) else { return };
-        let own = self.0.iter_mut().zip(seen).filter_map(|(watcher, seen)| watcher.as_mut().zip(seen));
-        for (watcher, seen) in own {
-            watcher.merge(seen);
+        let own = self.0.iter_mut().zip(seen).filter_map(|(observer, seen)| observer.as_mut().zip(seen));
+        for (observer, seen) in own {
+            observer.merge(seen);
         }
     }
 }
 
 impl SegmentObserver for SegmentObservers<'_> {
     fn into_state(self: Box<Self>) -> ObserverState {
-        encoded(&self.0.map(|watcher| watcher.map(SegmentObserver::into_state)))
+        encoded(&self.0.map(|observer| observer.map(SegmentObserver::into_state)))
     }
 }

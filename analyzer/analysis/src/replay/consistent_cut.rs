@@ -1,15 +1,16 @@
-//! Consistent cuts: ends of collectives that synchronise all ranks. at the end of a collective in which each rank waits for all others.
+//! Consistent cuts: ends of collectives that synchronise all ranks, at which a run can be split into segments.
 //!
 //! ```text
-//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          b_i  each rank goes on from its end of the collective
-//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :    since here all are synchronised: no cause of a
-//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──                later wait lies before it, and no critical path
-//!                                           :                               comes here but through one that entered last
+//!   rank 0   ──|== compute ==|Allreduce ....:..|── compute ──          each rank resumes at its own end of the collective
+//!   rank 1   ──|====== compute =======|Allreduce|── compute ──         :  all ranks are synchronised from here on: no cause of a
+//!   rank 2   ──|=== compute ===|Allreduce ..:.|── compute ──              later wait lies before it, and the critical path crosses
+//!                                           :                             it only through the rank that entered last
 //! ```
 //!
-//! If, besides, no message is in transit, no request is open and no clock was corrected there, then whoever follows the ranks from here on needs to know
-//! nothing else of what they did before. Replays, too: when a rank leaves the collective, it has waited for the latest clock of all, so that what its clock shows is the same on all
-//! ranks but for what its call took after that. So the time of a replay is the sum of the times of its segments.
+//! The run can be cut there if, in addition, no message is in transit, no request is open and no clock was corrected. The replay of what
+//! follows then needs no further knowledge of the past. This holds for what-if scenarios, too: a rank that leaves the collective has waited
+//! for the latest clock of all ranks, so that the clocks differ only by the time of the call itself. The predicted time of a run is
+//! therefore the sum of the predicted times of its segments.
 
 use std::sync::Arc;
 

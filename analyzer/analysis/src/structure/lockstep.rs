@@ -1,9 +1,8 @@
-//! Groups of ranks that go through their iterations together: though they make different calls in them, they make as many, and meet
-//! in each.
+//! Teams of groups that run in lockstep: their ranks make different calls, but the same number of iterations, and meet in each.
 //!
-//! Ranks meet in a collective operation on a communicator that all of them belong to, or exchange messages; or their iterations end
-//! with the same call of the program, and are those of one loop. Groups that make equally many iterations by chance, as two
-//! programs in one run do, have loops of their own.
+//! Ranks meet in a collective on a communicator that contains all of them, or by exchanging messages. Otherwise their iterations must be those
+//! of one loop, and end with the same call of the program. Groups with the same number of iterations by chance, like two programs in one run,
+//! have loops of their own.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;

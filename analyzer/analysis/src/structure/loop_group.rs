@@ -1,4 +1,4 @@
-//! Ranks that have the same loops.
+//! A group of ranks that have the same loops.
 
 use std::num::NonZeroU32;
 

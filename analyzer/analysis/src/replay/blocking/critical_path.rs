@@ -1,14 +1,14 @@
-//! The critical path: the chain of computation, messages and calls that set the run's time.
+//! The critical path: the chain of computation, messages and calls that determined the elapsed time.
 //!
-//! It is followed backwards from the end of the last rank. Where the thread waited, the path goes on with who ended the wait, at the time
-//! at which he did; between lies the message's delay. So all its parts together are as long as the run.
+//! The path is traced backwards from the end of the last rank. At a wait it continues with the thread that ended the wait, at the time when
+//! that thread satisfied the need; the time in between is the message's delay. The parts of the path add up to the elapsed time.
 //!
 //! ```text
-//!   rank 0   |== compute ==|send|= compute =|            the end: from here back to the wait of rank 1, from
-//!   rank 1   |= c =|... recv wait ..|====== compute ======|  there to the send of rank 0, and so on to the begin
+//!   rank 0   |== compute ==|send|= compute =|            from the end back to the wait of rank 1, from there
+//!   rank 1   |= c =|... recv wait ..|====== compute ======|  to the send of rank 0, and so on to the begin
 //! ```
 //!
-//! Histories are kept only so far back. So from time to time the paths up to a time are summed up, one for each thread.
+//! Histories have a limited length. From time to time, the paths up to a time are therefore summed up, one for each thread.
 
 use std::sync::Arc;
 

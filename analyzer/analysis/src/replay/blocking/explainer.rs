@@ -1,4 +1,4 @@
-//! Explains waits as it hears of them: keeps what threads did, finds what waits were caused by, and sums it up.
+//! Explains the waits of a segment batch by batch: records the threads' histories, finds the causes of each wait, and sums them up.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

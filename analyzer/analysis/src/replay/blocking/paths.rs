@@ -1,4 +1,5 @@
-//! Both paths to a wait: what who waits did, and what who ended it did, since they were synchronised last; and what of that cancels.
+//! The two paths to a wait: the states of the waiting thread and of the thread that ended the wait, since both last synchronised. Equal time in
+//! the same state cancels.
 
 use super::history::{StateDuration, ThreadHistory};
 use super::states::{ThreadState, ThreadStates};

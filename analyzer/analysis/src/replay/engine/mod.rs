@@ -1,9 +1,9 @@
-//! The loop of the third pass: follows the threads' steps in the order of time.
+//! The main loop of the third pass: replays the steps of all threads in the order of time.
 //!
 //! ```text
-//!   scheduler.rs   which thread goes on next ─→ begin  a call begins: Matcher::starts
-//!                                            └→ end    a call ends:   Matcher::needs_of, is_over
-//!   both say what a thread did to the sinks; what the matcher wakes goes back to the scheduler
+//!   scheduler.rs   the thread that resumes next ─→ begin  a call starts: EventMatcher::starts
+//!                                               └→ end    a call ends:   EventMatcher::needs_of, is_over
+//!   both report the thread's activity to the sinks; the scheduler resumes the threads that the matcher wakes
 //! ```
 
 mod scheduler;
@@ -100,13 +100,13 @@ impl ReadListener for NewcomerSinks<'_, '_, '_> {
 }
 
 impl<'a, 'scope> ReplayEngine<'a, 'scope> {
-    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `watcher`.
+    /// Replays ranks from the cut `from` with the steps in `inputs`; what they do is shown to `observer`.
     pub fn new(
         setting: &'a ReplaySetting<'a>,
         tasks: &'a Tasks<'scope>,
         from: Option<&'a ConsistentCut>,
         inputs: Vec<RankInput<'scope>>,
-        watcher: Option<&'a mut dyn ReplayObserver>,
+        observer: Option<&'a mut dyn ReplayObserver>,
     ) -> Self {
         let &ReplaySetting { model, ref members, scope, ref samples, ref unread, most_kept, .. } = setting;
         let begin = from.map_or(scope.begin, |cut| cut.last);
@@ -120,8 +120,8 @@ impl<'a, 'scope> ReplayEngine<'a, 'scope> {
             sinks: EventSinks {
                 clocks: ReplayClocks::new(setting.conditions.clone(), scope.begin),
                 waits: WaitAnalysis::new(scope, members, explaining),
-                watching: match watcher {
-                    Some(watcher) => ObserverSink::new(watcher),
+                observer: match observer {
+                    Some(observer) => ObserverSink::new(observer),
                     None => ObserverSink::default(),
                 },
             },

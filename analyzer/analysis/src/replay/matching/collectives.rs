@@ -1,4 +1,4 @@
-//! The ranks that meet in a collective: the n-th collective of each member on a communicator is the same one (MPI-4.1 §6.12).
+//! Matches entries into collectives: the n-th collective of each member of a communicator is the same instance (MPI-4.1 §6.12).
 
 use std::cmp::Reverse;
 use std::collections::VecDeque;

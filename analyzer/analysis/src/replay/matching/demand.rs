@@ -1,13 +1,13 @@
-//! Work that is handed out on demand: a rank receives from any source and answers whoever it was, which computes and asks again.
+//! Recognises work that is handed out on demand: a rank receives from any source and answers the sender, which computes and asks again.
 //!
 //! ```text
-//!   master   |recv any|send 1|recv any|send 2| …          who is ready first gets the next piece
+//!   master   |recv any|send 1|recv any|send 2| …          the first rank to ask gets the next piece of work
 //!   rank 1   |send 0|recv|== compute ==|send 0|recv| …
 //! ```
 //!
-//! Who does what follows from who is ready first. A replay keeps the order that was recorded, so that it cannot show what would be
-//! done by whom if ranks computed longer or shorter. Ranks that deal with others between an answer and the next question, in a collective
-//! operation or by messages, do not get their work that way: they have a server, as for output.
+//! The assignment of work depends on the order in which ranks ask. A replay keeps the recorded order, so it cannot predict the assignment if
+//! ranks computed for a longer or shorter time. Ranks that communicate with others between an answer and their next request, in a
+//! collective or by messages, do not get their work that way: the answering rank is a server, e.g. for output.
 
 use bincode::{Decode, Encode};
 

@@ -1,4 +1,4 @@
-//! Handles the ends of calls: a call, and with it messages and collectives that nobody asks for any more.
+//! Handles the end of a call: reports its messages and synchronisations, and forgets what no later call can refer to.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep};

@@ -1,5 +1,4 @@
-//! Calls in which a rank synchronises with some others: neighbourhood collectives, and epochs on windows that not all their ranks enter
-//! together.
+//! Synchronises a rank with some others: in neighbourhood collectives, and in epochs of windows that not all ranks enter.
 
 use std::sync::Arc;
 

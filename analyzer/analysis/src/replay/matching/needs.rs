@@ -1,4 +1,4 @@
-//! Determines the needs of a call before it can end: messages, and members of collectives that have entered.
+//! Determines the needs of a call before it can end: messages, and entries of other ranks into collectives.
 
 use lbprof_collector::record::NONE;
 use lbprof_collector::semantics::{CommunicationPattern, EpochStep, OperationSemantics, SendMode, SynchronisesWith};

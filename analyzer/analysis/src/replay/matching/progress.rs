@@ -1,16 +1,18 @@
-//! Infers which messages depend on progress at the other rank: its receive, or that the other rank is in MPI.
+//! Infers which messages depend on progress at the other rank, i.e. on its receive, or on its being in MPI.
 //!
 //! ```text
-//!   sender    |== compute ==|send ..............|       ends when the receiver has come back,
-//!   receiver  |== compute ====================|recv|    though the message is small
+//!   sender    |== compute ==|send ..............|       ends when the receiver has returned to MPI,
+//!   receiver  |== compute ====================|recv|    although the message is small
 //! ```
 //!
-//! An MPI copies a small message to where its receiver finds it, and the send is over. Or it leaves the message where it is until the
-//! receiver looks after its messages, in whatever call; a large one until the receive is posted. Where the borders are depends on the MPI,
-//! the network and the size, and no log says so. But the calls do: a send that ends while the receiver is outside of MPI did not need it;
-//! one that has nothing else to wait for, and ends when the receiver has come back, did. So both are counted as they happen, by size.
+//! An MPI library copies a small message to a buffer of the receiver, and the send is over (eager). Or it leaves the message with the sender
+//! until the receiver makes progress in any call; a large message stays there until its receive is posted (rendezvous). The limits depend on
+//! the library, the network and the size, and no log states them. The calls show them, however: a send that ends while the receiver is
+//! outside of MPI did not need it. A send that ends when the receiver has returned, and had nothing else to wait for, did need it. Both cases
+//! are counted by message size during the replay.
 //!
-//! Nothing more is needed of a side whose part is over: with the end of the call that completes it the message is sent, or received.
+//! A side of a message has no further needs once its own part is complete: the message is sent, or received, at the end of the call that
+//! completes it.
 
 use super::EventMatcher;
 use super::channels::{OpenTransfers, SENT_AT_ONCE, TransferId, TransferSide};

@@ -1,9 +1,9 @@
-//! Signals from ranks that others wait for: that it has entered a neighbourhood collective (MPI-4.1 §8.6), has exposed its window, or has
-//! completed its access to theirs (§12.5.2).
+//! Signals between ranks: a rank has entered a neighbourhood collective (MPI-4.1 §8.6), exposed its window, or completed its access to the
+//! window of another rank (§12.5.2).
 //!
 //! ```text
 //!   a sends:     1   2   3
-//!   b awaits:    1   2   3   4          the n-th that it awaits is the n-th that it was sent
+//!   b awaits:    1   2   3   4          the n-th signal that b awaits is the n-th that a sent to it
 //!                └───┘ over, forgotten
 //! ```
 

@@ -1,4 +1,4 @@
-//! Handles the starts of calls: a thread enters a call, and what it does there with others is matched to what they did.
+//! Handles the start of a call: matches its communication events with those of other ranks.
 
 use lbprof_collector::Operation;
 use lbprof_collector::record::NONE;

@@ -50,7 +50,7 @@ pub struct ReplayOptions<'a> {
     /// The what-if scenarios, and the conditions of their replays.
     pub scenarios: Vec<(WhatIfScenario, ReplayConditions<'a>)>,
     /// The observer of the replay.
-    pub watcher: Option<&'a mut dyn ReplayObserver>,
+    pub observer: Option<&'a mut dyn ReplayObserver>,
     /// The code that samples hit, where it is wanted by what code ranks make others wait.
     pub code: Option<&'a SampledCode>,
     /// Intervals and causes of the ranks' histories from which on old ones are forgotten, see [`ReplayResults::kept`](crate::model::replay_results::ReplayResults::kept).
@@ -67,7 +67,7 @@ impl<'a> ReplayOptions<'a> {
         ReplayOptions {
             scope,
             scenarios: Vec::new(),
-            watcher: None,
+            observer: None,
             code: None,
             most_kept: MAX_INTERVALS,
             segment_steps: None,

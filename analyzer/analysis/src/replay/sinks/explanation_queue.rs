@@ -1,4 +1,4 @@
-//! Hands what is found out to who explains it, on another core: nothing that is explained changes what is followed.
+//! Hands batches of events to the wait analysis on another core. The replay never depends on the explanations.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! The consumers of replay events: the clocks of what-if scenarios, the analysis of waits, and a watcher, where there is one.
+//! The consumers of replay events: the clocks of what-if scenarios, the wait analysis, and an observer, if there is one.
 //!
 //! ```text
-//!   engine, matching ─→ Sinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
-//!        (Sink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
-//!                              │                     explaining.rs hands it on: why, on another core
-//!                              └→ watching.rs        what the page shows
+//!   engine, matching ─→ EventSinks ─┬→ predictions.rs     clocks: how long the run would take otherwise
+//!        (EventSink: the events)    ├→ wait_analysis.rs   who waited, and when two threads synchronised (sync_times.rs);
+//!                                   │                     explanation_queue.rs hands it over to another core, which finds out why
+//!                                   └→ observer_sink.rs   activities over time, for the page, statistics and exports
 //! ```
 //!
-//! Nothing flows back but [`NotedClocks`], by which a matched event keeps the clocks of its moment.
+//! Nothing flows back except [`NotedClocks`], with which a matched event keeps the clocks of its time.
 
 mod explanation_queue;
 mod observer_sink;
@@ -124,8 +124,8 @@ pub struct EventSinks<'a, 'scope> {
     pub clocks: ReplayClocks<'a>,
     /// Of waits and their causes.
     pub waits: WaitAnalysis<'a, 'scope>,
-    /// Of a watcher.
-    pub watching: ObserverSink<'a>,
+    /// Of an observer.
+    pub observer: ObserverSink<'a>,
 }
 
 impl EventSinks<'_, '_> {
@@ -152,14 +152,14 @@ impl EventSink for EventSinks<'_, '_> {
     fn on_thread_start(&mut self, thread: NewThread, window: TimeInterval) {
         self.clocks.on_thread_start(thread, window);
         self.waits.on_thread_start(thread, window);
-        self.watching.on_thread_start(thread, window);
+        self.observer.on_thread_start(thread, window);
     }
 
     #[inline]
     fn on_computation(&mut self, thread: u32, kind: RegionState, time: TimeInterval, parallel: &[ParallelPart]) {
         self.clocks.on_computation(thread, kind, time, parallel);
         self.waits.on_computation(thread, kind, time, parallel);
-        self.watching.on_computation(thread, kind, time, parallel);
+        self.observer.on_computation(thread, kind, time, parallel);
     }
 
     #[inline]
@@ -171,7 +171,7 @@ impl EventSink for EventSinks<'_, '_> {
     fn on_call(&mut self, call: &EndedCall) {
         self.clocks.on_call(call);
         self.waits.on_call(call);
-        self.watching.on_call(call);
+        self.observer.on_call(call);
     }
 
     #[inline]
@@ -185,16 +185,16 @@ impl EventSink for EventSinks<'_, '_> {
 
     #[inline]
     fn on_message(&mut self, message: &ReceivedMessage) {
-        self.watching.on_message(message);
+        self.observer.on_message(message);
     }
 
     #[inline]
     fn on_request_end(&mut self, end: &RequestEnd) {
-        self.watching.on_request_end(end);
+        self.observer.on_request_end(end);
     }
 
     fn on_early_end(&mut self, thread: u32, last: u32, idle: TimeInterval) {
         self.waits.on_early_end(thread, last, idle);
-        self.watching.on_early_end(thread, last, idle);
+        self.observer.on_early_end(thread, last, idle);
     }
 }

@@ -1,4 +1,4 @@
-//! Measures how long calls waited for their needs, for which rank and why: what of that counts goes to who explains it.
+//! Measures how long calls waited for their needs, for which rank and why. Waits that count are handed on to be explained.
 
 use lbprof_collector::Activity;
 use lbprof_collector::record::NONE;

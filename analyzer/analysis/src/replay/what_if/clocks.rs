@@ -1,12 +1,12 @@
-//! The threads' clocks in several replays at once.
+//! The clocks of all threads in several what-if scenarios at once.
 //!
-//! A replay goes over the same steps in the same order as the run did; what changes is how long they take. So each thread has a clock
-//! for each replay, in nanoseconds from the begin of the run, and what others will wait for notes the clocks of who does it.
+//! A scenario replays the recorded steps in the recorded order, but with other durations. Each thread has one clock for each scenario, in
+//! nanoseconds from the begin of the run. Events that other threads will wait for note the clocks of their thread.
 //!
-//! Of a part of the run the replays are of its window. Before that all is as it was: clocks show the time until the window begins,
-//! which may be later on one rank than on another. Where the run begins, those of replays on another network show 0. A thread's time is what its clock shows at the end of its window; of a call
-//! that goes on there, no more than it lasted until then. Behind that clocks go on, for others may wait, and computation takes what it
-//! took.
+//! Predictions are made for the window of the scope. Before the window everything is as measured: the clocks show the time until the window
+//! begins, which may differ between ranks. At the start of the run, clocks of scenarios on another network show 0. A thread's predicted time
+//! is its clock at the end of its window; a call that continues there counts for no more than it lasted until then. Clocks go on after the
+//! window, because other threads may wait, and computation takes its measured time.
 
 use super::conditions::{ReplayConditions, ReplayWork};
 use super::group::{ReplayGroup, ThreadClocks, WIDTH};

@@ -1,4 +1,4 @@
-//! The clocks of all threads in some replays, which a processor counts together.
+//! The clocks of all threads in a few scenarios, kept in arrays so that the processor computes them together.
 
 use super::conditions::{ReplayConditions, ReplayNetwork, ReplayWork};
 use super::pace::{ComputationPace, PartFactors};

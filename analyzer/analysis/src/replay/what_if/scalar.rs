@@ -1,5 +1,4 @@
-//! The plain twin of [`ReplayClocks`]: one replay, one number at a time, as its definition says. What counts four replays together is held against
-//! it.
+//! A simple version of [`ReplayClocks`] for tests: one scenario and one number at a time, as the definition says. Tests compare both.
 
 use lbprof_collector::Activity;
 use proptest::collection::vec;

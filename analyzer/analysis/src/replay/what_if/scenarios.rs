@@ -1,4 +1,4 @@
-//! The scenarios that the user can request: how long would the run take, if?
+//! The scenarios that a user can request, and the conditions of their replays.
 
 use std::sync::Arc;
 

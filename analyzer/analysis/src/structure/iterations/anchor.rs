@@ -1,17 +1,17 @@
 //! Finds the call that ends each iteration of a loop.
 //!
-//! Cutting the loop's visits after each occurrence of a symbol gives iterations, and the best symbol is the one by which they are
-//! described in the fewest bits: those that say of which kind each iteration is, and those in which the kinds differ from the most common one. So a function called
-//! twice in each iteration ends none, and the branches of a loop do not make a long iteration out of several:
+//! Splitting the loop's visits after each occurrence of a symbol gives iterations. The best symbol is the one by which they are described in
+//! the fewest bits: those that state the kind of each iteration, and those for the differences between the kinds and the most common one. A
+//! function that is called twice in each iteration therefore ends none, and the branches of a loop do not merge several iterations into one:
 //!
 //! ```text
-//!   H D H B H D H B H D H B      cut after B: H D H B | H D H B | …   one kind: nothing to say about the single iteration
-//!                                cut after H: H | D H | B H | …       two kinds that take turns: one bit for each
-//!   H A R H A R H B R H A R      cut after R: H A R | H A R | H B R   one bit for each
-//!                                cut after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
+//!   H D H B H D H B H D H B      split after B: H D H B | H D H B | …   one kind: no bits for the single iteration
+//!                                split after H: H | D H | B H | …       two kinds that take turns: one bit for each
+//!   H A R H A R H B R H A R      split after R: H A R | H A R | H B R   one bit for each
+//!                                split after B: H A R H A R H B | …     as many bits in all, but many kinds that differ much
 //! ```
 //!
-//! All that occurs once in each iteration would do as well; of these the last before the loop is left is taken.
+//! Every symbol that occurs once in each iteration is equally good. Of these, the last one before the loop is left is chosen.
 
 use std::cmp::Reverse;
 use std::ops::Range;

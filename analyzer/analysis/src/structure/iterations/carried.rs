@@ -1,12 +1,11 @@
-//! Compares the bytes that iterations carry: whether they can be distinguished from calls of one function that a program calls from several
-//! places.
+//! Compares the bytes that iterations carry, to distinguish iterations from calls of one function that a program calls from several places.
 //!
-//! A program that communicates through functions of its own has the same call sites wherever it calls them, so the loop found may be
-//! such a function. What the messages hold then gives it away:
+//! A program that communicates through its own functions has the same call sites wherever it calls them, so that a detected loop may be such
+//! a function. The sizes of its messages reveal that:
 //!
 //! ```text
-//!   a step of a simulation   1000 B | 1010 B | 1000 B | 990 B | 1000 B …     about as much in each
-//!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        from level to level another amount
+//!   a step of a simulation   1000 B | 1010 B | 1000 B | 990 B | 1000 B …     about the same amount in each
+//!   a multigrid's exchange   4000 B | 1000 B | 250 B | 64 B | 250 B …        another amount on each level
 //! ```
 
 use crate::model::loops::CarriedCalls;

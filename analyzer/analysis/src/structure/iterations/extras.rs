@@ -3,11 +3,11 @@
 //! ```text
 //!   S1 S2 S3 S1 S2 S3 … S1 S2 S3 E F G S1 S2 S3 …     a solver's iterations in each time step: E, F and G make the main loop
 //!   F R F R F R F R F R T F R F R …                   T is output in every tenth time step: F R is the main loop
-//!   F R F R … F R X B R F R …                         X B takes the place of F every now and then: so is it here
+//!   F R F R … F R X B R F R …                         X B takes the place of F now and then, like T above
 //! ```
 //!
-//! The functions that make the calls distinguish the first two where the solver is called anew in each time step: then it is the caller that
-//! goes around. Else the calls alone do not, and the rules below say which it is taken for.
+//! If the solver is called anew in each time step, the functions that make the calls distinguish the first two cases: the loop is in the
+//! caller. Otherwise the calls alone do not, and the rules below decide.
 
 use std::ops::Range;
 

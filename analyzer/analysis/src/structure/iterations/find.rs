@@ -1,4 +1,4 @@
-//! The loops in a rank's calls, found from the calls alone.
+//! Finds the loops in a rank's calls, from the calls alone.
 
 use crate::structure::iterations::candidates::{self, FollowerCounts};
 use crate::structure::iterations::found_loop::{FoundLoop, count_within};

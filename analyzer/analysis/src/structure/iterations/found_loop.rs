@@ -1,4 +1,4 @@
-//! A loop that was found.
+//! A detected loop: its tokens, its anchor and its iterations.
 
 use std::num::NonZeroU32;
 

@@ -1,4 +1,4 @@
-//! The iterations that come of cutting a loop's visits after each occurrence of a symbol, and how many bits describe them.
+//! Splits a loop's visits into iterations after each occurrence of a symbol, and counts the bits that describe these.
 
 use std::cmp::Reverse;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! The loops that remain in a window, as a list.
+//! Lists the loops that remain in a window.
 
 use std::num::NonZeroU32;
 

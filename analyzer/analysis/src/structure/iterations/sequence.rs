@@ -1,4 +1,4 @@
-//! A window of calls while it is turned from single calls into loops.
+//! The calls of a window while the search replaces the detected loops by single items.
 
 use std::ops::Range;
 

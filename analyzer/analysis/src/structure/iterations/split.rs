@@ -1,5 +1,5 @@
-//! A rank's calls cut into intervals, as they come: an interval lies inside or outside of a loop, and inside ends with the
-//! anchor of an iteration.
+//! Splits a rank's calls into intervals, call by call. An interval lies inside or outside of a loop. Inside, it ends with the anchor of an
+//! iteration.
 //!
 //! ```text
 //!   calls       S    F    R    F    F    R    T    F    R    E       F, R inside, R the anchor, S, T, E foreign
@@ -7,8 +7,8 @@
 //!               out   ended      ended     out   ended   out
 //! ```
 //!
-//! The computation before a call belongs to the call's interval: what a rank computes between two iterations is the
-//! beginning of the next. Only that before the loop's first call is left outside of it.
+//! The computation before a call belongs to the call's interval: computation between two iterations is the beginning of the next one. Only the
+//! computation before the loop's first call stays outside of the loop.
 
 use crate::model::loops::IterationAnchors;
 use crate::model::loops::TokenClass;

@@ -1,4 +1,4 @@
-//! The calls in which loops are looked for.
+//! The window of calls in which loops are searched.
 
 /// An MPI call of the rank's main thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

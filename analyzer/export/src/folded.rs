@@ -56,7 +56,16 @@ impl StackWeight {
     }
 }
 
-/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`. `by_rank`: those of each rank under a frame of its own.
+/// The choice of the stacks to write.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldedOptions {
+    /// Weight of the stacks.
+    pub weight: StackWeight,
+    /// True if the stacks of each rank are under a frame of its own.
+    pub by_rank: bool,
+}
+
+/// Writes the stacks of `model`; `places` are those of its call sites, and samples hit `code`.
 ///
 /// Waiting is known where the ranks were followed.
 ///
@@ -65,10 +74,10 @@ pub fn write(
     model: &Model,
     places: &[CodePlace],
     code: &SampledCode,
-    weight: StackWeight,
-    by_rank: bool,
+    options: FoldedOptions,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let FoldedOptions { weight, by_rank } = options;
     let mut stacks = FoldedStacks { places, by_rank, weights: BTreeMap::new() };
     match weight {
         StackWeight::Time => {
@@ -91,6 +100,11 @@ pub fn write(
     Ok(())
 }
 
+/// Returns the names of a region and those around it, outermost first.
+fn names_down_to(regions: &[Region], region: RegionIdx) -> Vec<&str> {
+    chain(regions, region).iter().rev().map(|&around| regions[around as usize].name.as_str()).collect()
+}
+
 struct FoldedStacks<'a> {
     places: &'a [CodePlace],
     by_rank: bool,
@@ -103,14 +117,14 @@ impl FoldedStacks<'_> {
     fn time(&mut self, rank: &RankModel, regions: &[Region]) {
         for &((region, activity), cell) in &rank.cells {
             if matches!(activity, Activity::Computation | Activity::Recorder) {
-                self.add(rank, regions, region, &[activity.name()], cell.seconds * 1e9);
+                self.add(rank, &names_down_to(regions, region), &[activity.name()], cell.seconds * 1e9);
             }
         }
         for &(key, cell) in &rank.sites {
             // The recorder's own time has no call site that anyone knows.
             if key.activity != Activity::Recorder {
                 let frames = [self.site(key.site), call(key.operation)];
-                self.add(rank, regions, key.region, &frames, cell.seconds * 1e9);
+                self.add(rank, &names_down_to(regions, key.region), &frames, cell.seconds * 1e9);
             }
         }
     }
@@ -135,7 +149,7 @@ impl FoldedStacks<'_> {
             let (Some(rank), Some(_)) = (rank, followed.regions.get(key.kind.region() as usize)) else { continue };
             let frames = [self.site(Some(key.site)), call(key.operation), key.state.name().to_owned()];
             let ns = (sums.waiting + sums.delay) as f64;
-            self.add(rank, &followed.regions, key.kind.region(), &frames, ns);
+            self.add(rank, &names_down_to(&followed.regions, key.kind.region()), &frames, ns);
         }
     }
 
@@ -145,10 +159,8 @@ impl FoldedStacks<'_> {
     }
 
     /// Adds time of a rank in a region; empty frames are left out.
-    fn add(&mut self, rank: &RankModel, regions: &[Region], region: RegionIdx, frames: &[impl AsRef<str>], ns: f64) {
-        let around = chain(regions, region);
-        let regions = around.iter().rev().map(|&around| regions[around as usize].name.as_str());
-        self.add_frames(rank, regions.chain(frames.iter().map(AsRef::as_ref)), ns);
+    fn add(&mut self, rank: &RankModel, region_names: &[&str], frames: &[impl AsRef<str>], ns: f64) {
+        self.add_frames(rank, region_names.iter().copied().chain(frames.iter().map(AsRef::as_ref)), ns);
     }
 
     fn add_frames<'f>(&mut self, rank: &RankModel, frames: impl Iterator<Item = &'f str>, ns: f64) {

@@ -12,7 +12,7 @@ use lbprof_analysis::model::samples::SampledThreads;
 use lbprof_analysis::read::open::RecordedRun;
 use lbprof_analysis::select::{RankSet, Selection, SelectionError};
 use lbprof_collector::format::RecordingMode;
-use lbprof_export::folded::{self, StackWeight};
+use lbprof_export::folded::{self, FoldedOptions, StackWeight};
 use lbprof_export::otf2::Otf2Trace;
 use lbprof_export::otf2::library::Otf2Library;
 use lbprof_export::paraver::{ParaverWriter, TraceFiles};
@@ -160,9 +160,8 @@ fn folded(run: &RecordedRun, selection: &Selection, arguments: &ExportArguments)
         needs_samples(&analysis)?;
     }
     let (model, names) = (&analysis.model, &analysis.names);
-    write_file(&arguments.file(), |out| {
-        folded::write(model, &names.places, &names.sampled, weight, arguments.by_rank, out)
-    })?;
+    let options = FoldedOptions { weight, by_rank: arguments.by_rank };
+    write_file(&arguments.file(), |out| folded::write(model, &names.places, &names.sampled, options, out))?;
     Ok(analysis)
 }
 

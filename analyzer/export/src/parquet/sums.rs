@@ -131,8 +131,8 @@ pub fn write_sums<W: Write + Send>(
         }
         for (threads, all) in [("first", &rank.sites), ("others", &rank.other_sites)] {
             let threads = ParquetCell::text(threads);
-            for (key, sums) in all {
-                call_paths.push_all(site_row(rank, &threads, &sites, &paths, key, sums));
+            for totals in all {
+                call_paths.push_all(site_row(rank, &threads, &sites, &paths, totals));
             }
         }
         for (region, series) in &rank.iterations {
@@ -205,9 +205,9 @@ fn site_row<'a>(
     threads: &ParquetCell,
     sites: &'a [[ParquetCell; 7]],
     paths: &[ParquetCell],
-    key: &SiteTotalsKey,
-    sums: &Sums,
+    totals: &(SiteTotalsKey, Sums),
 ) -> impl Iterator<Item = ParquetCell> + use<'a> {
+    let (key, sums) = totals;
     const UNKNOWN: [ParquetCell; 7] = [const { ParquetCell::Null }; 7];
     let place = key.site.and_then(|site| sites.get(site as usize)).unwrap_or(const { &UNKNOWN });
     let operation = match key.activity {

@@ -167,7 +167,7 @@ fn table(group: &RunGroup, all: &[StoredRun], wanted: &TableRequest) -> FigureTa
         sections,
         remarks: Vec::new(),
     };
-    table.remarks = remarks::remarks(&table, group, &figures, &bases, all, wanted);
+    table.remarks = remarks::remarks(&table, group, &remarks::ColumnFigures { figures, bases }, all, wanted);
     table
 }
 

@@ -62,15 +62,23 @@ pub enum TableRemark {
     Repeated,
 }
 
-/// Returns all that must be said of `table`.
+/// The figures of a table's columns, and the bases that they are compared with.
+pub(super) struct ColumnFigures {
+    /// Figures of each column's runs.
+    pub(super) figures: Vec<Vec<RunFigures>>,
+    /// Base of each column, or `None` if it has none.
+    pub(super) bases: Vec<Option<ScalingBase>>,
+}
+
+/// Returns the remarks on `table`.
 pub(super) fn remarks(
     table: &FigureTable,
     group: &RunGroup,
-    figures: &[Vec<RunFigures>],
-    bases: &[Option<ScalingBase>],
+    columns: &ColumnFigures,
     all: &[StoredRun],
     wanted: &TableRequest,
 ) -> Vec<TableRemark> {
+    let ColumnFigures { figures, bases } = columns;
     let mut remarks = not_shortest(table, group);
     let runs = || figures.iter().flatten();
     let those = |which: &dyn Fn(&RunFigures) -> bool| -> Vec<u32> {
